@@ -1,0 +1,50 @@
+package value
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// lazyFrom is the length from which a text is worth keeping undecoded.
+const lazyFrom = 512
+
+// lazyText is an array or object that is still text. The text is valid JSON.
+type lazyText struct {
+	text   string
+	spaced bool
+	once   sync.Once
+	parsed Value
+}
+
+func (l *lazyText) value() Value {
+	l.once.Do(func() { l.parsed, _ = parse(l.text) })
+	return l.parsed
+}
+
+// ParseLazy checks one JSON text as [Parse] does and decodes it only when it
+// is read. Until then, and when it is encoded again, the text itself is used:
+// numbers, escapes and repeated keys come out as they came in, white space
+// between tokens does not.
+func ParseLazy(text string) (Value, error) {
+	if len(text) < lazyFrom || !utf8.ValidString(text) {
+		return Parse(text)
+	}
+	text = strings.Trim(text, " \t\r\n")
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return Parse(text)
+	}
+	s := scanner{text: text}
+	if err := s.skipValue(0); err != nil {
+		return Value{}, err
+	}
+	if s.pos < len(text) {
+		return Value{}, s.fail("unexpected text after the value")
+	}
+	kind := Object
+	if text[0] == '[' {
+		kind = Array
+	}
+	return Value{kind: kind, repr: lazy, ptr: unsafe.Pointer(&lazyText{text: text, spaced: s.spaced})}, nil
+}

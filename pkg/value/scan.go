@@ -1,0 +1,238 @@
+package value
+
+import (
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// scanner walks a JSON text without building anything.
+type scanner struct {
+	text   string
+	pos    int
+	spaced bool // white space was seen between tokens
+}
+
+func (s *scanner) fail(message string) error {
+	return &SyntaxError{Offset: s.pos, Message: message}
+}
+
+// peek returns the byte at the position, 0 at the end.
+func (s *scanner) peek() byte {
+	if s.pos < len(s.text) {
+		return s.text[s.pos]
+	}
+	return 0
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.text) {
+		switch s.text[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.spaced = true
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) word(w string) error {
+	if len(s.text)-s.pos < len(w) || s.text[s.pos:s.pos+len(w)] != w {
+		return s.fail("expected a value")
+	}
+	s.pos += len(w)
+	return nil
+}
+
+func (s *scanner) digits() bool {
+	start := s.pos
+	for s.pos < len(s.text) && s.text[s.pos] >= '0' && s.text[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+func (s *scanner) skipNumber() error {
+	if s.peek() == '-' {
+		s.pos++
+	}
+	if s.peek() == '0' {
+		s.pos++
+	} else if !s.digits() {
+		return s.fail("expected a value")
+	}
+	if s.peek() == '.' {
+		s.pos++
+		if !s.digits() {
+			return s.fail("expected a digit after the decimal point")
+		}
+	}
+	if c := s.peek(); c == 'e' || c == 'E' {
+		s.pos++
+		if c := s.peek(); c == '+' || c == '-' {
+			s.pos++
+		}
+		if !s.digits() {
+			return s.fail("expected a digit in the exponent")
+		}
+	}
+	return nil
+}
+
+// skipString moves behind a string and reports whether it holds escapes.
+func (s *scanner) skipString() (escaped bool, err error) {
+	for i := s.pos + 1; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == '"':
+			s.pos = i + 1
+			return escaped, nil
+		case c < ' ':
+			s.pos = i
+			return false, s.fail("a control character inside a string must be escaped")
+		case c == '\\':
+			escaped = true
+			i++
+			if i == len(s.text) {
+				break
+			}
+			switch s.text[i] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case 'u':
+				if i+4 >= len(s.text) || !isHex4(s.text[i+1:i+5]) {
+					s.pos = i - 1
+					return false, s.fail(`expected four hexadecimal digits after \u`)
+				}
+				i += 4
+			default:
+				s.pos = i - 1
+				return false, s.fail("unknown escape in a string")
+			}
+		}
+	}
+	s.pos = len(s.text)
+	return false, s.fail("the string has no end")
+}
+
+// skipValue moves behind one value and checks its syntax.
+func (s *scanner) skipValue(depth int) error {
+	if depth > MaxDepth {
+		return s.fail("nested too deeply")
+	}
+	switch s.peek() {
+	case '{':
+		return s.skipMembers('}', depth+1)
+	case '[':
+		return s.skipMembers(']', depth+1)
+	case '"':
+		_, err := s.skipString()
+		return err
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	case 0:
+		if s.pos >= len(s.text) {
+			return s.fail("the text ends where a value was expected")
+		}
+	}
+	return s.skipNumber()
+}
+
+func (s *scanner) skipMembers(end byte, depth int) error {
+	s.pos++
+	for first := true; ; first = false {
+		s.space()
+		if first && s.peek() == end {
+			break
+		}
+		if end == '}' {
+			if s.peek() != '"' {
+				return s.fail("expected a key in double quotes")
+			}
+			if _, err := s.skipString(); err != nil {
+				return err
+			}
+			s.space()
+			if s.peek() != ':' {
+				return s.fail("expected ':'")
+			}
+			s.pos++
+			s.space()
+		}
+		if err := s.skipValue(depth); err != nil {
+			return err
+		}
+		s.space()
+		if c := s.peek(); c == end {
+			break
+		} else if c != ',' {
+			return s.fail("expected ',' or '" + string(rune(end)) + "'")
+		}
+		s.pos++
+	}
+	s.pos++
+	return nil
+}
+
+func isHex4(s string) bool {
+	for i := 0; i < 4; i++ {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+func hex4(s string) rune {
+	n, _ := strconv.ParseUint(s[:4], 16, 32)
+	return rune(n)
+}
+
+// unescape decodes the escapes of a string that skipString accepted.
+func unescape(raw string) string {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		if c != '\\' {
+			j := i + 1
+			for j < len(raw) && raw[j] != '\\' {
+				j++
+			}
+			out = append(out, raw[i:j]...)
+			i = j
+			continue
+		}
+		switch e := raw[i+1]; e {
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			r := hex4(raw[i+2:])
+			i += 4
+			if utf16.IsSurrogate(r) {
+				if i+8 <= len(raw) && raw[i+2] == '\\' && raw[i+3] == 'u' {
+					if both := utf16.DecodeRune(r, hex4(raw[i+4:])); both != utf8.RuneError {
+						r = both
+						i += 6
+					}
+				}
+			}
+			out = AppendRune(out, r)
+		default:
+			out = append(out, e)
+		}
+		i += 2
+	}
+	return string(out)
+}
