@@ -1,0 +1,37 @@
+# The commands of development. Each is a line or two: what they run can be run by hand.
+
+GO      ?= go
+FUZZ    ?= 10s
+BENCH   ?= .
+COUNT   ?= 1
+
+.PHONY: build test lint fuzz bench update clean
+
+build: ## builds bin/mcpgraph
+	$(GO) build -o bin/mcpgraph ./cmd/mcpgraph
+
+test: ## runs all tests
+	$(GO) test ./...
+
+lint: ## gofmt, vet and staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools.mod staticcheck ./...
+
+fuzz: ## runs every fuzz target for FUZZ each
+	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r dir; do \
+		grep -ho '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -d' ' -f2 | while read -r target; do \
+			echo "$$dir $$target"; \
+			$(GO) test "$$dir" -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZ) || exit 1; \
+		done || exit 1; \
+	done
+
+bench: ## runs the benchmarks that match BENCH, COUNT times
+	$(GO) test ./... -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT)
+
+update: ## rewrites the expected outputs under testdata
+	UPDATE=1 $(GO) test ./pkg/... ./internal/... -run 'Golden|Script|Render'
+
+clean: ## removes what builds leave behind
+	rm -rf bin
+	$(GO) clean -testcache
