@@ -1,0 +1,160 @@
+package regex
+
+import (
+	"context"
+	"strings"
+)
+
+// Scanner walks the matches of a pattern in one string. Reset makes it ready,
+// for the first string and for every further one, with the memory it has. It
+// belongs to one goroutine and must not be copied.
+type Scanner struct {
+	re      *Regex
+	s       string
+	byUnits bool   // offsets in loc count UTF-16 units, not bytes
+	units   []rune // s as UTF-16 units, where byUnits
+
+	started bool
+	loc     []int // pairs of offsets, relative to base
+	base    int
+	buf     [8]int // loc of patterns with few captures
+
+	// The units of these places are known where byUnits only: mostly nobody
+	// asks, and cursor, the last place asked for, makes up for it.
+	prev   place // where the search for the current match began
+	start  place // of the current match
+	end    place
+	cursor place
+}
+
+// Reset makes sc search s for r from the beginning.
+func (sc *Scanner) Reset(r *Regex, s string) {
+	units := sc.units[:0]
+	*sc = Scanner{re: r, s: s, units: units}
+	sc.byUnits = r.plain == "" && !r.fits(s)
+	if sc.byUnits {
+		sc.units = appendUnits(units, s)
+	}
+}
+
+// Seek makes the next search begin at a UTF-16 index of the string, as setting
+// lastIndex does in JavaScript, and forgets the current match. From beyond the
+// end nothing is found.
+func (sc *Scanner) Seek(index int) {
+	at := sc.cursor.toUnit(sc.s, max(index, 0))
+	sc.started = index > at.unit
+	sc.loc = nil
+	sc.prev, sc.start, sc.end, sc.cursor = at, at, at, at
+}
+
+// Next finds the next match. It gives false when there is none, and when the
+// last match ended at the end of the string. A match may be empty; the search
+// after it begins one UTF-16 unit later. The errors are ErrTimeout,
+// ErrTooComplex, and the cause of ctx where that ended.
+func (sc *Scanner) Next(ctx context.Context) (bool, error) {
+	from := sc.end
+	if sc.started {
+		if sc.loc != nil && sc.start == sc.end {
+			from = sc.unitOf(from)
+			from = from.toUnit(sc.s, from.unit+1)
+		}
+		if from.byte >= len(sc.s) {
+			return false, nil
+		}
+	}
+	sc.started = true
+	found, err := sc.find(ctx, from)
+	if err != nil || !found {
+		return false, err
+	}
+	sc.prev = sc.end
+	sc.start = sc.at(sc.loc[0], sc.end)
+	sc.end = sc.at(sc.loc[1], sc.start)
+	return true, nil
+}
+
+// find looks for a match from on and leaves its offsets in loc.
+func (sc *Scanner) find(ctx context.Context, from place) (bool, error) {
+	if sc.byUnits {
+		loc := sc.room()
+		ok, err := sc.re.findBacktrack(ctx, sc.units, from.unit, loc)
+		if ok {
+			sc.loc = loc
+		}
+		return ok, err
+	}
+	if from.half {
+		// A pattern that never matches half a character cannot start within one.
+		from = from.toUnit(sc.s, from.unit+1)
+	}
+	if plain := sc.re.plain; plain != "" {
+		at := strings.Index(sc.s[from.byte:], plain)
+		if at >= 0 {
+			sc.loc = append(sc.buf[:0], at, at+len(plain))
+			sc.base = from.byte
+		}
+		return at >= 0, nil
+	}
+	loc, base, err := sc.re.findLinear(ctx, sc.s, from.byte)
+	if loc != nil {
+		sc.loc, sc.base = loc, base
+	}
+	return loc != nil, err
+}
+
+// room returns space for the offsets of a match.
+func (sc *Scanner) room() []int {
+	n := 2 * (sc.re.groups + 1)
+	switch {
+	case n <= len(sc.buf):
+		return sc.buf[:n]
+	case cap(sc.loc) >= n:
+		return sc.loc[:n]
+	}
+	return make([]int, n)
+}
+
+// at turns an offset of loc into a place. Where units count, it walks there
+// from another place nearby.
+func (sc *Scanner) at(offset int, near place) place {
+	if sc.byUnits {
+		return near.toUnit(sc.s, offset)
+	}
+	return place{byte: sc.base + offset}
+}
+
+// unitOf returns p with its UTF-16 index known.
+func (sc *Scanner) unitOf(p place) place {
+	if sc.byUnits || p.half {
+		return p
+	}
+	sc.cursor = sc.cursor.toByte(sc.s, p.byte)
+	return sc.cursor
+}
+
+// Match returns the text of the current match.
+func (sc *Scanner) Match() string { return cut(sc.s, sc.start, sc.end) }
+
+// Group returns what capture i, counted from 1, holds in the current match, and
+// whether it took part in it.
+func (sc *Scanner) Group(i int) (string, bool) {
+	if i < 0 || 2*i+1 >= len(sc.loc) || sc.loc[2*i] < 0 {
+		return "", false
+	}
+	from := sc.at(sc.loc[2*i], sc.start)
+	return cut(sc.s, from, sc.at(sc.loc[2*i+1], from)), true
+}
+
+// Start returns the UTF-16 index of the current match.
+func (sc *Scanner) Start() int { return sc.unitOf(sc.start).unit }
+
+// End returns the UTF-16 index behind the current match.
+func (sc *Scanner) End() int { return sc.unitOf(sc.end).unit }
+
+// Before returns the text between the current match and the one before it, or
+// the place where the search began.
+func (sc *Scanner) Before() string { return cut(sc.s, sc.prev, sc.start) }
+
+// Rest returns the text behind the current match; all of the string where none
+// was found yet.
+func (sc *Scanner) Rest() string { return cut(sc.s, sc.end, place{byte: len(sc.s)}) }
