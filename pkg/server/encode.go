@@ -1,0 +1,143 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// appendResponse appends the library's answer as one JSON-RPC message under id.
+// Ids, schemas and results go out as the exact text they are, which the
+// library's own encoding would re-order, escape or round.
+func (s *Server) appendResponse(dst []byte, id string, response mcp.JSONRPCMessage) []byte {
+	switch r := response.(type) {
+	case mcp.JSONRPCError:
+		code := r.Error.Code
+		if code == mcp.INVALID_REQUEST {
+			// The envelope was checked before: what the library could not
+			// decode are the parameters.
+			code = mcp.INVALID_PARAMS
+		}
+		return appendError(dst, id, &rpcError{code: code, text: r.Error.Message, data: r.Error.Data})
+	case mcp.JSONRPCResponse:
+		start := len(dst)
+		dst = appendEnvelope(dst, id)
+		dst = append(dst, `,"result":`...)
+		dst, err := s.appendResult(dst, r.Result)
+		if err != nil {
+			return appendError(dst[:start], id, rpcErrorf(mcp.INTERNAL_ERROR, "the result cannot be encoded: %v", err))
+		}
+		return append(dst, '}')
+	}
+	return appendError(dst, id, rpcErrorf(mcp.INTERNAL_ERROR, "no answer (%T)", response))
+}
+
+func (s *Server) appendResult(dst []byte, result any) ([]byte, error) {
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		if v, ok := r.StructuredContent.(value.Value); ok || r.StructuredContent == nil {
+			if text, ok := onlyText(r); ok {
+				return appendCallResult(dst, r, text, v)
+			}
+		}
+	case mcp.ListToolsResult:
+		return s.appendList(dst, r)
+	}
+	return appendJSON(dst, result)
+}
+
+func onlyText(r *mcp.CallToolResult) (string, bool) {
+	if len(r.Content) != 1 {
+		return "", false
+	}
+	text, ok := r.Content[0].(mcp.TextContent)
+	return text.Text, ok
+}
+
+func appendCallResult(dst []byte, r *mcp.CallToolResult, text string, structured value.Value) (_ []byte, err error) {
+	dst = append(dst, `{"content":[{"type":"text","text":`...)
+	dst = value.AppendString(dst, text)
+	dst = append(dst, `}]`...)
+	if !structured.IsUndefined() {
+		dst = append(dst, `,"structuredContent":`...)
+		dst = structured.Append(dst)
+	}
+	if r.IsError {
+		dst = append(dst, `,"isError":true`...)
+	}
+	if r.ResultType != "" {
+		dst = append(dst, `,"resultType":`...)
+		dst = value.AppendString(dst, string(r.ResultType))
+	}
+	if r.Meta != nil {
+		dst = append(dst, `,"_meta":`...)
+		if dst, err = appendJSON(dst, r.Meta); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendList puts the tools in the order of the file; the library sorts them.
+func (s *Server) appendList(dst []byte, r mcp.ListToolsResult) ([]byte, error) {
+	shown := make(map[string]bool, len(r.Tools))
+	for _, t := range r.Tools {
+		shown[t.Name] = true
+	}
+	list := []byte{'['}
+	for _, t := range s.tools {
+		if !shown[t.name] {
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		if r.ResultType != "" { // only revision 2026-07-28 has result types
+			list = append(list, t.modern...)
+		} else {
+			list = append(list, t.legacy...)
+		}
+	}
+	return appendJSON(dst, struct {
+		mcp.PaginatedResult
+		Tools json.RawMessage `json:"tools"`
+	}{r.PaginatedResult, append(list, ']')})
+}
+
+func appendEnvelope(dst []byte, id string) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	return append(dst, id...)
+}
+
+func appendError(dst []byte, id string, e *rpcError) []byte {
+	dst = appendEnvelope(dst, id)
+	dst = append(dst, `,"error":{"code":`...)
+	dst = strconv.AppendInt(dst, int64(e.code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = value.AppendString(dst, e.text)
+	if e.data != nil {
+		mark := len(dst)
+		dst = append(dst, `,"data":`...)
+		var err error
+		if dst, err = appendJSON(dst, e.data); err != nil {
+			dst = dst[:mark]
+		}
+	}
+	return append(dst, "}}"...)
+}
+
+// appendJSON appends x by encoding/json, without escaping HTML.
+func appendJSON(dst []byte, x any) ([]byte, error) {
+	buf := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(x); err != nil {
+		return dst, fmt.Errorf("%T: %w", x, err)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
+}

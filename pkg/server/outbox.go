@@ -1,0 +1,105 @@
+package server
+
+import (
+	"io"
+	"sync"
+)
+
+// outbox writes messages to the client in the order they were added, whole.
+// Adding never waits for the client: a client that sends many requests before
+// it reads an answer must not bring the reading of its requests to a stop.
+type outbox struct {
+	w    io.Writer
+	fail func(error) // called once, when the client cannot be written to
+	done chan struct{}
+
+	mu      sync.Mutex
+	wake    sync.Cond
+	pending [][]byte
+	closed  bool
+	failure error
+}
+
+// coalesce is the size in bytes up to which waiting messages share one write.
+const coalesce = 64 << 10
+
+func newOutbox(w io.Writer, fail func(error)) *outbox {
+	o := &outbox{w: w, fail: fail, done: make(chan struct{})}
+	o.wake.L = &o.mu
+	go o.run()
+	return o
+}
+
+// add queues one message, which it takes over and ends with a newline. A nil
+// message is none.
+func (o *outbox) add(message []byte) {
+	if message == nil {
+		return
+	}
+	message = append(message, '\n')
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failure != nil || o.closed {
+		return
+	}
+	o.pending = append(o.pending, message)
+	o.wake.Signal()
+}
+
+// close lets what is queued be written; done is closed after that.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.wake.Signal()
+}
+
+func (o *outbox) run() {
+	defer close(o.done)
+	var batch [][]byte
+	var joined []byte
+	for {
+		o.mu.Lock()
+		for len(o.pending) == 0 && !o.closed {
+			o.wake.Wait()
+		}
+		batch, o.pending = o.pending, batch[:0]
+		o.mu.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		for i, m := range batch {
+			batch[i] = nil
+			if len(joined)+len(m) > coalesce && !o.write(&joined) {
+				return
+			}
+			if len(m) > coalesce {
+				if !o.write(&m) {
+					return
+				}
+				continue
+			}
+			joined = append(joined, m...)
+		}
+		if !o.write(&joined) {
+			return
+		}
+	}
+}
+
+// write sends b and empties it.
+func (o *outbox) write(b *[]byte) bool {
+	if len(*b) == 0 {
+		return true
+	}
+	_, err := o.w.Write(*b)
+	*b = (*b)[:0]
+	if err == nil {
+		return true
+	}
+	o.mu.Lock()
+	o.failure, o.pending = err, nil
+	o.mu.Unlock()
+	o.fail(err)
+	return false
+}

@@ -1,0 +1,154 @@
+// Package server publishes tools to one MCP client. It speaks the Model Context
+// Protocol (https://modelcontextprotocol.io/specification) in the revisions
+// 2024-11-05 to 2025-11-25 and 2026-07-28, over standard input and output.
+//
+// What a tool does is the caller's affair: the package gets a list of tools and
+// one function that calls them.
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// DefaultMaxLine is the length in bytes, 64 MiB, beyond which a message on
+// standard input is refused where Options.MaxLine is 0.
+const DefaultMaxLine = 64 << 20
+
+// Tool is one tool as clients see it. Schemas, annotations and icons are sent
+// as they are, in the order of their keys.
+type Tool struct {
+	Name         string
+	Title        string
+	Description  string
+	InputSchema  value.Value // an object; required
+	OutputSchema value.Value // undefined where there is none
+	Annotations  value.Value // undefined where there are none
+	Icons        value.Value // undefined where there are none
+}
+
+// CallFunc runs one tool. Its error becomes a tool result with isError and the
+// error's text. It is called from any number of goroutines at once, and must
+// return soon after ctx is done; context.Cause(ctx) says why it is.
+type CallFunc func(ctx context.Context, name string, args value.Value) (value.Value, error)
+
+// Options say what a Server publishes. Info, Tools and Call are required.
+type Options struct {
+	Info    config.Server
+	Tools   []Tool
+	Call    CallFunc
+	Log     *slog.Logger // nil discards
+	MaxLine int          // longest message in bytes; 0 means DefaultMaxLine
+}
+
+// Server publishes tools. It is immutable and safe for concurrent use.
+type Server struct {
+	mcp     *mcpserver.MCPServer
+	tools   []listedTool
+	names   map[string]bool
+	call    CallFunc
+	log     *slog.Logger
+	maxLine int
+}
+
+// New returns a Server. The error says which tool cannot be published: its
+// input schema carries x-mcp-header annotations that break the rules of
+// revision 2026-07-28.
+func New(opts Options) (*Server, error) {
+	s := &Server{
+		names:   make(map[string]bool, len(opts.Tools)),
+		call:    opts.Call,
+		log:     opts.Log,
+		maxLine: opts.MaxLine,
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.maxLine <= 0 {
+		s.maxLine = DefaultMaxLine
+	}
+	s.mcp = mcpserver.NewMCPServer(opts.Info.Name, opts.Info.Version,
+		mcpserver.WithToolCapabilities(false),
+		mcpserver.WithTitle(opts.Info.Title),
+		mcpserver.WithInstructions(opts.Info.Instructions),
+	)
+	registered := make([]mcpserver.ServerTool, 0, len(opts.Tools))
+	for _, t := range opts.Tools {
+		literal := t.literal()
+		if err := mcp.ValidateParamHeaderAnnotations(&literal); err != nil {
+			return nil, fmt.Errorf("tool %q: its input schema has unusable x-mcp-header annotations: %w", t.Name, err)
+		}
+		s.tools = append(s.tools, newListedTool(t))
+		s.names[t.Name] = true
+		registered = append(registered, mcpserver.ServerTool{Tool: literal, Handler: s.handle})
+	}
+	s.mcp.AddTools(registered...)
+	return s, nil
+}
+
+type argumentsKey struct{}
+
+// withArguments lets the arguments of a call travel beside its message, which
+// the library would decode several times over, losing key order on the way.
+func withArguments(ctx context.Context, args value.Value) context.Context {
+	return context.WithValue(ctx, argumentsKey{}, args)
+}
+
+// handle runs one call for the library. A failure is a result, never an error:
+// an error would reach the client as JSON-RPC's, which a model does not see.
+func (s *Server) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
+	name := req.Params.Name
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("a tool call panicked", "tool", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			result = mcp.NewToolResultError(fmt.Sprintf("tool %q: internal error: %v", name, p))
+		}
+	}()
+	args, _ := ctx.Value(argumentsKey{}).(value.Value)
+	v, err := s.call(ctx, name, args)
+	if err != nil {
+		return mcp.NewToolResultError(err.Error()), nil
+	}
+	return newResult(v, mcpserver.IsModernRequest(ctx)), nil
+}
+
+// newResult wraps a tool's value. Before revision 2026-07-28 only an object may
+// be structured content.
+func newResult(v value.Value, anyStructured bool) *mcp.CallToolResult {
+	if v.Kind() == value.Undefined || v.Kind() == value.Func {
+		v = value.NullValue
+	}
+	result := mcp.NewToolResultText(v.JSON())
+	if v.Kind() == value.Object || anyStructured {
+		result.StructuredContent = v
+	}
+	return result
+}
+
+func (s *Server) unknownTool(name string) string {
+	names := make([]string, 0, len(s.names))
+	for n := range s.names {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	text := fmt.Sprintf("unknown tool %q", name)
+	switch near, ok := diag.Nearest(name, names); {
+	case ok:
+		text += fmt.Sprintf("; did you mean %q?", near)
+	case len(names) == 0:
+		text += "; this server has no tools"
+	default:
+		text += "; expected " + diag.List(names)
+	}
+	return text
+}

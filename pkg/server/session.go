@@ -1,0 +1,96 @@
+package server
+
+import (
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// session is one client on a pair of pipes. The library records in it what the
+// client said about itself.
+type session struct {
+	notifications chan mcp.JSONRPCNotification
+
+	mu           sync.RWMutex
+	initialized  bool
+	version      string
+	client       mcp.Implementation
+	capabilities mcp.ClientCapabilities
+	filter       mcp.SubscriptionFilter
+	subscribed   bool
+}
+
+var (
+	_ mcpserver.SessionWithClientInfo         = (*session)(nil)
+	_ mcpserver.SessionWithProtocolVersion    = (*session)(nil)
+	_ mcpserver.SessionWithSubscriptionFilter = (*session)(nil)
+)
+
+func newSession() *session {
+	return &session{notifications: make(chan mcp.JSONRPCNotification, 64)}
+}
+
+func (s *session) SessionID() string { return "stdio" }
+
+func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notifications }
+
+func (s *session) Initialize() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.initialized = true
+}
+
+func (s *session) Initialized() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.initialized
+}
+
+func (s *session) ProtocolVersion() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.version
+}
+
+func (s *session) SetProtocolVersion(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version = version
+}
+
+func (s *session) GetClientInfo() mcp.Implementation {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.client
+}
+
+func (s *session) SetClientInfo(client mcp.Implementation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.client = client
+}
+
+func (s *session) GetClientCapabilities() mcp.ClientCapabilities {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.capabilities
+}
+
+func (s *session) SetClientCapabilities(c mcp.ClientCapabilities) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.capabilities = c
+}
+
+func (s *session) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.filter, s.subscribed
+}
+
+func (s *session) SetSubscriptionFilter(filter mcp.SubscriptionFilter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.filter, s.subscribed = filter, !filter.IsEmpty()
+}
