@@ -1,0 +1,63 @@
+// Package config reads the file that describes an MCP server: positioned YAML
+// values, the settings of the server, its upstream servers and limits, and the
+// tools with their nodes, which it leaves undecoded.
+package config
+
+import (
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Defaults of settings that a file leaves out.
+const (
+	DefaultMaxNodeExecutions = 1000
+	DefaultMaxExecutionTime  = 300 * time.Second
+	DefaultConnectTimeout    = 30 * time.Second
+	DefaultTimeout           = 60 * time.Second
+	DefaultMaxMessageBytes   = 64 << 20
+)
+
+// File is a configuration as it was written. It is immutable once Parse has
+// returned it.
+type File struct {
+	Path    string
+	Source  []byte // without a byte order mark
+	Version string
+	Server  Server
+	// Upstreams holds the file's own entries in its order, then those of other
+	// files that a node names.
+	Upstreams []*Upstream
+	Limits    Limits
+	Tools     []*Tool
+	// Nodes is the list that serves all tools in the flat layout; nil in the
+	// other.
+	Nodes []*Node
+	Flat  bool
+}
+
+// Server is what the server tells its clients about itself.
+type Server struct {
+	Name, Version, Title, Instructions string
+	// Secrets holds the values that came from the environment.
+	Secrets []string
+}
+
+// Limits bound every run.
+type Limits struct {
+	MaxNodeExecutions int
+	MaxExecutionTime  time.Duration
+}
+
+// Tool is one tool with its nodes as they were written. InputSchema and
+// OutputSchema are nil where the file has none; Annotations and Icons are
+// undefined. In the flat layout Nodes is nil.
+type Tool struct {
+	Name                      Text
+	Title, Description        string
+	InputSchema, OutputSchema *Node
+	Annotations, Icons        value.Value
+	Pos                       diag.Pos
+	Nodes                     []*Node
+}

@@ -1,0 +1,78 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// Problem gives a diagnostic about the node, with the severity of its code.
+func (n *Node) Problem(code, message string) diag.Diagnostic {
+	return diag.Diagnostic{
+		File: n.File(), Pos: n.Pos(), End: n.End(),
+		Severity: diag.SeverityOf(code), Code: code, Message: message,
+	}
+}
+
+// Problem gives a diagnostic about the whole string, with the severity of its
+// code.
+func (t Text) Problem(code, message string) diag.Diagnostic {
+	return t.node.Problem(code, message)
+}
+
+// ProblemAt gives a diagnostic about the bytes of the string from from up to to,
+// with the severity of its code. Where to is not behind from it is about a
+// single place.
+func (t Text) ProblemAt(from, to int, code, message string) diag.Diagnostic {
+	d := t.node.Problem(code, message)
+	d.Pos, d.End = t.At(from), diag.Pos{}
+	if to > from {
+		d.End = t.After(to)
+	}
+	return d
+}
+
+// Expected gives the diagnostic for a value of the wrong type. what names the
+// value (`"url"`), want says what it should be ("a string").
+func (n *Node) Expected(what, want string) diag.Diagnostic {
+	return n.Problem(diag.CodeType, fmt.Sprintf("expected %s for %s, found %s", want, what, n.Describe()))
+}
+
+// Missing gives the diagnostic for a required field that the Map n does not
+// have. owner says what n is (`tool "count"`).
+func (n *Node) Missing(owner, field string) diag.Diagnostic {
+	d := n.Problem(diag.CodeMissing, fmt.Sprintf("%s has no %q, which is required", owner, field))
+	d.End = diag.Pos{}
+	return d
+}
+
+// Unknown gives the diagnostic for a key that owner does not have: an error
+// where it is within two edits of a valid one, else a warning.
+func (t Text) Unknown(owner string, valid []string) diag.Diagnostic {
+	message := fmt.Sprintf("unknown field %q in %s", t.String(), owner)
+	if near, ok := diag.Nearest(t.String(), valid); ok {
+		d := t.Problem(diag.CodeMisspelt, message)
+		d.Hint = fmt.Sprintf("did you mean %q?", near)
+		return d
+	}
+	d := t.Problem(diag.CodeUnknownField, message+"; it is ignored")
+	d.Hint = "valid fields are " + diag.List(valid) + "; names that begin with \"x-\" are free"
+	return d
+}
+
+// IsFree reports whether a key is outside the language: those that begin with
+// "x-" belong to other programs.
+func IsFree(key string) bool { return strings.HasPrefix(key, "x-") }
+
+// unknownFields reports each key of n that is not among valid.
+func unknownFields(n *Node, owner string, valid []string) []diag.Diagnostic {
+	var ds []diag.Diagnostic
+	for _, f := range n.Fields() {
+		if key := f.Key.String(); !IsFree(key) && !slices.Contains(valid, key) {
+			ds = append(ds, f.Key.Unknown(owner, valid))
+		}
+	}
+	return ds
+}

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// sentences gives our words for what the YAML library says, and what to do.
+var sentences = map[string][2]string{
+	"mapping values are not allowed in this context": {
+		"a key cannot stand here", "check the indentation, and put quotes around a text that holds \": \""},
+	"could not find expected ':'": {
+		"this line has no \":\" and is not part of what is above it", "check the indentation, or write \"key: value\""},
+	"did not find expected key": {
+		"expected a key here", "check the indentation, and the quotes and brackets above"},
+	"did not find expected '-' indicator": {
+		"expected a list item (\"- …\") here", "check the indentation: items of one list stand in one column"},
+	"did not find expected ',' or ']'": {
+		"expected \",\" or \"]\" here", "a list in brackets is not closed, or a comma is missing"},
+	"did not find expected ',' or '}'": {
+		"expected \",\" or \"}\" here", "a map in braces is not closed, or a comma is missing"},
+	"found character that cannot start any token": {
+		"this character cannot begin a value", "put quotes around the text"},
+	tabMessage: {"a tab cannot indent", "indent with spaces"},
+	"found a tab character where an indentation space is expected": {"a tab cannot indent", "indent with spaces"},
+	"found unexpected end of stream":                               {"this quoted string has no end", "close the quotes"},
+	"found unexpected document indicator":                          {"this quoted string has no end before the document's", "close the quotes"},
+	"found unknown escape character": {
+		"this escape does not exist", "write a backslash as \"\\\\\", or use single quotes, which know no escapes"},
+	"did not find expected hexadecimal number":    {"a \\x, \\u or \\U escape needs 2, 4 or 8 hexadecimal digits", ""},
+	"found invalid Unicode character escape code": {"this escape is not a character", ""},
+	"block sequence entries are not allowed in this context": {
+		"a list item cannot stand here", "begin the list on a line of its own"},
+	"did not find expected node content": {
+		"expected a value here", "put quotes around a text that begins with a bracket, a brace or a comma"},
+	"did not find expected alphabetic or numeric character": {
+		"the name of an anchor or alias is missing", "put quotes around a text that begins with & or *"},
+	"did not find expected <document start>": {
+		"the document has ended before this line", "check the indentation"},
+}
+
+const tabMessage = "found a tab character that violates indentation"
+
+// beginnings holds the errors whose place is where the construct begins, not
+// where the library gave up on it.
+var beginnings = map[string]bool{
+	"could not find expected ':'":         true,
+	"found unexpected end of stream":      true,
+	"found unexpected document indicator": true,
+}
+
+var constructs = map[string]string{
+	"while parsing a flow sequence":    "the list",
+	"while parsing a flow mapping":     "the map",
+	"while parsing a block collection": "the list",
+	"while parsing a block mapping":    "the map",
+	"while scanning a quoted scalar":   "the string",
+	"while scanning a block scalar":    "the block",
+	"while scanning a plain scalar":    "the text",
+}
+
+// syntax gives the diagnostic for an error of the YAML library.
+func (d *document) syntax(err error) *diag.Diagnostic {
+	var e *yaml.LoadError
+	if !errors.As(err, &e) {
+		return d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeSyntax, err.Error(), "")
+	}
+	pos := diag.Pos{Line: e.Mark.Line, Col: e.Mark.Column}
+	if pos.IsZero() {
+		pos = diag.Pos{Line: 1, Col: 1}
+	}
+	switch {
+	case e.Message == errDepth.Error():
+		return d.problem(pos, diag.CodeDepth, fmt.Sprintf("the file is nested more than %d levels deep", maxDepth), "")
+	case strings.HasPrefix(e.Message, "unknown anchor "):
+		return d.unknownAlias(pos)
+	}
+	message, hint := e.Message, ""
+	if at := d.lines.Offset(pos); at < len(d.source) && d.source[at] == '\t' {
+		message = tabMessage
+	}
+	if s, ok := sentences[message]; ok {
+		message, hint = s[0], s[1]
+	}
+	begin := diag.Pos{Line: e.ContextMark.Line, Col: e.ContextMark.Column}
+	if beginnings[e.Message] && !begin.IsZero() {
+		return d.problem(begin, diag.CodeSyntax, message, hint)
+	}
+	p := d.problem(pos, diag.CodeSyntax, message, hint)
+	if what, ok := constructs[e.ContextMsg]; ok && begin.Line != pos.Line {
+		p.Related = []diag.Related{{File: d.path, Pos: begin, Message: what + " begins here"}}
+	}
+	return p
+}
+
+// unknownAlias names the alias at pos and the anchors that could be meant.
+func (d *document) unknownAlias(pos diag.Pos) *diag.Diagnostic {
+	at := d.lines.Offset(pos)
+	name := anchorName(d.source[min(at+1, len(d.source)):])
+	p := d.problem(pos, diag.CodeAlias, fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), "")
+	p.End = d.lines.Pos(at + 1 + len(name))
+	return p
+}
+
+func anchorName(src []byte) string {
+	n := 0
+	for n < len(src) && !isSpace(src[n]) && !strings.ContainsRune(",[]{}", rune(src[n])) {
+		n++
+	}
+	return string(src[:n])
+}

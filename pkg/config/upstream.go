@@ -1,0 +1,94 @@
+package config
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// Transports of upstream servers.
+const (
+	Stdio     = "stdio"
+	HTTP      = "http" // streamable HTTP
+	SSE       = "sse"  // HTTP with server-sent events, of the revision of 2024-11-05
+	WebSocket = "websocket"
+)
+
+// Upstream is one server that nodes call. Settings that the file leaves out have
+// their defaults.
+type Upstream struct {
+	Name string
+	// File and Pos are the place of the entry's name.
+	File string
+	Pos  diag.Pos
+	// Transport is Stdio, HTTP, SSE or WebSocket.
+	Transport string
+
+	// Of Stdio.
+	Command    string
+	Args       []string
+	Env        []EnvVar
+	InheritEnv Inherit
+	Cwd        string // relative to the working directory of this process; empty means it
+
+	// Of the others.
+	URL     string
+	Headers []Header
+
+	ConnectTimeout  time.Duration
+	Timeout         time.Duration // without any sign of life
+	MaxCallTime     time.Duration // 0: no limit
+	MaxConcurrency  int           // 0: no limit
+	MaxMessageBytes int64
+	Eager           bool
+	Tools           ToolFilter
+	NamePrefix      string
+	// Secrets holds the values that came from the environment. They must not
+	// appear in what the program writes.
+	Secrets []string
+}
+
+// EnvVar is one variable of the environment of a child process.
+type EnvVar struct{ Name, Value string }
+
+// Header is one header of the requests to a server.
+type Header struct{ Name, Value string }
+
+// Inherit says what of this process's environment a child process gets beside
+// its own variables: everything, or only Names beside those that any program
+// needs (PATH, HOME, LANG, TMPDIR and the like).
+type Inherit struct {
+	All   bool
+	Names []string
+}
+
+// ToolFilter says which tools of a server may be called. Names are exact or
+// globs as path.Match has them, except that * and ? match slashes too.
+type ToolFilter struct {
+	Allow []string // nil: all
+	Deny  []string
+}
+
+// Allows reports whether the tool may be called: it matches Allow, where there
+// is one, and does not match Deny.
+func (f ToolFilter) Allows(name string) bool {
+	return (f.Allow == nil || matches(f.Allow, name)) && !matches(f.Deny, name)
+}
+
+func matches(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if ok, err := match(p, name); p == name || ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// match is path.Match without its one rule for slashes, which names of tools may
+// hold: a denied "*" has to deny everything.
+func match(pattern, name string) (bool, error) {
+	const slash = "\x00"
+	return path.Match(strings.ReplaceAll(pattern, "/", slash), strings.ReplaceAll(name, "/", slash))
+}

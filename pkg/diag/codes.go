@@ -1,0 +1,88 @@
+package diag
+
+// The codes of everything that validation finds. A code never changes its
+// meaning; docs/diagnostics.md has an example of each.
+const (
+	// Reading the file.
+
+	CodeFile             = "unreadable-file"
+	CodeEncoding         = "bad-encoding"
+	CodeSyntax           = "yaml-syntax"
+	CodeEmpty            = "empty-file"
+	CodeDocuments        = "several-documents"
+	CodeAlias            = "unknown-alias"
+	CodeAliasBomb        = "alias-bomb"
+	CodeDepth            = "too-deep"
+	CodeMerge            = "bad-merge"
+	CodeTag              = "bad-tag"
+	CodeKey              = "bad-key"
+	CodeNumber           = "not-json"
+	CodeDuplicateKey     = "duplicate-key"
+	CodeType             = "wrong-type"
+	CodeValue            = "bad-value"
+	CodeMissing          = "missing-field"
+	CodeMisspelt         = "misspelt-field"
+	CodeUnknownField     = "unknown-field"
+	CodeMeaningless      = "meaningless-field"
+	CodeConflict         = "conflicting-fields"
+	CodeVersion          = "bad-version"
+	CodeDuplicateTool    = "duplicate-tool"
+	CodeNoDescription    = "no-description"
+	CodeLimit            = "bad-limit"
+	CodeEnvironment      = "unset-variable"
+	CodeSubstitution     = "bad-substitution"
+	CodeTransport        = "bad-transport"
+	CodeServerIncomplete = "incomplete-server"
+	CodeUnsupported      = "not-supported"
+)
+
+// CodeInfo describes one code: what it is about, in one sentence without a full
+// stop, and how bad it is.
+type CodeInfo struct {
+	Code     string
+	Severity Severity
+	Summary  string
+}
+
+// Codes lists every code, in the order of docs/diagnostics.md.
+var Codes = []CodeInfo{
+	{CodeFile, Error, "A file cannot be read"},
+	{CodeEncoding, Error, "A file is not UTF-8 or holds characters that YAML does not allow"},
+	{CodeSyntax, Error, "The file is not YAML"},
+	{CodeEmpty, Error, "The file holds nothing"},
+	{CodeDocuments, Error, "The file holds more than one YAML document"},
+	{CodeAlias, Error, "An alias names an anchor that is not defined before it, or one that holds the alias"},
+	{CodeAliasBomb, Error, "The aliases of the file stand for far more than is written in it"},
+	{CodeDepth, Error, "The file is nested too deeply"},
+	{CodeMerge, Error, "A merge key is given something that is not a map"},
+	{CodeTag, Error, "A YAML tag is unknown or does not fit its value"},
+	{CodeKey, Error, "The key of a map is a list or a map"},
+	{CodeNumber, Error, "A number is infinite or not a number, which JSON cannot say"},
+	{CodeDuplicateKey, Error, "A map has the same key twice"},
+	{CodeType, Error, "A value is of another type than its field takes"},
+	{CodeValue, Error, "A value is of the right type but not one that its field takes"},
+	{CodeMissing, Error, "A required field is missing"},
+	{CodeMisspelt, Error, "A field is unknown, and its name is nearly that of a field that exists"},
+	{CodeUnknownField, Warning, "A field is unknown and is ignored"},
+	{CodeMeaningless, Warning, "A field is known but means nothing where it stands"},
+	{CodeConflict, Error, "Two fields cannot stand together"},
+	{CodeVersion, Error, "The version of the configuration language is not one that is understood"},
+	{CodeDuplicateTool, Error, "Two tools have the same name"},
+	{CodeNoDescription, Warning, "A tool has no description"},
+	{CodeLimit, Error, "A limit is not a positive whole number"},
+	{CodeEnvironment, Error, "An environment variable without a default is not set"},
+	{CodeSubstitution, Error, "A ${…} is not well formed"},
+	{CodeTransport, Error, "The type of an upstream server is not known"},
+	{CodeServerIncomplete, Error, "An upstream server has neither a command nor a url"},
+	{CodeUnsupported, Error, "A setting is not supported by this version"},
+}
+
+// SeverityOf gives the severity of a code; Error for one that is not listed.
+func SeverityOf(code string) Severity {
+	for _, c := range Codes {
+		if c.Code == code {
+			return c.Severity
+		}
+	}
+	return Error
+}

@@ -1,0 +1,62 @@
+package diag
+
+const (
+	// Nodes and what is in them.
+
+	CodeNodeType      = "unknown-node-type"
+	CodeDuplicateNode = "duplicate-node"
+	CodeExpression    = "bad-expression"
+	CodeRule          = "bad-rule"
+	CodeUnknownServer = "unknown-server"
+	CodeToolFilter    = "tool-not-allowed"
+	CodeUnusedServer  = "unused-server"
+	CodeNoDefault     = "no-default"
+	CodeQuotedID      = "quoted-id"
+
+	// The way through a graph.
+
+	CodeUnknownNode     = "unknown-node"
+	CodeForeignNode     = "foreign-node"
+	CodeUnknownTool     = "unknown-tool"
+	CodeNoEntry         = "no-entry"
+	CodeSeveralEntries  = "several-entries"
+	CodeNoExit          = "no-exit"
+	CodeSeveralExits    = "several-exits"
+	CodeExitUnreachable = "exit-unreachable"
+	CodeUnreachable     = "unreachable-node"
+	CodeDeadEnd         = "dead-end"
+
+	// What values can be.
+
+	CodeUnknownReference = "unknown-reference"
+	CodeEarlyReference   = "early-reference"
+	CodeSchema           = "bad-schema"
+	CodeImpossible       = "impossible-value"
+)
+
+// graphCodes describes the codes of nodes and graphs.
+var graphCodes = []CodeInfo{
+	{CodeNodeType, Error, "A node has a type that does not exist"},
+	{CodeDuplicateNode, Error, "Two nodes have the same id"},
+	{CodeExpression, Error, "A JSONata expression does not compile"},
+	{CodeRule, Error, "A JSON Logic rule does not compile, or names an unknown operator"},
+	{CodeUnknownServer, Error, "A node names an upstream server that does not exist"},
+	{CodeToolFilter, Error, "A node calls a tool that the settings of its server do not allow"},
+	{CodeUnusedServer, Warning, "No node calls an upstream server"},
+	{CodeNoDefault, Warning, "A switch has no default; where no rule is true the run fails"},
+	{CodeQuotedID, Info, "A node's id can be written in an expression only in back-quotes, or not at all"},
+	{CodeUnknownNode, Error, "An edge leads to a node that does not exist"},
+	{CodeForeignNode, Error, "An edge leads to a node that belongs to another tool"},
+	{CodeUnknownTool, Error, "An entry or exit node is for a tool that does not exist"},
+	{CodeNoEntry, Error, "A tool has no entry node"},
+	{CodeSeveralEntries, Error, "A tool has more than one entry node"},
+	{CodeNoExit, Error, "A tool has no exit node"},
+	{CodeSeveralExits, Error, "A tool has more than one exit node"},
+	{CodeExitUnreachable, Error, "No way leads from a tool's entry to its exit"},
+	{CodeUnreachable, Warning, "No way leads from the entry to a node"},
+	{CodeDeadEnd, Warning, "No way leads from a node to the exit"},
+	{CodeUnknownReference, Warning, "An expression reads a node that does not exist"},
+	{CodeEarlyReference, Warning, "An expression reads a node that cannot have run before it"},
+	{CodeSchema, Error, "A JSON Schema does not compile"},
+	{CodeImpossible, Warning, "A value that is written in the file can never fit a schema of the file"},
+}

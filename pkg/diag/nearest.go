@@ -1,0 +1,79 @@
+package diag
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxDistance is the number of edits within which two names are taken for
+// spellings of one another.
+const maxDistance = 2
+
+// Nearest gives the valid name that is closest to name, counted in inserted,
+// dropped and changed characters. It reports false where none is within two
+// edits, or where that would change every character of name. Of two equally
+// close names the alphabetically first is taken.
+func Nearest(name string, valid []string) (string, bool) {
+	word := []rune(name)
+	best, bestDistance := "", maxDistance+1
+	for _, v := range valid {
+		d := distance(word, []rune(v), maxDistance)
+		if d >= len(word) || d > bestDistance || d > maxDistance {
+			continue
+		}
+		if d < bestDistance || v < best {
+			best, bestDistance = v, d
+		}
+	}
+	return best, bestDistance <= maxDistance
+}
+
+// distance is Levenshtein's, except that anything over limit comes out as
+// limit+1, which lets long words that differ in length cost nothing.
+func distance(a, b []rune, limit int) int {
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return limit + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, ca := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		least := row[0]
+		for j, cb := range b {
+			cost := diagonal
+			if ca != cb {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			least = min(least, row[j+1])
+		}
+		if least > limit {
+			return limit + 1
+		}
+	}
+	return min(row[len(b)], limit+1)
+}
+
+// List gives names for a sentence: sorted, quoted, and joined as in
+// `"a", "b" or "c"`. It gives "" for no names.
+func List(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = strconv.Quote(n)
+	}
+	slices.Sort(quoted)
+	quoted = slices.Compact(quoted)
+	switch n := len(quoted); n {
+	case 0:
+		return ""
+	case 1:
+		return quoted[0]
+	default:
+		return strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1]
+	}
+}
