@@ -31,6 +31,11 @@ func (b *builder) node(y *yaml.Node) *Node {
 	}
 	n := &b.slab[0]
 	b.slab = b.slab[1:]
+	if y.Line > b.doc.lines.Count() {
+		// A value left out at the very end has its place on a line of its own.
+		end := b.doc.lines.Pos(len(b.doc.source))
+		y.Line, y.Column = end.Line, end.Col
+	}
 	n.doc, n.yaml, n.weight, n.height = b.doc, y, 1, 1
 	return n
 }

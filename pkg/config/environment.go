@@ -1,0 +1,84 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// environment replaces ${NAME} and ${NAME:-default} in strings and keeps what
+// came from the environment.
+type environment struct {
+	decoder *decoder
+	secrets *[]string
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// expand gives the string with its variables replaced; $${ becomes ${. What is
+// wrong is reported at the variable's place and stays as it was written.
+func (e *environment) expand(t Text) string {
+	s := t.String()
+	if !strings.Contains(s, "${") {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		at := strings.Index(s[i:], "${")
+		if at < 0 {
+			out.WriteString(s[i:])
+			break
+		}
+		at += i
+		if at > i && s[at-1] == '$' {
+			out.WriteString(s[i:at-1] + "${")
+			i = at + 2
+			continue
+		}
+		out.WriteString(s[i:at])
+		end := strings.IndexByte(s[at:], '}')
+		if end < 0 {
+			p := t.ProblemAt(at, at+2, diag.CodeSubstitution, "this ${ has no }")
+			p.Hint = "write $${ where the characters themselves are meant"
+			e.decoder.report(p)
+			out.WriteString(s[at:])
+			break
+		}
+		end += at + 1
+		out.WriteString(e.variable(t, at, end))
+		i = end
+	}
+	return out.String()
+}
+
+// variable gives what stands for the bytes from at to end of a string, which are
+// "${…}".
+func (e *environment) variable(t Text, at, end int) string {
+	written := t.String()[at:end]
+	name, fallback, hasFallback := strings.Cut(written[2:len(written)-1], ":-")
+	if !variableName.MatchString(name) {
+		p := t.ProblemAt(at, end, diag.CodeSubstitution, fmt.Sprintf("%s is not a variable", quoted(written)))
+		p.Hint = "write ${NAME} or ${NAME:-default}, or $${ where the characters themselves are meant"
+		if other, ok := strings.CutPrefix(name, "env:"); ok && variableName.MatchString(other) {
+			p.Hint = "write ${" + other + "}"
+		}
+		e.decoder.report(p)
+		return written
+	}
+	if v, ok := e.decoder.getenv(name); ok && (v != "" || !hasFallback) {
+		if v != "" && !slices.Contains(*e.secrets, v) {
+			*e.secrets = append(*e.secrets, v)
+		}
+		return v
+	}
+	if hasFallback {
+		return fallback
+	}
+	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("the environment variable %s is not set", name))
+	p.Hint = fmt.Sprintf("set it, or write a default: ${%s:-…}", name)
+	e.decoder.report(p)
+	return written
+}
