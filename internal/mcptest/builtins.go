@@ -1,0 +1,221 @@
+package mcptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Builtin is a tool that every fake server has.
+type Builtin struct {
+	Name string
+	Does string // what it does, with the arguments it takes
+
+	run func(s *server, id json.RawMessage, a arguments)
+}
+
+// arguments are those of all built-in tools together.
+type arguments struct {
+	raw   json.RawMessage // as they came
+	token json.RawMessage // the call's progress token
+
+	MS      int             `json:"ms"`
+	Text    string          `json:"text"`
+	Code    int             `json:"code"`
+	Bytes   int             `json:"bytes"`
+	Count   int             `json:"count"`
+	Method  string          `json:"method"`
+	Result  json.RawMessage `json:"result"`
+	Message string          `json:"message"`
+}
+
+func (a arguments) sleep(s *server) {
+	select {
+	case <-time.After(time.Duration(a.MS) * time.Millisecond):
+	case <-s.done:
+	}
+}
+
+// Builtins lists the built-in tools, good and bad.
+var Builtins = []Builtin{
+	{"echo", "answers its arguments as structured content, byte for byte, after ms milliseconds", func(s *server, id json.RawMessage, a arguments) {
+		a.sleep(s)
+		s.reply(id, Structured(string(a.raw)))
+	}},
+	{"reply", "answers result, the whole result of the call, byte for byte, after ms milliseconds", func(s *server, id json.RawMessage, a arguments) {
+		a.sleep(s)
+		s.reply(id, a.Result)
+	}},
+	{"fail", "answers an isError result that says text", func(s *server, id json.RawMessage, a arguments) {
+		s.reply(id, failure(a.Text))
+	}},
+	{"rpcerror", "answers a JSON-RPC error with code and message", func(s *server, id json.RawMessage, a arguments) {
+		s.fail(id, a.Code, a.Message)
+	}},
+	{"exit", "writes text on stderr and exits with code, in the middle of the call", func(s *server, _ json.RawMessage, a arguments) {
+		fmt.Fprintln(s.stderr, a.Text)
+		s.exit(a.Code)
+	}},
+	{"garbage", "writes text as a line on stdout and never answers", func(s *server, _ json.RawMessage, a arguments) {
+		s.raw(a.Text + "\n")
+	}},
+	{"chatter", "writes text as a line on stdout and then answers it", func(s *server, id json.RawMessage, a arguments) {
+		s.raw(a.Text + "\n")
+		s.reply(id, Text(a.Text))
+	}},
+	{"hang", "never answers", func(*server, json.RawMessage, arguments) {}},
+	{"half", "writes the first half of an answer as a line", func(s *server, id json.RawMessage, a arguments) {
+		s.raw(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"content":[{"type":"te` + "\n")
+	}},
+	{"torn", "writes the first half of an answer, without a line's end, and exits with code", func(s *server, id json.RawMessage, a arguments) {
+		s.raw(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"content":[{"type":"te`)
+		s.exit(a.Code)
+	}},
+	{"wrongid", "answers under an id that nobody used", func(s *server, _ json.RawMessage, a arguments) {
+		s.reply(json.RawMessage(`"nobody"`), Text("for nobody"))
+	}},
+	{"twice", "answers twice", func(s *server, id json.RawMessage, a arguments) {
+		s.reply(id, Text("first"))
+		s.reply(id, Text("second"))
+	}},
+	{"huge", "answers a text of so many bytes", func(s *server, id json.RawMessage, a arguments) {
+		s.reply(id, Text(strings.Repeat("x", a.Bytes)))
+	}},
+	{"hugelate", "as huge, with the id after the result", func(s *server, id json.RawMessage, a arguments) {
+		s.raw(`{"result":` + string(Text(strings.Repeat("x", a.Bytes))) + `,"jsonrpc":"2.0","id":` + string(id) + "}\n")
+	}},
+	{"drip", "writes its answer in pieces, ms milliseconds apart", func(s *server, id json.RawMessage, a arguments) {
+		answer := `{"jsonrpc":"2.0","id":` + string(id) + `,"result":` + string(Text("drip")) + "}\n"
+		s.write.Lock()
+		defer s.write.Unlock()
+		for len(answer) > 0 {
+			n := min(8, len(answer))
+			_, _ = s.out.Write([]byte(answer[:n]))
+			answer = answer[n:]
+			a.sleep(s)
+		}
+	}},
+	{"progress", "sends count progress notifications, ms milliseconds before each, and then answers", func(s *server, id json.RawMessage, a arguments) {
+		for i := range a.Count {
+			a.sleep(s)
+			s.notify("notifications/progress", map[string]any{"progressToken": a.token, "progress": i + 1, "total": a.Count})
+		}
+		s.reply(id, Text("done"))
+	}},
+	{"log", "sends count log messages that say text, and then answers", func(s *server, id json.RawMessage, a arguments) {
+		for range a.Count {
+			s.notify("notifications/message", map[string]any{"level": "info", "data": a.Text})
+		}
+		s.reply(id, Text("done"))
+	}},
+	{"stderr", "writes text on stderr, count times with a number behind it where count is set, and answers", func(s *server, id json.RawMessage, a arguments) {
+		if a.Count == 0 {
+			fmt.Fprintln(s.stderr, a.Text)
+		}
+		for i := range a.Count {
+			fmt.Fprintln(s.stderr, a.Text, i+1)
+		}
+		s.reply(id, Text("done"))
+	}},
+	{"ask", "sends the client a request of that method and answers what it said, as text", func(s *server, id json.RawMessage, a arguments) {
+		answer, ok := s.ask(a.Method, json.RawMessage(`{}`))
+		if !ok {
+			return
+		}
+		s.reply(id, Text(string(marshal(answer))))
+	}},
+	{"calls", "answers how often each tool was called, as structured content", func(s *server, id json.RawMessage, a arguments) {
+		s.mu.Lock()
+		counts := marshal(s.calls)
+		s.mu.Unlock()
+		s.reply(id, Structured(string(counts)))
+	}},
+	{"cancelled", "answers the ids of the requests that were cancelled, as structured content {ids}", func(s *server, id json.RawMessage, a arguments) {
+		s.mu.Lock()
+		ids := marshal(map[string]any{"ids": append([]string{}, s.cancelled...)})
+		s.mu.Unlock()
+		s.reply(id, Structured(string(ids)))
+	}},
+	{"process", "answers its process: {pid, cwd, args, env}, as structured content", func(s *server, id json.RawMessage, a arguments) {
+		cwd, _ := os.Getwd()
+		env := map[string]string{}
+		for _, pair := range os.Environ() {
+			name, value, _ := strings.Cut(pair, "=")
+			env[name] = value
+		}
+		s.reply(id, Structured(string(marshal(map[string]any{"pid": os.Getpid(), "cwd": cwd, "args": os.Args[1:], "env": env}))))
+	}},
+	{"spawn", "starts a process of its own that sleeps for minutes and answers its {pid}, as structured content", func(s *server, id json.RawMessage, a arguments) {
+		child := exec.Command("sleep", "300")
+		if err := child.Start(); err != nil {
+			s.reply(id, failure(err.Error()))
+			return
+		}
+		go func() { _ = child.Wait() }()
+		s.reply(id, Structured(string(marshal(map[string]any{"pid": child.Process.Pid}))))
+	}},
+}
+
+func failure(text string) json.RawMessage {
+	quoted, _ := json.Marshal(text)
+	return json.RawMessage(`{"content":[{"type":"text","text":` + string(quoted) + `}],"isError":true}`)
+}
+
+// call answers one tools/call.
+func (s *server) call(m message) {
+	var p struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+		Meta      struct {
+			ProgressToken json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		s.fail(m.ID, -32602, err.Error())
+		return
+	}
+	s.mu.Lock()
+	nth := s.calls[p.Name]
+	s.calls[p.Name]++
+	s.mu.Unlock()
+	for _, t := range s.script.Tools {
+		if t.Name == p.Name {
+			s.reply(m.ID, t.answer(p.Arguments, nth))
+			return
+		}
+	}
+	a := arguments{raw: p.Arguments, token: p.Meta.ProgressToken}
+	if len(p.Arguments) == 0 || p.Arguments[0] != '{' {
+		s.fail(m.ID, -32602, "arguments must be an object")
+		return
+	}
+	_ = json.Unmarshal(p.Arguments, &a) // echo takes arguments of any type
+	for _, b := range Builtins {
+		if b.Name == p.Name {
+			b.run(s, m.ID, a)
+			return
+		}
+	}
+	s.fail(m.ID, -32602, "unknown tool: "+p.Name)
+}
+
+// answer is what the tool says to its call number nth, from 0.
+func (t Tool) answer(args json.RawMessage, nth int) json.RawMessage {
+	if t.Func != nil {
+		result, err := t.Func(args)
+		if err != nil {
+			return failure(err.Error())
+		}
+		return result
+	}
+	if n := len(t.Results); n > 0 {
+		return t.Results[min(nth, n-1)]
+	}
+	if t.Result == nil {
+		return Text("")
+	}
+	return t.Result
+}
