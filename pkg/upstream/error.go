@@ -1,0 +1,54 @@
+package upstream
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is the failure of something that was asked of an upstream server. It
+// never holds a secret of the server's entry.
+type Error struct {
+	Server  string
+	Tool    string   // empty where it is not about a tool
+	Op      string   // "start", "handshake", "call", "list" or "close"
+	Message string   // what happened
+	Hint    string   // what to do about it; may be empty
+	Stderr  []string // the server's last lines on stderr, at most 100, where they may tell more
+	Err     error    // the cause: *RPCError, context.Canceled, context.DeadlineExceeded or one of the system's; may be nil
+}
+
+// shownLines is how many lines of stderr Error shows.
+const shownLines = 10
+
+// Error returns one sentence and, on lines of their own, the end of Stderr.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "server %q", e.Server)
+	if e.Tool != "" {
+		fmt.Fprintf(&b, ", tool %q", e.Tool)
+	}
+	b.WriteString(": " + e.Message)
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	if lines := e.Stderr[max(0, len(e.Stderr)-shownLines):]; len(lines) > 0 {
+		b.WriteString("\nits last lines on stderr:")
+		for _, line := range lines {
+			b.WriteString("\n  " + line)
+		}
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// RPCError is an error that the server itself answered (JSON-RPC 2.0, section
+// 5.1).
+type RPCError struct {
+	Code    int
+	Message string
+}
+
+// Error returns the server's message and its code.
+func (e *RPCError) Error() string { return fmt.Sprintf("%s (JSON-RPC error %d)", e.Message, e.Code) }

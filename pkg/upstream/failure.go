@@ -1,0 +1,150 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+var (
+	// errTooSlow is the cause of a context that ended at maxCallTimeMs.
+	errTooSlow = errors.New("maxCallTimeMs has passed")
+	// errTransport is the error of an entry whose transport is not spoken.
+	errTransport = errors.New("only servers over stdio can be called")
+	// errShut is the error of what is asked after Close.
+	errShut = errors.New("the connection to it was closed for good")
+)
+
+// failure makes an Error in which no secret is left.
+func (s *server) failure(op, tool, message, hint string, err error) *Error {
+	return &Error{
+		Server: s.entry.Name, Tool: tool, Op: op,
+		Message: s.redact.text(message), Hint: hint, Err: s.redact.err(err),
+	}
+}
+
+func (s *server) shut(op, tool string) *Error {
+	return s.failure(op, tool, errShut.Error(), "", errShut)
+}
+
+// setting names a setting of the entry.
+func (s *server) setting(name string) string {
+	return fmt.Sprintf("mcpServers.%s.%s", s.entry.Name, name)
+}
+
+// stopped is the error of a call whose context ended while it waited.
+func (s *server) stopped(ctx context.Context, op, tool, when string) *Error {
+	cause := context.Cause(ctx)
+	var why string
+	switch {
+	case errors.Is(cause, errTooSlow):
+		return s.tooSlow(op, tool, when)
+	case cause == context.DeadlineExceeded:
+		why = "its caller's time was up"
+	case cause == context.Canceled:
+		why = "its caller cancelled it"
+	default:
+		why = cause.Error()
+		cause = errors.Join(cause, ctx.Err())
+	}
+	return s.failure(op, tool, "given up "+when+": "+why, "", cause)
+}
+
+func (s *server) tooSlow(op, tool, when string) *Error {
+	return s.failure(op, tool, fmt.Sprintf("it took longer than %v %s", s.entry.MaxCallTime, when),
+		"raise "+s.setting("maxCallTimeMs")+" if it needs more", context.DeadlineExceeded)
+}
+
+// notStarted is the error of a server that could not be started.
+func (s *server) notStarted(err error) *Error {
+	message, hint := "could not be started: "+err.Error(), "check "+s.setting("command")
+	var missing *exec.Error
+	switch {
+	case errors.Is(err, errTransport):
+		message = fmt.Sprintf("transport %q: %v", s.entry.Transport, err)
+		hint = "give the server a command"
+	case errors.As(err, &missing):
+		message = fmt.Sprintf("could not be started: there is no program %q on the PATH", missing.Name)
+		hint = "install it, or give its full path in " + s.setting("command")
+	case s.entry.Cwd != "" && errors.Is(err, fs.ErrNotExist):
+		hint += " and " + s.setting("cwd")
+	}
+	return s.failure("start", "", message, hint, err)
+}
+
+// notInitialized is the error of a server that was started but did not
+// complete the handshake.
+func (s *server) notInitialized(ctx context.Context, l link, err error) *Error {
+	message, hint := "the handshake failed: "+err.Error(), ""
+	var version mcp.UnsupportedProtocolVersionError
+	var over overError
+	switch {
+	case s.life.Err() != nil:
+		return s.shut("handshake", "")
+	case ctx.Err() != nil:
+		message = fmt.Sprintf("it did not complete the handshake within %v", s.entry.ConnectTimeout)
+		hint = "check that " + s.setting("command") + " starts an MCP server over stdio, or raise " + s.setting("connectTimeoutMs")
+		err = context.DeadlineExceeded
+	case errors.As(err, &over):
+		message = "it " + over.Error() + " before the handshake was complete"
+		hint = "check " + s.setting("command") + " and " + s.setting("args")
+	case errors.As(err, &version):
+		message = fmt.Sprintf("it speaks revision %q of MCP; known are %v", version.Version, mcp.LegacyProtocolVersions())
+		hint = "update the server"
+	}
+	e := s.failure("handshake", "", message+oddSince(0, l.seen()), hint, err)
+	e.Stderr = l.seen().last()
+	return e
+}
+
+// oddSince says what the server wrote that is not JSON-RPC since it had
+// written n such things.
+func oddSince(n int, d *diary) string {
+	if count, latest := d.oddities(); count > n {
+		return "; it wrote something that is not JSON-RPC: " + latest
+	}
+	return ""
+}
+
+// failed is the error of a request over an open session. Before the request
+// the server had written odd things that are not JSON-RPC.
+func (s *server) failed(ctx context.Context, op, tool string, session *session, odd int, err error) *Error {
+	message, hint := err.Error(), ""
+	var (
+		rpc    *RPCError
+		long   *tooLongError
+		over   overError
+		stderr []string
+	)
+	d := session.link.seen()
+	switch {
+	case errors.Is(err, errSilent):
+		message = fmt.Sprintf("timed out: no answer and no progress for %v", s.entry.Timeout)
+		hint = "raise " + s.setting("timeoutMs") + " if it needs more"
+		err, stderr = context.DeadlineExceeded, d.last()
+	case errors.Is(err, errTooSlow):
+		return s.tooSlow(op, tool, "to answer")
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return s.stopped(ctx, op, tool, "before it was answered")
+	case errors.As(err, &rpc):
+		clean := &RPCError{rpc.Code, s.redact.text(rpc.Message)}
+		return s.failure(op, tool, "it answered an error: "+clean.Error(), "", clean)
+	case errors.As(err, &long):
+		message = fmt.Sprintf("the answer is longer than %d bytes", long.limit)
+		hint = "ask for less, or raise " + s.setting("maxMessageBytes")
+	case errors.Is(err, errBroken):
+		return s.failure(op, tool, "it "+err.Error(), "", err)
+	case s.life.Err() != nil:
+		return s.shut(op, tool)
+	case errors.As(err, &over):
+		message = "it " + over.Error() + " before it had answered"
+		stderr = d.last()
+	}
+	e := s.failure(op, tool, message+oddSince(odd, d), hint, err)
+	e.Stderr = stderr
+	return e
+}

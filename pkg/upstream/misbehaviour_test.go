@@ -1,0 +1,196 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Whatever a tool does, the call's error says so and the next call works.
+func TestNextCallWorksAfterMisbehaviour(t *testing.T) {
+	for _, c := range []struct {
+		name, tool, args string
+		change           func(*config.Upstream)
+		want             []string // in the error; none: the call succeeds
+		dead             bool     // the process has to be started again
+	}{
+		{name: "exit mid-call", tool: "exit", args: `{"code":7,"text":"out of memory"}`, dead: true,
+			want: []string{`server "fake", tool "exit"`, "it exited (code 7) before it had answered", "out of memory"}},
+		{name: "silent exit", tool: "exit", args: `{"code":0}`, dead: true, want: []string{"it exited (code 0) before it had answered"}},
+		{name: "torn answer", tool: "torn", args: `{"code":1}`, dead: true,
+			want: []string{"exited (code 1)", "it wrote something that is not JSON-RPC", "ends in its middle"}},
+		{name: "garbage instead of an answer", tool: "garbage", args: `{"text":"Traceback: boom"}`, change: short,
+			want: []string{"timed out: no answer and no progress for 300ms", `it wrote something that is not JSON-RPC: "Traceback: boom"`, "mcpServers.fake.timeoutMs"}},
+		{name: "JSON that is not JSON-RPC", tool: "garbage", args: `{"text":"{\"level\":\"info\"}"}`, change: short,
+			want: []string{"timed out", `not JSON-RPC: "{\"level\":\"info\"}"`}},
+		{name: "broken answer", tool: "half", args: `{}`, want: []string{"it wrote something that is not JSON-RPC", `"type\":\"te`}},
+		{name: "broken result", tool: "reply", args: `{"result":[1,2]}`, want: []string{"a result that is not an object: \"[1,2]\""}},
+		{name: "no answer", tool: "hang", args: `{}`, change: short, want: []string{"timed out: no answer and no progress for 300ms"}},
+		{name: "wrong id", tool: "wrongid", args: `{}`, change: short, want: []string{"timed out", `an id that no request waits for: "\"nobody\""`}},
+		{name: "too slow in spite of progress", tool: "progress", args: `{"count":1000,"ms":20}`,
+			change: func(u *config.Upstream) { u.MaxCallTime = 200 * time.Millisecond },
+			want:   []string{"it took longer than 200ms to answer", "mcpServers.fake.maxCallTimeMs"}},
+		{name: "answer over the limit", tool: "huge", args: `{"bytes":2000000}`, change: small,
+			want: []string{"the answer is longer than 1048576 bytes", "mcpServers.fake.maxMessageBytes"}},
+		{name: "answer over the limit with the id at its end", tool: "hugelate", args: `{"bytes":2000000}`, change: small,
+			want: []string{"the answer is longer than 1048576 bytes"}},
+		{name: "JSON-RPC error", tool: "rpcerror", args: `{"code":-32050,"message":"no such thing"}`, want: []string{"no such thing (JSON-RPC error -32050)"}},
+		{name: "text between the messages", tool: "chatter", args: `{"text":"debugging"}`},
+		{name: "two answers", tool: "twice", args: `{}`},
+		{name: "answer in pieces", tool: "drip", args: `{"ms":1}`},
+		{name: "60 MB", tool: "huge", args: `{"bytes":60000000}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			u := child(mcptest.Script{})
+			if c.change != nil {
+				c.change(u)
+			}
+			p := start(t, Options{}, u)
+			before := mustCall(t, p, "process", `{}`).Get("structuredContent").Get("pid").Float()
+			if c.want == nil {
+				mustCall(t, p, c.tool, c.args)
+			} else {
+				e := mustFail(t, p, c.tool, c.args)
+				for _, want := range c.want {
+					if !strings.Contains(e.Error(), want) {
+						t.Errorf("error %q does not say %q", e, want)
+					}
+				}
+			}
+			after := mustCall(t, p, "process", `{}`).Get("structuredContent").Get("pid").Float()
+			if (before != after) != c.dead {
+				t.Errorf("process %v, then %v; want a new one: %v", before, after, c.dead)
+			}
+		})
+	}
+}
+
+func short(u *config.Upstream) { u.Timeout = 300 * time.Millisecond }
+func small(u *config.Upstream) { u.MaxMessageBytes = 1 << 20 }
+
+func TestServerThatDoesNotStartSaysWhy(t *testing.T) {
+	quick := func(u *config.Upstream) { u.ConnectTimeout = 400 * time.Millisecond }
+	for _, c := range []struct {
+		name  string
+		entry *config.Upstream
+		op    string
+		want  []string
+		is    error
+	}{
+		{"exits", child(mcptest.Script{Start: mcptest.StartExit}), "handshake",
+			[]string{"it exited (code 3) before the handshake was complete", "mcpServers.fake.command", "exiting at start as told"}, nil},
+		{"garbage", child(mcptest.Script{Start: mcptest.StartGarbage}, quick), "handshake",
+			[]string{"did not complete the handshake within 400ms", `it wrote something that is not JSON-RPC: "Welcome to the fake server!"`}, context.DeadlineExceeded},
+		{"mute", child(mcptest.Script{Start: mcptest.StartMute}, quick), "handshake",
+			[]string{"did not complete the handshake within 400ms", "mcpServers.fake.connectTimeoutMs"}, context.DeadlineExceeded},
+		{"refuses", child(mcptest.Script{Start: mcptest.StartRefuse}), "handshake", []string{"the handshake failed", "refusing the handshake as told"}, nil},
+		{"unknown revision", child(mcptest.Script{Protocol: "1999-01-01"}), "handshake",
+			[]string{`it speaks revision "1999-01-01" of MCP`, "2024-11-05", "2025-11-25"}, nil},
+		{"no program", &config.Upstream{Name: "fake", Transport: config.Stdio, Command: "no-such-program-here"}, "start",
+			[]string{`there is no program "no-such-program-here" on the PATH`, "mcpServers.fake.command"}, exec.ErrNotFound},
+		{"no file", &config.Upstream{Name: "fake", Transport: config.Stdio, Command: "./no/such/file"}, "start",
+			[]string{"could not be started", "./no/such/file"}, fs.ErrNotExist},
+		{"no directory", child(mcptest.Script{}, func(u *config.Upstream) { u.Cwd = "/no/such/directory" }), "start",
+			[]string{"/no/such/directory", "mcpServers.fake.cwd"}, fs.ErrNotExist},
+		{"other transport", &config.Upstream{Name: "fake", Transport: config.WebSocket, URL: "ws://127.0.0.1/"}, "start",
+			[]string{`transport "websocket": only servers over stdio can be called`}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, Options{}, c.entry)
+			e := mustFail(t, p, "echo", `{}`)
+			if e.Op != c.op || e.Tool != "echo" {
+				t.Errorf("op %q, tool %q", e.Op, e.Tool)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(e.Error(), want) {
+					t.Errorf("error %q does not say %q", e, want)
+				}
+			}
+			if c.is != nil && !errors.Is(e, c.is) {
+				t.Errorf("%v is not %v", e, c.is)
+			}
+		})
+	}
+}
+
+func TestBannerOnStdoutIsOnlyWarnedOf(t *testing.T) {
+	var log logged
+	p := start(t, Options{Log: log.logger()}, child(mcptest.Script{Start: mcptest.StartBanner}))
+	mustCall(t, p, "echo", `{}`)
+	if got := log.String(); !strings.Contains(got, "level=WARN") || !strings.Contains(got, "Welcome to the fake server!") {
+		t.Errorf("log: %s", got)
+	}
+}
+
+func TestServerThatStopsReadingHoldsUpNobody(t *testing.T) {
+	p := start(t, Options{}, child(mcptest.Script{Start: mcptest.StartDeaf}, short))
+	long := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
+	for range 3 {
+		e := mustFail(t, p, "echo", long)
+		if !errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "timed out") {
+			t.Fatal(e)
+		}
+	}
+}
+
+func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
+	p := start(t, Options{}, child(mcptest.Script{}))
+	mustCall(t, p, "echo", `{}`)
+	failed := make(chan *Error, 20)
+	for range cap(failed) {
+		go func() {
+			_, err := p.CallTool(context.Background(), "fake", "hang", value.Undef)
+			e, _ := err.(*Error)
+			failed <- e
+		}()
+	}
+	eventually(t, "the calls to arrive", func() bool {
+		return mustCall(t, p, "calls", `{}`).Get("structuredContent").Get("hang").Float() == float64(cap(failed))
+	})
+	began := time.Now()
+	mustFail(t, p, "exit", `{"code":9,"text":"that was all"}`)
+	for range cap(failed) {
+		if e := <-failed; e == nil || !strings.Contains(e.Error(), "exited (code 9)") || e.Stderr[len(e.Stderr)-1] != "that was all" {
+			t.Error(e)
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
+	s := newServer(child(mcptest.Script{}), Options{Log: (&logged{}).logger()})
+	var delays []time.Duration
+	for range 9 {
+		s.buried(time.Second)
+		delays = append(delays, s.delay())
+	}
+	if delays[0] != 0 || delays[1] != firstDelay || delays[8] != maxDelay {
+		t.Errorf("delays: %v", delays)
+	}
+	for i := 2; i < len(delays); i++ {
+		if delays[i] < delays[i-1] || delays[i] > 2*delays[i-1] {
+			t.Errorf("delays: %v", delays)
+		}
+	}
+	if s.buried(time.Hour); s.delay() != 0 {
+		t.Errorf("after a good session: %v", s.delay())
+	}
+
+	p := start(t, Options{}, child(mcptest.Script{}))
+	for range 3 {
+		mustFail(t, p, "exit", `{}`)
+	}
+	mustCall(t, p, "echo", `{}`)
+}

@@ -1,0 +1,139 @@
+// Package upstream calls the tools of other MCP servers. A [Pool] holds one
+// session for each server, opened when it is first needed, shared by all calls
+// and opened again when the server has ended.
+//
+// Servers are child processes that speak MCP over stdio (revisions 2024-11-05
+// to 2025-11-25), or connections that a program brings along. Arguments and
+// results travel as they are: key order, integers of any size, unknown fields.
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Options are what a pool needs to know beside its servers.
+type Options struct {
+	// Log gets what servers write on stderr and send as log messages (debug),
+	// and what they do wrong (warn). Nil drops it.
+	Log *slog.Logger
+	// ClientName and ClientVersion are told to the servers; empty is "mcpgraph"
+	// and "dev".
+	ClientName, ClientVersion string
+	// Dial, where it is not nil, may open the connection to a server in the
+	// place of the entry's own transport: newline-delimited JSON-RPC messages,
+	// as on stdio. It returns nil to leave the server to its entry. It is
+	// called again when the connection has ended.
+	Dial func(ctx context.Context, entry *config.Upstream) (io.ReadWriteCloser, error)
+}
+
+// Pool is the sessions with a set of servers. It is safe for any number of
+// goroutines.
+type Pool struct {
+	servers map[string]*server
+	names   []string // in the order given
+}
+
+// Result is the outcome of one call.
+type Result struct {
+	Reply     value.Value // the whole result object of tools/call, isError included
+	Attempts  int         // how often the server was asked, at least 1
+	FromCache bool        // no server was asked now
+}
+
+// New returns a pool of the servers, of which it starts none. The entries must
+// not change any more.
+func New(entries []*config.Upstream, o Options) *Pool {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.ClientName == "" {
+		o.ClientName = "mcpgraph"
+	}
+	if o.ClientVersion == "" {
+		o.ClientVersion = "dev"
+	}
+	p := &Pool{servers: map[string]*server{}}
+	for _, entry := range entries {
+		p.servers[entry.Name] = newServer(entry, o)
+		p.names = append(p.names, entry.Name)
+	}
+	return p
+}
+
+// CallTool calls a tool and returns its result, also one with isError. A
+// server that is not running is started. Arguments that are not an object are
+// sent as an empty one. When ctx ends the call returns at once, and the server
+// is told. Errors are *[Error].
+func (p *Pool) CallTool(ctx context.Context, server, tool string, args value.Value) (Result, error) {
+	s, err := p.server("call", server, tool)
+	if err != nil {
+		return Result{}, err
+	}
+	reply, err := s.call(ctx, tool, args)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Reply: reply, Attempts: 1}, nil
+}
+
+// Tools returns the tools of a server as it describes them, with every keyword
+// of their schemas. Errors are *[Error].
+func (p *Pool) Tools(ctx context.Context, server string) ([]value.Value, error) {
+	s, err := p.server("list", server, "")
+	if err != nil {
+		return nil, err
+	}
+	return s.tools(ctx)
+}
+
+func (p *Pool) server(op, name, tool string) (*server, error) {
+	if s, ok := p.servers[name]; ok {
+		return s, nil
+	}
+	hint := "add it to mcpServers"
+	if near, ok := diag.Nearest(name, p.names); ok {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	} else if len(p.names) > 0 {
+		hint = "there is " + diag.List(p.names)
+	}
+	return nil, &Error{Server: name, Tool: tool, Op: op, Message: "there is no such server", Hint: hint}
+}
+
+// Start starts the servers that are marked as eager, all at once, and waits
+// for their handshakes. What does not start is in the error and is tried again
+// by the first call that needs it.
+func (p *Pool) Start(ctx context.Context) error {
+	errs := make([]error, len(p.names))
+	var wait sync.WaitGroup
+	for i, name := range p.names {
+		s := p.servers[name]
+		if !s.entry.Eager {
+			continue
+		}
+		wait.Go(func() { _, errs[i] = s.session(ctx, "") })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// Close ends every server: it sees the end of its input, then SIGTERM and in
+// the end SIGKILL, which takes 5 seconds at most; the end of ctx skips the
+// waits. Calls in flight and later ones fail. Close returns when no process is
+// left, with nil.
+func (p *Pool) Close(ctx context.Context) error {
+	var wait sync.WaitGroup
+	for _, name := range p.names {
+		wait.Go(func() { p.servers[name].close(ctx) })
+	}
+	wait.Wait()
+	return nil
+}
