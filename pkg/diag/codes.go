@@ -1,5 +1,9 @@
 package diag
 
+import "slices"
+
+import "slices"
+
 // The codes of everything that validation finds. A code never changes its
 // meaning; docs/diagnostics.md has an example of each.
 const (
@@ -45,7 +49,11 @@ type CodeInfo struct {
 }
 
 // Codes lists every code, in the order of docs/diagnostics.md.
-var Codes = []CodeInfo{
+var Codes = slices.Concat(fileCodes, graphCodes)
+
+// fileCodes describes the codes of reading a file and of everything in it but
+// nodes.
+var fileCodes = []CodeInfo{
 	{CodeFile, Error, "A file cannot be read"},
 	{CodeEncoding, Error, "A file is not UTF-8 or holds characters that YAML does not allow"},
 	{CodeSyntax, Error, "The file is not YAML"},
@@ -79,10 +87,9 @@ var Codes = []CodeInfo{
 
 // SeverityOf gives the severity of a code; Error for one that is not listed.
 func SeverityOf(code string) Severity {
-	for _, c := range Codes {
-		if c.Code == code {
-			return c.Severity
-		}
+	i := slices.IndexFunc(Codes, func(c CodeInfo) bool { return c.Code == code })
+	if i < 0 {
+		return Error
 	}
-	return Error
+	return Codes[i].Severity
 }

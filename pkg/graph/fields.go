@@ -1,0 +1,308 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// Fields is the YAML map of one node, or of a map inside it, as a decoder sees
+// it: each ask takes one field, checks it, and reports what is wrong with it.
+// Keys that nobody asked for are reported when the decoder is done. Without a
+// file behind them Fields only write down what is asked. For one goroutine.
+type Fields struct {
+	b     *builder     // nil where a kind is only described
+	src   *config.Node // nil where a kind is only described
+	node  *Node
+	flat  bool
+	owner string // for messages: `node "list"`
+	path  string // before the names of fields: "conditions[0]."
+	asked []*Field
+	inner []*Fields
+	of    *Field // the ask that gave a map inside the node
+}
+
+// Field is the documentation of one field of a node type.
+type Field struct {
+	Name string
+	// Aliases are older names of the field.
+	Aliases []string
+	// Doc says in one sentence what the field is for.
+	Doc  string
+	Type FieldType
+	// Optional is true where a node may leave the field out.
+	Optional bool
+	// Values are all that the field may be, where they can be listed.
+	Values []string
+	// Fields are those of the map, or of each map of the list.
+	Fields []*Field
+}
+
+// FieldType is what may be written in a field.
+type FieldType uint8
+
+// The types of fields.
+const (
+	StringField   FieldType = iota // a string
+	EdgeField                      // the id of a node
+	ExprField                      // a JSONata expression
+	RuleField                      // a JSON Logic rule
+	ServerField                    // the name of an upstream server
+	TemplateField                  // any value, with expressions in it
+	ObjectField                    // a map with fields of its own
+	ListField                      // a list of such maps
+)
+
+// Option changes what an ask accepts.
+type Option func(*Field)
+
+// Optional lets a node leave the field out.
+func Optional(f *Field) { f.Optional = true }
+
+// Alias accepts an older name of the field too, though not both at once.
+func Alias(name string) Option {
+	return func(f *Field) { f.Aliases = append(f.Aliases, name) }
+}
+
+// FieldsOf gives the fields that nodes of a kind take, beside id and type, in
+// the order in which the decoder asks for them. flat says for which layout.
+func FieldsOf(k *Kind, flat bool) []*Field {
+	f := &Fields{node: &Node{}, flat: flat}
+	f.common(k.Role)
+	k.Decode(f)
+	return f.asked
+}
+
+// common asks for what the builder itself reads of every node.
+func (f *Fields) common(role Role) {
+	if f.flat && role != Inner {
+		doc := "Name of the tool whose " + map[Role]string{Entry: "entry", Exit: "exit"}[role] + " this is"
+		f.node.owner = f.String("tool", doc)
+	}
+}
+
+// Flat reports whether the file has the flat layout.
+func (f *Fields) Flat() bool { return f.flat }
+
+// get registers an ask and gives the field's value, nil where it is absent or
+// null. A required field that is absent is reported.
+func (f *Fields) get(t FieldType, name, doc string, opts []Option) *config.Node {
+	ask := &Field{Name: name, Doc: doc, Type: t}
+	for _, o := range opts {
+		o(ask)
+	}
+	f.asked = append(f.asked, ask)
+	if f.b == nil && f.of != nil {
+		f.of.Fields = append(f.of.Fields, ask)
+	}
+	if f.src == nil {
+		return nil
+	}
+	got := f.src.Get(name)
+	for _, alias := range ask.Aliases {
+		other, ok := f.src.Field(alias)
+		if !ok {
+			continue
+		}
+		if got != nil {
+			f.report(other.Key.Problem(diag.CodeConflict, fmt.Sprintf(
+				"%s has both %q and %q, which mean the same", f.owner, name, alias)))
+			continue
+		}
+		got = other.Value
+	}
+	if got != nil && !got.IsNull() {
+		return got
+	}
+	if !ask.Optional {
+		if got != nil {
+			f.report(got.Expected(f.what(name), f.wants(t)))
+		} else {
+			f.report(f.src.Missing(f.owner, f.path+name))
+		}
+	}
+	return nil
+}
+
+func (f *Fields) what(name string) string { return fmt.Sprintf("%q of %s", f.path+name, f.owner) }
+
+func (f *Fields) wants(t FieldType) string {
+	return [...]string{
+		"a string", "the id of a node", "a JSONata expression", "a JSON Logic rule",
+		"the name of a server", "a value", "a map", "a list of maps",
+	}[t]
+}
+
+func (f *Fields) report(d diag.Diagnostic) {
+	if f.b != nil {
+		f.b.report(d)
+	}
+}
+
+// Has reports whether the field is written in the file, whatever its value.
+func (f *Fields) Has(name string) bool {
+	_, ok := f.src.Field(name)
+	return ok
+}
+
+// Problem reports something wrong with the field, or with the whole map where
+// the field is not written. The severity is that of the code.
+func (f *Fields) Problem(name, code, message, hint string) {
+	if f.src == nil {
+		return
+	}
+	place := f.src
+	if field, ok := f.src.Field(name); ok {
+		place = field.Value
+	}
+	d := place.Problem(code, f.owner+" "+message)
+	d.Hint = hint
+	if place == f.src {
+		d.End = diag.Pos{}
+	}
+	f.report(d)
+}
+
+// text gives the string in a field, reporting anything else.
+func (f *Fields) text(t FieldType, name, doc string, opts []Option) (*config.Node, string) {
+	n := f.get(t, name, doc, opts)
+	switch {
+	case n == nil:
+		return nil, ""
+	case !n.IsString():
+		d := n.Expected(f.what(name), f.wants(t))
+		if n.Kind() == config.Scalar {
+			d.Hint = "put it in quotes"
+		}
+		f.report(d)
+		return nil, ""
+	case n.Text().String() == "":
+		f.report(n.Problem(diag.CodeValue, fmt.Sprintf("%s is empty; expected %s", f.what(name), f.wants(t))))
+		return nil, ""
+	}
+	return n, n.Text().String()
+}
+
+// String asks for a string that is not empty. It gives "" where there is none.
+func (f *Fields) String(name, doc string, opts ...Option) string {
+	_, s := f.text(StringField, name, doc, opts)
+	return s
+}
+
+// Choice asks for one of some strings. It gives "" where there is none.
+func (f *Fields) Choice(name, doc string, values []string, opts ...Option) string {
+	opts = append(slices.Clone(opts), func(f *Field) { f.Values = values })
+	n, s := f.text(StringField, name, doc, opts)
+	if n == nil || slices.Contains(values, s) {
+		return s
+	}
+	d := n.Problem(diag.CodeValue, fmt.Sprintf("%s is %q; expected %s", f.what(name), s, diag.List(values)))
+	if near, ok := diag.Nearest(s, values); ok {
+		d.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	f.report(d)
+	return ""
+}
+
+// Edge asks for the id of the node to go to and gives the index of the edge,
+// or NoEdge where there is none.
+func (f *Fields) Edge(name, doc string, opts ...Option) int {
+	n, id := f.text(EdgeField, name, doc, opts)
+	if n == nil {
+		if f.src != nil && (f.Has(name) || !f.asked[len(f.asked)-1].Optional) {
+			f.node.broken = true
+		}
+		return NoEdge
+	}
+	f.node.Edges = append(f.node.Edges, Edge{Field: f.path + name, Target: id, text: n.Text()})
+	return len(f.node.Edges) - 1
+}
+
+// LabelEdge says for pictures when an edge is taken, and whether it is the one
+// taken when no condition holds. It does nothing for NoEdge.
+func (f *Fields) LabelEdge(edge int, label string, isDefault bool) {
+	if edge != NoEdge {
+		f.node.Edges[edge].Label = label
+		f.node.Edges[edge].Default = isDefault
+	}
+}
+
+// Targets gives the ids that the edges asked for so far lead to.
+func (f *Fields) Targets() []string {
+	ids := make([]string, len(f.node.Edges))
+	for i := range ids {
+		ids[i] = f.node.Edges[i].Target
+	}
+	return ids
+}
+
+// Object asks for a map with fields of its own, which the caller then asks
+// for. It is never nil.
+func (f *Fields) Object(name, doc string, opts ...Option) *Fields {
+	n := f.get(ObjectField, name, doc, opts)
+	if n != nil && n.Kind() != config.Map {
+		f.report(n.Expected(f.what(name), "a map"))
+		n = nil
+	}
+	return f.sub(n, name)
+}
+
+// List asks for a list of maps. Where a kind is only described it gives one
+// element, so that the decoder's asks are seen.
+func (f *Fields) List(name, doc string, opts ...Option) []*Fields {
+	n := f.get(ListField, name, doc, opts)
+	switch {
+	case f.b == nil:
+		return []*Fields{f.sub(nil, name)}
+	case n == nil:
+		return nil
+	case n.Kind() != config.List:
+		f.report(n.Expected(f.what(name), "a list"))
+		f.node.broken = true
+		return nil
+	}
+	list := make([]*Fields, 0, len(n.Items()))
+	for i, item := range n.Items() {
+		element := fmt.Sprintf("%s[%d]", name, i)
+		if item.Kind() != config.Map {
+			f.report(item.Expected(f.what(element), "a map"))
+			f.node.broken = true
+			continue
+		}
+		list = append(list, f.sub(item, element))
+	}
+	return list
+}
+
+func (f *Fields) sub(src *config.Node, name string) *Fields {
+	s := &Fields{
+		b: f.b, src: src, node: f.node, flat: f.flat,
+		owner: f.owner, path: f.path + name + ".",
+		of: f.asked[len(f.asked)-1],
+	}
+	f.inner = append(f.inner, s)
+	return s
+}
+
+// finish reports the keys that nobody asked for, in f and in the maps in it.
+func (f *Fields) finish(known ...string) {
+	valid := known
+	for _, a := range f.asked {
+		valid = append(append(valid, a.Name), a.Aliases...)
+	}
+	owner := f.owner
+	if f.path != "" {
+		owner = strings.TrimSuffix(f.path, ".") + " of " + owner
+	}
+	for _, field := range f.src.Fields() {
+		if key := field.Key.String(); !config.IsFree(key) && !slices.Contains(valid, key) {
+			f.report(field.Key.Unknown(owner, valid))
+		}
+	}
+	for _, inner := range f.inner {
+		inner.finish()
+	}
+}

@@ -1,0 +1,98 @@
+// Package graph turns the tools of a configuration file into compiled graphs.
+//
+// Build decodes every node, resolves every edge, compiles every expression and
+// schema once, and reports all that is wrong in one pass. What it returns is
+// immutable and serves any number of runs at once.
+package graph
+
+import (
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Set is every tool of one file.
+type Set struct {
+	// File is what the graphs were built from.
+	File *config.File
+	// Graphs are the tools in the order of the file.
+	Graphs []*Graph
+}
+
+// Graph is one tool: a directed, possibly cyclic graph of nodes.
+type Graph struct {
+	// Name, Title and Description are those of the tool; the last two may be
+	// empty.
+	Name, Title, Description string
+	// Nodes are the nodes in the order of the file; Node.Index is the place in
+	// this list. In the flat layout they are what the entry reaches.
+	Nodes []*Node
+	// Entry and Exit are the two ends.
+	Entry, Exit *Node
+	// Limits bound every run.
+	Limits config.Limits
+	// Input is never nil in a graph without errors; Output is nil where the
+	// tool has no outputSchema.
+	Input, Output *Schema
+	// Annotations and Icons go to clients as they are written; undefined where
+	// there are none.
+	Annotations, Icons value.Value
+	// File and Pos are where the tool is written.
+	File string
+	Pos  diag.Pos
+
+	byID map[string]*Node
+}
+
+// Node returns the node with this id, or nil. It costs the same for any number
+// of nodes.
+func (g *Graph) Node(id string) *Node { return g.byID[id] }
+
+// Node is a step of a graph and the edges that leave it.
+type Node struct {
+	// Index is the node's place in its graph's Nodes.
+	Index int
+	// ID is unique within the graph.
+	ID string
+	// Kind is the node type.
+	Kind *Kind
+	// Step is what the node does.
+	Step Step
+	// Edges are the ways out, in the order of the file. A step names one by its
+	// index.
+	Edges []Edge
+	// Server and Tool say what the node calls upstream; both are empty where it
+	// calls nothing.
+	Server, Tool string
+	// Pos is where the node is written.
+	Pos diag.Pos
+
+	src     *config.Node
+	owner   string // the tool that an entry or exit of the flat layout is for
+	broken  bool   // an edge could not be decoded
+	refs    []reference
+	literal *literal
+}
+
+// End gives the place just behind the node.
+func (n *Node) End() diag.Pos { return n.src.End() }
+
+// Edge is a place in the file that names the next node.
+type Edge struct {
+	// Field is the path of that place within its node, such as "next" or
+	// "conditions[1].next".
+	Field string
+	// Label says for pictures when the edge is taken; it is empty where the node
+	// has no other.
+	Label string
+	// Default is true for the edge taken when no condition holds.
+	Default bool
+	// Target is the id as written, To the node it names.
+	Target string
+	To     *Node
+
+	text config.Text
+}
+
+// Pos gives where the target's id is written.
+func (e *Edge) Pos() diag.Pos { return e.text.Pos() }

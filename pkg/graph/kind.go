@@ -1,0 +1,110 @@
+package graph
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Role says what part a kind of node plays in every graph.
+type Role uint8
+
+const (
+	// Inner is the role of all nodes between entry and exit.
+	Inner Role = iota
+	// Entry is the role of the one node at which a walk begins.
+	Entry
+	// Exit is the role of the one node at which a walk ends.
+	Exit
+)
+
+// Kind is a node type. Decode asks its Fields for everything the node takes
+// and returns the step that the node performs; it reports problems through the
+// Fields and goes on, and what it returns after a problem is never run. The
+// same asks, made of Fields without a file, are what the JSON Schema and the
+// documentation of the type are made of.
+type Kind struct {
+	// Name is the value of the YAML field `type`.
+	Name string
+	// Doc says in one sentence what a node of the type does.
+	Doc string
+	// Role is Inner for all but the two ends of a graph.
+	Role Role
+	// Decode compiles one node.
+	Decode func(*Fields) Step
+}
+
+// Step is what a node does when the walk reaches it. Run returns soon after
+// ctx is done. A Step is immutable and runs for any number of callers at once.
+type Step interface {
+	Run(ctx context.Context, in *Input) (Output, error)
+}
+
+// Input is what a step may read, and reach the world through.
+type Input struct {
+	// Args are the arguments of the tool call.
+	Args value.Value
+	// Previous is the output of the node executed just before.
+	Previous value.Value
+	// Env is what expressions are evaluated in.
+	Env *expr.Env
+	// Caller reaches the upstream servers.
+	Caller Caller
+}
+
+// Caller calls tools of upstream servers. Arguments are an object. The error
+// is for calls that brought no reply; a reply with isError is a reply.
+type Caller interface {
+	CallTool(ctx context.Context, server, tool string, args value.Value) (ToolResult, error)
+}
+
+// ToolResult is the reply of an upstream server.
+type ToolResult struct {
+	// Reply is the whole result object of tools/call.
+	Reply value.Value
+	// Attempts is how often the call was tried, 1 where it worked at once.
+	Attempts int
+	// FromCache is true where no server was asked.
+	FromCache bool
+}
+
+// Output is what a step yields.
+type Output struct {
+	// Value is JSON or undefined.
+	Value value.Value
+	// Edge is the index, in the node's Edges, of the edge to follow, or NoEdge
+	// at an exit.
+	Edge int
+	// Attempts and FromCache are those of the upstream call, where there was
+	// one.
+	Attempts  int
+	FromCache bool
+}
+
+// NoEdge stands for the edge that an exit takes, and for one that could not be
+// decoded.
+const NoEdge = -1
+
+// PosError is a failure at a known place of the configuration file. Its text
+// is that of Err; renderers show the place.
+type PosError struct {
+	Pos, End diag.Pos
+	Err      error
+}
+
+func (e *PosError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *PosError) Unwrap() error { return e.Err }
+
+// at gives err a place, unless something deeper already has.
+func at(err error, pos, end diag.Pos) error {
+	var deeper *PosError
+	if errors.As(err, &deeper) {
+		return err
+	}
+	return &PosError{Pos: pos, End: end, Err: err}
+}

@@ -1,0 +1,158 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Program is a compiled JSONata expression or JSON Logic rule that knows where
+// in the file it was written. It is immutable and safe for concurrent use.
+type Program struct {
+	prog *expr.Program
+	src  *config.Node
+}
+
+// Eval gives the program's value, undefined where it yields nothing. Errors
+// are *PosError at the place that failed.
+func (p *Program) Eval(ctx context.Context, env *expr.Env) (value.Value, error) {
+	v, err := p.prog.Eval(ctx, env)
+	if err != nil {
+		return value.Undef, p.locate(err)
+	}
+	return v, nil
+}
+
+// Test gives the truth of the program's value as JSON Logic has it. Errors are
+// *PosError at the place that failed.
+func (p *Program) Test(ctx context.Context, env *expr.Env) (bool, error) {
+	ok, err := p.prog.Test(ctx, env)
+	if err != nil {
+		return false, p.locate(err)
+	}
+	return ok, nil
+}
+
+// Source gives an expression as it is written, a rule as compact JSON.
+func (p *Program) Source() string {
+	if p == nil {
+		return ""
+	}
+	if p.src.IsString() {
+		return p.src.Text().String()
+	}
+	return p.src.Value().JSON()
+}
+
+// place gives the span of an offset range in the program or, in a rule, in the
+// part of it at path.
+func (p *Program) place(path []any, offset, end int) (diag.Pos, diag.Pos) {
+	return place(p.src, path, offset, end)
+}
+
+func place(src *config.Node, path []any, offset, end int) (diag.Pos, diag.Pos) {
+	n := src
+	for i := range path {
+		if next := src.At(path[:i+1]...); next != nil {
+			n = next
+		}
+	}
+	if offset < 0 || !n.IsString() {
+		return n.Pos(), n.End()
+	}
+	t := n.Text()
+	if end <= offset {
+		return t.At(offset), diag.Pos{}
+	}
+	return t.At(offset), t.After(end)
+}
+
+func (p *Program) locate(err error) error {
+	var e *expr.Error
+	if !errors.As(err, &e) {
+		return at(err, p.src.Pos(), p.src.End())
+	}
+	pos, end := p.place(e.Path, e.Offset, e.End)
+	return at(err, pos, end)
+}
+
+// Expr asks for a JSONata expression. It gives nil where there is none that
+// compiles.
+func (f *Fields) Expr(name, doc string, opts ...Option) *Program {
+	n, _ := f.text(ExprField, name, doc, opts)
+	if n == nil {
+		return nil
+	}
+	return f.compile(n)
+}
+
+func (f *Fields) compile(n *config.Node) *Program {
+	prog, err := expr.CompileJSONata(n.Text().String())
+	if err != nil {
+		f.rejected(n, diag.CodeExpression, err)
+		return nil
+	}
+	return f.program(prog, n)
+}
+
+// Rule asks for a JSON Logic rule. It gives nil where there is none that
+// compiles.
+func (f *Fields) Rule(name, doc string, opts ...Option) *Program {
+	n := f.get(RuleField, name, doc, opts)
+	if n == nil {
+		return nil
+	}
+	prog, errs := expr.CompileLogic(n.Value())
+	for _, err := range errs {
+		f.rejected(n, diag.CodeRule, err)
+	}
+	if len(errs) > 0 {
+		return nil
+	}
+	return f.program(prog, n)
+}
+
+func (f *Fields) program(prog *expr.Program, n *config.Node) *Program {
+	p := &Program{prog: prog, src: n}
+	for _, r := range prog.Refs() {
+		f.node.refs = append(f.node.refs, reference{program: p, ref: r})
+	}
+	return p
+}
+
+// rejected reports that an expression or rule does not compile.
+func (f *Fields) rejected(n *config.Node, code string, err error) {
+	d := n.Problem(code, err.Error())
+	var e *expr.Error
+	if errors.As(err, &e) {
+		d.Pos, d.End = place(n, e.Path, e.Offset, e.End)
+		d.Message, d.Hint = e.Message, e.Hint
+		if e.Code != "" {
+			d.Message = fmt.Sprintf("%s (%s)", e.Message, e.Code)
+		}
+	}
+	f.report(d)
+}
+
+// Yields declares that the node's output is the value of p, so that one that
+// is known before any run can be checked.
+func (f *Fields) Yields(p *Program) {
+	if p == nil {
+		return
+	}
+	// JSON is JSONata that means itself.
+	if v, err := value.Parse(p.Source()); err == nil {
+		f.node.literal = &literal{value: v, program: p}
+	}
+}
+
+// literal is an output that is known before any run.
+type literal struct {
+	value   value.Value
+	program *Program
+}

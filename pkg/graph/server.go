@@ -1,0 +1,62 @@
+package graph
+
+import (
+	"fmt"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// Call asks for the name of an upstream server and for a tool of it, which the
+// step will call. Either is "" where there is none that may be called.
+func (f *Fields) Call(serverName, serverDoc, toolName, toolDoc string) (server, tool string) {
+	server = f.server(serverName, serverDoc)
+	n, tool := f.text(StringField, toolName, toolDoc, nil)
+	f.node.Server, f.node.Tool = server, tool
+	if n == nil || server == "" {
+		return server, tool
+	}
+	if up := f.b.servers[server]; !up.Tools.Allows(tool) {
+		d := n.Problem(diag.CodeToolFilter, fmt.Sprintf(
+			"%s calls tool %q, which the settings of server %q do not allow", f.owner, tool, server))
+		d.Related = []diag.Related{{File: up.File, Pos: up.Pos, Message: "the server is declared here"}}
+		f.report(d)
+	}
+	return server, tool
+}
+
+func (f *Fields) server(name, doc string) string {
+	n, server := f.text(ServerField, name, doc, nil)
+	if n == nil {
+		return ""
+	}
+	if f.b.servers[server] != nil {
+		f.b.used[server] = true
+		return server
+	}
+	d := n.Problem(diag.CodeUnknownServer, fmt.Sprintf("%s names server %q, which does not exist", f.owner, server))
+	if near, ok := f.b.nearest(server, f.b.serverNames); ok {
+		f.b.used[near] = true
+		d.Hint = fmt.Sprintf("did you mean %q?", near)
+	} else if len(f.b.serverNames) > 0 {
+		d.Hint = "servers of this file are " + diag.List(f.b.serverNames)
+	} else {
+		d.Hint = "declare it under mcpServers"
+	}
+	f.report(d)
+	return ""
+}
+
+// unusedServers reports the servers of the file that no node calls. Those of
+// other files were only read because a node names them.
+func (b *builder) unusedServers() {
+	for _, up := range b.file.Upstreams {
+		if b.used[up.Name] || up.File != b.file.Path {
+			continue
+		}
+		b.report(diag.Diagnostic{
+			File: up.File, Pos: up.Pos, Severity: diag.SeverityOf(diag.CodeUnusedServer),
+			Code:    diag.CodeUnusedServer,
+			Message: fmt.Sprintf("no node calls server %q", up.Name),
+		})
+	}
+}

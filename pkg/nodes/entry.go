@@ -1,0 +1,23 @@
+package nodes
+
+import (
+	"context"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+// Entry is where the walk begins. Its output is the tool's arguments.
+var Entry = &graph.Kind{
+	Name: "entry",
+	Doc:  "Where the walk begins; its output is the arguments of the call",
+	Role: graph.Entry,
+	Decode: func(f *graph.Fields) graph.Step {
+		return entry{next: f.Edge("next", nextDoc)}
+	},
+}
+
+type entry struct{ next int }
+
+func (s entry) Run(_ context.Context, in *graph.Input) (graph.Output, error) {
+	return graph.Output{Value: in.Args, Edge: s.next}, nil
+}

@@ -1,0 +1,73 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// MCP calls a tool of an upstream server. Its output is taken from the reply.
+var MCP = &graph.Kind{
+	Name:   "mcp",
+	Doc:    "Calls a tool of an upstream MCP server; its output is taken from the reply",
+	Decode: decodeMCP,
+}
+
+func decodeMCP(f *graph.Fields) graph.Step {
+	s := &call{}
+	s.server, s.tool = f.Call(
+		"server", "Name of the server, as under mcpServers",
+		"tool", "Name of the server's tool")
+	s.args = f.Template("args", "Arguments of the call; a map whose only key is expr is a JSONata expression", graph.Optional)
+	mode := f.Choice("output", "What of the reply is the node's output", outputModes, graph.Optional)
+	if mode == "" && f.Flat() {
+		mode = modeFirstBlock
+	}
+	s.mode = mode
+	s.next = f.Edge("next", nextDoc)
+	return s
+}
+
+// call is the step of an mcp node.
+type call struct {
+	server, tool string
+	args         *graph.Template // nil: no arguments
+	mode         string
+	next         int
+}
+
+var noArgs = value.FromEntries(nil)
+
+func (s *call) Run(ctx context.Context, in *graph.Input) (graph.Output, error) {
+	args, err := s.arguments(ctx, in)
+	if err != nil {
+		return graph.Output{}, err
+	}
+	result, err := in.Caller.CallTool(ctx, s.server, s.tool, args)
+	out := graph.Output{Edge: s.next, Attempts: result.Attempts, FromCache: result.FromCache}
+	if err == nil {
+		out.Value, err = output(result.Reply, s.mode)
+	}
+	return out, err
+}
+
+func (s *call) arguments(ctx context.Context, in *graph.Input) (value.Value, error) {
+	if s.args == nil {
+		return noArgs, nil
+	}
+	args, err := s.args.Eval(ctx, in.Env)
+	if err != nil {
+		return value.Undef, err
+	}
+	switch args.Kind() {
+	case value.Object:
+		return args, nil
+	case value.Undefined:
+		return noArgs, nil
+	}
+	pos, end := s.args.Place()
+	return value.Undef, &graph.PosError{Pos: pos, End: end, Err: fmt.Errorf(
+		"args must be an object, but the expression gives %s", graph.Describe(args))}
+}

@@ -1,0 +1,38 @@
+package nodes
+
+import (
+	"context"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+// Transform evaluates a JSONata expression. Its output is the expression's
+// value.
+var Transform = &graph.Kind{
+	Name: "transform",
+	Doc:  "Evaluates a JSONata expression over what the run has produced so far",
+	Decode: func(f *graph.Fields) graph.Step {
+		program := f.Object("transform", "What to evaluate").
+			Expr("expr", "The expression; $ is an object with the latest output of every node by its id")
+		f.Yields(program)
+		return transform{program: program, functions: mayYieldFunctions(program.Source()), next: f.Edge("next", nextDoc)}
+	},
+}
+
+type transform struct {
+	program *graph.Program
+	// functions is true where the value may hold functions.
+	functions bool
+	next      int
+}
+
+func (s transform) Run(ctx context.Context, in *graph.Input) (graph.Output, error) {
+	v, err := s.program.Eval(ctx, in.Env)
+	if err == nil && s.functions {
+		v, err = withoutFunctions(ctx, v)
+	}
+	if err != nil {
+		return graph.Output{}, err
+	}
+	return graph.Output{Value: v, Edge: s.next}, nil
+}
