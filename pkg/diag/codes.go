@@ -2,8 +2,6 @@ package diag
 
 import "slices"
 
-import "slices"
-
 // The codes of everything that validation finds. A code never changes its
 // meaning; docs/diagnostics.md has an example of each.
 const (
