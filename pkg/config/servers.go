@@ -94,6 +94,7 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 		u.InheritEnv = e.inherit()
 		u.Cwd = e.string("cwd")
 	case HTTP, SSE, WebSocket:
+		e.decoder.report(e.unsupportedTransport(u.Transport))
 		e.meaningless(processFields)
 		u.URL = e.url(u.Transport)
 		u.Headers = e.headers()
@@ -123,7 +124,7 @@ func (e *entry) checkFields() {
 		switch {
 		case slices.Contains(unsupportedFields, key):
 			e.decoder.report(f.Key.Problem(diag.CodeUnsupported,
-				fmt.Sprintf("%q of %s is not supported by this version", key, e.owner)))
+				fmt.Sprintf("the setting %q of %s is not supported by this version", key, e.owner)))
 		case IsFree(key), slices.Contains(entryFields, key):
 		case slices.Contains(foreignFields, key):
 			p := f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf("%q of %s means nothing here; it is ignored", key, e.owner))
@@ -181,6 +182,22 @@ func (e *entry) transport() string {
 	}
 	e.decoder.report(e.incomplete(e.owner + ` has neither a "command" nor a "url"`))
 	return ""
+}
+
+// unsupportedTransport says that only processes can be called, at what says that
+// the server is not one.
+func (e *entry) unsupportedTransport(transport string) diag.Diagnostic {
+	place := e.n
+	for _, name := range []string{"type", "url"} {
+		if f := e.n.Get(name); f != nil {
+			place = f
+			break
+		}
+	}
+	p := place.Problem(diag.CodeUnsupported,
+		fmt.Sprintf("%s has the transport %q, which is not supported by this version", e.owner, transport))
+	p.Hint = `servers that are processes are: "command"`
+	return p
 }
 
 func (e *entry) incomplete(message string) diag.Diagnostic {
