@@ -117,7 +117,10 @@ func isFloat(s string) bool {
 	if s[0] != 'e' && s[0] != 'E' {
 		return false
 	}
-	s = strings.TrimLeft(s[1:], "+-")
+	s = s[1:]
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
 	return s != "" && strings.TrimLeft(s, "0123456789") == ""
 }
 

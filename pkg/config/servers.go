@@ -37,7 +37,7 @@ var (
 		"disabled", "enabled", "autoApprove", "alwaysAllow", "timeout", "envFile", "description", "name", "dev", "gallery",
 		"icon", "note", "metadata",
 	}
-	entryFields = slices.Concat(processFields, remoteFields, commonFields, unsupportedFields)
+	entryFields = slices.Concat(processFields, remoteFields, commonFields)
 )
 
 // servers gives the map of upstream servers of a file, under either of its
@@ -133,7 +133,13 @@ func (e *entry) checkFields() {
 			}
 			e.decoder.report(p)
 		default:
-			e.decoder.report(f.Key.Unknown(e.owner, entryFields))
+			valid := entryFields
+			if _, near := diag.Nearest(key, valid); !near {
+				if _, near := diag.Nearest(key, unsupportedFields); near {
+					valid = unsupportedFields
+				}
+			}
+			e.decoder.report(f.Key.Unknown(e.owner, valid))
 		}
 	}
 }
@@ -160,7 +166,8 @@ func (e *entry) transport() string {
 		t, ok := transports[written]
 		switch {
 		case !ok:
-			e.decoder.report(e.unknownTransport(f, written))
+			// What it was expanded to may be a secret.
+			e.decoder.report(e.unknownTransport(f, f.Text().String()))
 		case t == Stdio && !hasCommand:
 			e.decoder.report(e.incomplete(fmt.Sprintf(`%s has the type %q but no "command"`, e.owner, written)))
 		case t != Stdio && !hasURL:
