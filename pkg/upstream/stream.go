@@ -278,7 +278,7 @@ func (s *stream) take(line []byte, e *envelope, cut bool) {
 // revision of 2025-03-26 allows, a broken message, or anything else.
 func (s *stream) garbage(line []byte, e *envelope) {
 	var batch []json.RawMessage
-	if bytes.TrimSpace(line)[0] == '[' && json.Unmarshal(line, &batch) == nil {
+	if bytes.TrimLeft(line, " \t\r\n")[0] == '[' && json.Unmarshal(line, &batch) == nil {
 		for _, m := range batch {
 			var inner envelope
 			if inner.feed(m); inner.complete() {
