@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -135,8 +136,9 @@ func (c *conn) request(m message, reply answer) {
 	ctx, text := c.ctx, ""
 	if m.method == string(mcp.MethodToolsCall) {
 		p, rpcErr := m.call()
-		if rpcErr == nil && !c.names[p.name] {
-			rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%s", c.unknownTool(p.name))
+		if _, known := slices.BinarySearch(c.names, p.name); rpcErr == nil && !known {
+			err := &UnknownToolError{Name: p.name, Tools: c.names}
+			rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
 		}
 		if rpcErr != nil {
 			reply(appendError(nil, m.id, rpcErr))

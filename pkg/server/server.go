@@ -55,7 +55,7 @@ type Options struct {
 type Server struct {
 	mcp     *mcpserver.MCPServer
 	tools   []listedTool
-	names   map[string]bool
+	names   []string // sorted
 	call    CallFunc
 	log     *slog.Logger
 	maxLine int
@@ -66,7 +66,6 @@ type Server struct {
 // revision 2026-07-28.
 func New(opts Options) (*Server, error) {
 	s := &Server{
-		names:   make(map[string]bool, len(opts.Tools)),
 		call:    opts.Call,
 		log:     opts.Log,
 		maxLine: opts.MaxLine,
@@ -89,9 +88,10 @@ func New(opts Options) (*Server, error) {
 			return nil, fmt.Errorf("tool %q: its input schema has unusable x-mcp-header annotations: %w", t.Name, err)
 		}
 		s.tools = append(s.tools, newListedTool(t))
-		s.names[t.Name] = true
+		s.names = append(s.names, t.Name)
 		registered = append(registered, mcpserver.ServerTool{Tool: literal, Handler: s.handle})
 	}
+	slices.Sort(s.names)
 	s.mcp.AddTools(registered...)
 	return s, nil
 }
@@ -135,20 +135,20 @@ func newResult(v value.Value, anyStructured bool) *mcp.CallToolResult {
 	return result
 }
 
-func (s *Server) unknownTool(name string) string {
-	names := make([]string, 0, len(s.names))
-	for n := range s.names {
-		names = append(names, n)
+// UnknownToolError says that a tool was asked for which is not there.
+type UnknownToolError struct {
+	Name  string
+	Tools []string // the tools that are, sorted
+}
+
+// Error names the nearest tool, or all of them.
+func (e *UnknownToolError) Error() string {
+	text := fmt.Sprintf("unknown tool %q", e.Name)
+	if near, ok := diag.Nearest(e.Name, e.Tools); ok {
+		return text + fmt.Sprintf("; did you mean %q?", near)
 	}
-	slices.Sort(names)
-	text := fmt.Sprintf("unknown tool %q", name)
-	switch near, ok := diag.Nearest(name, names); {
-	case ok:
-		text += fmt.Sprintf("; did you mean %q?", near)
-	case len(names) == 0:
-		text += "; this server has no tools"
-	default:
-		text += "; expected " + diag.List(names)
+	if len(e.Tools) == 0 {
+		return text + "; this server has none"
 	}
-	return text
+	return text + "; expected " + diag.List(e.Tools)
 }
