@@ -25,10 +25,10 @@ func render(t *testing.T, path string, source []byte, ds []diag.Diagnostic) stri
 	return out.String()
 }
 
-// TestDiagnosticsOfFiles compares what each file testdata/diag/config-*.yaml
+// TestDiagnosticsOfFiles compares what each file testdata/diag/config/*.yaml
 // gives with the .txt file beside it.
 func TestDiagnosticsOfFiles(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/diag/config-*.yaml")
+	files, err := filepath.Glob("../../testdata/diag/config/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)
 	}

@@ -72,6 +72,9 @@ func (n *Node) End() diag.Pos {
 	if n == nil {
 		return diag.Pos{}
 	}
+	if n.yaml.Kind == yaml.ScalarNode {
+		return n.doc.lines.Pos(n.alignment().end)
+	}
 	return n.doc.lines.Pos(n.doc.end(n.yaml))
 }
 

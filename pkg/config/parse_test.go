@@ -427,7 +427,7 @@ func BenchmarkParse5000Nodes(b *testing.B) {
 }
 
 func FuzzParse(f *testing.F) {
-	files, err := filepath.Glob("../../testdata/diag/*.yaml")
+	files, err := filepath.Glob("../../testdata/diag/config/*.yaml")
 	if err != nil {
 		f.Fatal(err)
 	}
