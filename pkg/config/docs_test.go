@@ -83,7 +83,7 @@ func TestExamplesOfDiagnostics(t *testing.T) {
 func runExample(t *testing.T, code, source string) string {
 	t.Helper()
 	const name = "server.yaml"
-	ds := []diag.Diagnostic{}
+	var ds []diag.Diagnostic
 	if source == "" {
 		_, _, ds = Load(name, nil, nothingSet)
 	} else {

@@ -1,0 +1,150 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// string gives a field that has to be a string where it is there, with its
+// variables replaced.
+func (e *entry) string(name string) string {
+	if e.decoder.str(e.n, name) == "" {
+		return ""
+	}
+	return e.expand(e.n.Get(name).Text())
+}
+
+// filled is string for a field without which there is no server.
+func (e *entry) filled(name string) string {
+	s := e.string(name)
+	if f := e.n.Get(name); s == "" && f.IsString() {
+		e.decoder.report(f.Problem(diag.CodeServerIncomplete, fmt.Sprintf("the %s of %s is empty", name, e.owner)))
+	}
+	return s
+}
+
+// scalar gives a string, or a number or boolean as it was written: what a
+// process or an HTTP request gets is text anyway, and PORT: 8080 says enough.
+func (e *entry) scalar(n *Node, what string) string {
+	switch n.Value().Kind() {
+	case value.String:
+		return e.expand(n.Text())
+	case value.Number, value.Bool:
+		return n.Text().String()
+	}
+	e.decoder.report(n.Expected(what, "a string"))
+	return ""
+}
+
+func (e *entry) strings(name string) []string {
+	list := e.decoder.optional(e.n, name, List)
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list.Items()))
+	for i, n := range list.Items() {
+		out[i] = e.scalar(n, fmt.Sprintf("an element of %q", name))
+	}
+	return out
+}
+
+type pair struct{ Name, Value string }
+
+func (e *entry) stringMap(n *Node, name string) []pair {
+	var out []pair
+	for _, f := range e.decoder.optional(n, name, Map).Fields() {
+		out = append(out, pair{f.Key.String(), e.scalar(f.Value, fmt.Sprintf("%q of %q", f.Key.String(), name))})
+	}
+	return out
+}
+
+// headers gives "headers" and, of "requestInit", those that it has not got.
+// Names of headers are the same in any case (RFC 9110, 5.1).
+func (e *entry) headers() []Header {
+	var out []Header
+	add := func(pairs []pair) {
+		for _, p := range pairs {
+			if !slices.ContainsFunc(out, func(h Header) bool { return strings.EqualFold(h.Name, p.Name) }) {
+				out = append(out, Header(p))
+			}
+		}
+	}
+	add(e.stringMap(e.n, "headers"))
+	if init := e.decoder.optional(e.n, "requestInit", Map); init != nil {
+		for _, f := range init.Fields() {
+			if f.Key.String() != "headers" && !IsFree(f.Key.String()) {
+				e.decoder.report(f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf(
+					`%q in "requestInit" of %s means nothing here; it is ignored`, f.Key.String(), e.owner)))
+			}
+		}
+		add(e.stringMap(init, "headers"))
+	}
+	return out
+}
+
+func (e *entry) inherit() Inherit {
+	f := e.n.Get("inheritEnv")
+	switch {
+	case f == nil:
+		return Inherit{All: true}
+	case f.Value().Kind() == value.Bool:
+		return Inherit{All: f.Value().Bool()}
+	case f.Kind() == List:
+		return Inherit{Names: e.decoder.strings(f, "inheritEnv")}
+	}
+	e.decoder.report(f.Expected(`"inheritEnv"`, "true, false or a list of names"))
+	return Inherit{All: true}
+}
+
+// schemes holds the schemes that the addresses of a transport have.
+var schemes = map[string][]string{
+	HTTP: {"http", "https"}, SSE: {"http", "https"}, WebSocket: {"ws", "wss"},
+}
+
+func (e *entry) url(transport string) string {
+	s := e.filled("url")
+	if s == "" || strings.Contains(s, "${") {
+		return s // reported already
+	}
+	f := e.n.Get("url")
+	u, err := url.Parse(s)
+	// The address may hold secrets by now, so messages show it as written.
+	written := quoted(f.Text().String())
+	switch valid := schemes[transport]; {
+	case err != nil || u.Host == "" && slices.Contains(valid, u.Scheme):
+		e.decoder.report(f.Problem(diag.CodeValue, fmt.Sprintf("the url %s of %s is not an address", written, e.owner)))
+	case !slices.Contains(valid, u.Scheme):
+		e.decoder.report(f.Problem(diag.CodeValue, fmt.Sprintf(
+			"the url %s of %s does not begin with %s://", written, e.owner, strings.Join(valid, ":// or "))))
+	}
+	return s
+}
+
+func (e *entry) toolFilter() ToolFilter {
+	n := e.decoder.optional(e.n, "tools", Map)
+	if n == nil {
+		return ToolFilter{}
+	}
+	valid := []string{"allow", "deny"}
+	e.decoder.report(unknownFields(n, `"tools" of `+e.owner, valid)...)
+	var lists [2][]string
+	for i, name := range valid {
+		list := e.decoder.optional(n, name, List)
+		if list == nil {
+			continue
+		}
+		lists[i] = e.decoder.strings(list, name)
+		for _, item := range list.Items() {
+			if _, err := path.Match(item.Text().String(), ""); err != nil {
+				e.decoder.report(item.Problem(diag.CodeValue, fmt.Sprintf("%s is not a name or glob", quoted(item.Text().String()))))
+			}
+		}
+	}
+	return ToolFilter{Allow: lists[0], Deny: lists[1]}
+}

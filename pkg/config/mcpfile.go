@@ -1,0 +1,47 @@
+package config
+
+import "slices"
+
+// mcpFiles adds the entries of other files that the nodes name.
+func (d *decoder) mcpFiles(files []MCPFile) {
+	if len(files) == 0 {
+		return
+	}
+	named := d.namedServers()
+	for _, f := range files {
+		_, root, ds := read(f.Path, f.Source)
+		d.report(ds...)
+		if root == nil {
+			continue
+		}
+		if root.Kind() != Map {
+			d.report(root.Expected("a file of upstream servers", "a map"))
+			continue
+		}
+		entries := d.servers(root)
+		if entries == nil {
+			m := root.Missing("the file", "mcpServers")
+			m.Message = `the file has neither "mcpServers" nor "servers"`
+			d.report(m)
+			continue
+		}
+		d.file.Upstreams = append(d.file.Upstreams, d.upstreams(entries, func(name string) bool {
+			return named[name] && !slices.ContainsFunc(d.file.Upstreams, func(u *Upstream) bool { return u.Name == name })
+		})...)
+	}
+}
+
+// namedServers gives what the nodes of the file name as "server".
+func (d *decoder) namedServers() map[string]bool {
+	named := map[string]bool{}
+	add := func(nodes []*Node) {
+		for _, n := range nodes {
+			named[n.Get("server").Text().String()] = true
+		}
+	}
+	add(d.file.Nodes)
+	for _, t := range d.file.Tools {
+		add(t.Nodes)
+	}
+	return named
+}
