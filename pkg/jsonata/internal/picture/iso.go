@@ -24,8 +24,7 @@ func FormatISO(millis int64) (string, error) {
 	if y := t.Year(); y < 0 || y > 9999 {
 		return DefaultDateTime.Format(millis, "")
 	}
-	var room [24]byte
-	return string(t.AppendFormat(room[:0], "2006-01-02T15:04:05.000Z")), nil
+	return t.Format("2006-01-02T15:04:05.000Z"), nil
 }
 
 // ParseISO reads a timestamp of ISO 8601 as $toMillis does without a picture: a
