@@ -147,11 +147,25 @@ func (f *flatNodes) spread(seeds [][]*Node, next func(*Node, func(*Node))) []pai
 	return marks
 }
 
+// core reports whether a node stands on a way from a tool's entry to its exit.
+func (f *flatNodes) core(n *Node, tool int) bool {
+	return tool >= 0 && f.from[n.Index].has(tool) && f.to[n.Index].has(tool)
+}
+
+// coreOf gives a tool that the node is in the core of, -1 where there is none.
+func (f *flatNodes) coreOf(n *Node) int {
+	for _, t := range f.from[n.Index] {
+		if f.core(n, t-1) {
+			return t - 1
+		}
+	}
+	return -1
+}
+
 // foreignEdges reports the edges that lead from one tool into another: to its
 // entry or exit, or to a node on the way between the two.
 func (f *flatNodes) foreignEdges() map[*Edge]bool {
 	foreign := map[*Edge]bool{}
-	core := func(n *Node, tool int) bool { return f.from[n.Index].has(tool) && f.to[n.Index].has(tool) }
 	for _, n := range f.scope.nodes {
 		for i := range n.Edges {
 			e := &n.Edges[i]
@@ -163,13 +177,14 @@ func (f *flatNodes) foreignEdges() map[*Edge]bool {
 				if tool < 0 || foreign[e] {
 					continue
 				}
+				// A node that was reached through a foreign edge is not to blame.
+				home := f.coreOf(n)
+				if home >= 0 && home != tool && !f.core(n, tool) {
+					continue
+				}
 				other := f.tool(e.To)
-				if other < 0 && !core(e.To, tool) {
-					for _, o := range f.from[e.To.Index] {
-						if o > 0 && o-1 != tool && core(e.To, o-1) && !core(n, o-1) {
-							other = o - 1
-						}
-					}
+				if other < 0 && !f.core(e.To, tool) && !f.core(n, f.coreOf(e.To)) {
+					other = f.coreOf(e.To)
 				}
 				if other >= 0 && other != tool {
 					foreign[e] = true

@@ -63,6 +63,10 @@ func place(src *config.Node, path []any, offset, end int) (diag.Pos, diag.Pos) {
 		}
 	}
 	if offset < 0 || !n.IsString() {
+		// What is wrong with an operator is wrong with its key.
+		if fields := n.Fields(); len(fields) == 1 {
+			return fields[0].Key.Pos(), fields[0].Key.End()
+		}
 		return n.Pos(), n.End()
 	}
 	t := n.Text()

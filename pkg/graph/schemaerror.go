@@ -175,7 +175,7 @@ func (c *collector) alternatives(err *jsonschema.ValidationError) {
 		c.problems = append(c.problems, best...)
 		return
 	}
-	c.put(at, strings.Join(wants, " or "), "")
+	c.put(at, either(wants), "")
 }
 
 // wanted says what a keyword asks for.
@@ -206,6 +206,9 @@ func wanted(k jsonschema.ErrorKind) (string, bool) {
 	case *kind.Pattern:
 		return "a string that matches " + k.Want, true
 	case *kind.Format:
+		if k.Want == "regex" {
+			return "a regular expression", true
+		}
 		return "a string of format " + k.Want, true
 	case *kind.MinItems:
 		return "an array of at least " + count(k.Want, "element"), true
@@ -258,7 +261,7 @@ func typesInWords(types []string) string {
 			words[i] = "a " + t
 		}
 	}
-	return strings.Join(words, " or ")
+	return either(words)
 }
 
 func oneOf(values []any) string {
@@ -269,6 +272,14 @@ func oneOf(values []any) string {
 			return "another value"
 		}
 		words[i] = short(v.JSON())
+	}
+	return either(words)
+}
+
+// either joins alternatives: "a, b or c".
+func either(words []string) string {
+	if n := len(words); n > 2 {
+		words = []string{strings.Join(words[:n-1], ", "), words[n-1]}
 	}
 	return strings.Join(words, " or ")
 }

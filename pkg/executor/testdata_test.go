@@ -1,0 +1,165 @@
+package executor_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/nodes"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+var update = flag.Bool("update", false, "rewrite the expectations of testdata/run")
+
+// TestRuns walks every graph of testdata/run. An archive holds
+//
+//	config.yaml  the file, with one tool
+//	args.json    the arguments of the call; {} where it is absent
+//	replies      the upstream calls in their order: SERVER TOOL ARGS => REPLY,
+//	             or => error: TEXT for a call that brings no reply
+//	result       the result as JSON, or the error
+//	history      the executions: NODE OUTPUT -> NEXT
+func TestRuns(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/run/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { testRun(t, file) })
+	}
+}
+
+func testRun(t *testing.T, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := map[string]string{"args.json": "{}"}
+	for _, f := range archive.Files {
+		section[f.Name] = string(f.Data)
+	}
+	g := build(t, section["config.yaml"]).Graphs[0]
+	args, err := value.Parse(section["args.json"])
+	if err != nil {
+		t.Fatalf("args.json: %v", err)
+	}
+	port := &script{t: t, calls: lines(section["replies"])}
+	run := executor.NewRun(g, args)
+	failure := (&executor.Executor{}).Run(context.Background(), run, port)
+	if len(port.calls) > 0 {
+		t.Errorf("calls that did not happen: %q", port.calls)
+	}
+	result := run.Result().JSON()
+	if failure != nil {
+		result = "error: " + failure.Error()
+	}
+	expect(t, file, archive, "result", result)
+	expect(t, file, archive, "history", strings.Join(history(g, run), "\n"))
+}
+
+func history(g *graph.Graph, run *executor.Run) []string {
+	var out []string
+	for _, rec := range run.History() {
+		line := rec.Node + " " + show(rec.Output)
+		if rec.Err != nil {
+			line = rec.Node + " failed"
+		}
+		if rec.Edge != graph.NoEdge {
+			line += " -> " + g.Node(rec.Node).Edges[rec.Edge].To.ID
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func show(v value.Value) string {
+	if v.IsUndefined() {
+		return "undefined"
+	}
+	return v.JSON()
+}
+
+// expect compares a section of an archive, or rewrites it.
+func expect(t *testing.T, file string, archive *txtar.Archive, name, got string) {
+	t.Helper()
+	for i := range archive.Files {
+		f := &archive.Files[i]
+		if f.Name != name {
+			continue
+		}
+		if want := strings.TrimSpace(string(f.Data)); want == got {
+			return
+		} else if !*update {
+			t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
+			return
+		}
+		f.Data = []byte(got + "\n")
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	t.Errorf("the archive has no section %q", name)
+}
+
+func lines(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}
+
+// build compiles a configuration that has no errors.
+func build(t testing.TB, source string) *graph.Set {
+	t.Helper()
+	file, ds := config.Parse("test.yaml", []byte(source), config.Options{})
+	if file == nil || diag.HasErrors(ds) {
+		t.Fatalf("config: %v", ds)
+	}
+	set, ds := graph.Build(file, nodes.All)
+	if diag.HasErrors(ds) {
+		t.Fatalf("graph: %v", ds)
+	}
+	return set
+}
+
+// script is a port that knows the calls to come and their answers. Its clock
+// and its randomness stand still.
+type script struct {
+	t     testing.TB
+	calls []string
+	done  []executor.Record
+}
+
+func (s *script) CallTool(_ context.Context, server, tool string, args value.Value) (graph.ToolResult, error) {
+	call := fmt.Sprintf("%s %s %s", server, tool, args.JSON())
+	if len(s.calls) == 0 {
+		s.t.Errorf("call %s, which is not expected", call)
+		return graph.ToolResult{}, fmt.Errorf("unexpected call")
+	}
+	want, answer, ok := strings.Cut(s.calls[0], " => ")
+	s.calls = s.calls[1:]
+	if !ok || want != call {
+		s.t.Errorf("call %s, want %s", call, want)
+	}
+	if text, failed := strings.CutPrefix(answer, "error: "); failed {
+		return graph.ToolResult{Attempts: 1}, fmt.Errorf("%s", text)
+	}
+	reply, err := value.Parse(answer)
+	if err != nil {
+		s.t.Errorf("the reply %s: %v", answer, err)
+	}
+	return graph.ToolResult{Reply: reply, Attempts: 1}, nil
+}
+
+func (s *script) Now() time.Time               { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+func (s *script) Random() float64              { return 0.25 }
+func (s *script) NodeDone(rec executor.Record) { s.done = append(s.done, rec) }
