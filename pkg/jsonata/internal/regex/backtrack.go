@@ -40,7 +40,7 @@ func (r *Regex) findBacktrack(ctx context.Context, units []rune, from int, loc [
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
-		left := Limit - time.Since(started)
+		left := r.limit - time.Since(started)
 		if left <= 0 {
 			return false, ErrTimeout
 		}

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dlclark/regexp2/v2"
 )
@@ -46,6 +47,7 @@ type Regex struct {
 	multiline bool
 	fold      bool // a backreference has to ignore case
 
+	limit     time.Duration // Limit
 	resumed   func() (*regexp.Regexp, error)
 	backtrack func() (*regexp2.Regexp, error)
 }
@@ -79,7 +81,7 @@ func Compile(pattern, flags string) (*Regex, error) {
 		return nil, err
 	}
 	r := &Regex{
-		root: root, groups: groups, multiline: multiline, size: root.size(),
+		root: root, groups: groups, multiline: multiline, size: root.size(), limit: Limit,
 		anchored: !multiline && root.anchored(),
 		context:  root.uses(opLineStart, opWord, opNotWord),
 		fold:     ignoreCase && root.uses(opBackref),
