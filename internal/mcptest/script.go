@@ -44,9 +44,9 @@ const (
 	StartGarbage  Start = "garbage"  // writes text on stdout and never answers
 	StartBanner   Start = "banner"   // writes text on stdout, then works
 	StartMute     Start = "mute"     // reads everything and answers nothing
-	StartDeaf     Start = "deaf"     // completes the handshake and then reads nothing
+	StartDeaf     Start = "deaf"     // (child process only) completes the handshake and then reads nothing
 	StartRefuse   Start = "refuse"   // answers initialize with a JSON-RPC error
-	StartStubborn Start = "stubborn" // works, but survives the end of its input and SIGTERM
+	StartStubborn Start = "stubborn" // (child process only) works, but survives the end of its input and SIGTERM
 )
 
 // Script says how a fake server behaves. The zero Script has only the built-in

@@ -61,7 +61,10 @@ func (s *server) tooSlow(op, tool, when string) *Error {
 
 // notStarted is the error of a server that could not be started.
 func (s *server) notStarted(err error) *Error {
-	message, hint := "could not be started: "+err.Error(), "check "+s.setting("command")
+	message, hint := "could not be started: "+err.Error(), ""
+	if s.entry.Command != "" {
+		hint = "check " + s.setting("command")
+	}
 	var missing *exec.Error
 	switch {
 	case errors.Is(err, errTransport):

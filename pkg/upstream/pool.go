@@ -86,7 +86,8 @@ func (p *Pool) CallTool(ctx context.Context, server, tool string, args value.Val
 }
 
 // Tools returns the tools of a server as it describes them, with every keyword
-// of their schemas. Errors are *[Error].
+// of their schemas and with the names that they have there, namePrefix
+// included. Errors are *[Error].
 func (p *Pool) Tools(ctx context.Context, server string) ([]value.Value, error) {
 	s, err := p.server("list", server, "")
 	if err != nil {

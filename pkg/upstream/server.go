@@ -185,10 +185,11 @@ func (s *server) open(o *opening, delay time.Duration) {
 	o.session, o.err = s.connect(delay)
 	s.mu.Lock()
 	s.opening = nil
-	if o.err != nil {
-		s.deaths++
-	} else {
+	switch {
+	case o.err == nil:
 		s.current, s.born = o.session, time.Now()
+	case o.err.Op == "handshake": // it did start
+		s.deaths++
 	}
 	closed := s.closed
 	s.mu.Unlock()
