@@ -98,7 +98,10 @@ func (s Script) Command() (command string, args []string, env map[string]string)
 	if err != nil {
 		panic("mcptest: " + err.Error())
 	}
-	return command, nil, map[string]string{scriptVariable: string(encoded)}
+	return command, nil, map[string]string{
+		scriptVariable: string(encoded),
+		"GORACE":       "atexit_sleep_ms=0", // with -race each exit would take a second
+	}
 }
 
 // Dial starts the script in memory and returns the client's end of the
