@@ -1,0 +1,66 @@
+package mcpgraph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Result is what one call gave.
+type Result struct {
+	// Value is the tool's result, null where its last expression yielded
+	// nothing. It is undefined where the call failed.
+	Value value.Value
+	// History has one record for each node execution, in order.
+	History []executor.Record
+}
+
+// JSON returns the value as compact JSON, keys in their order.
+func (r *Result) JSON() []byte { return r.Value.Append(nil) }
+
+// Call runs the tool with this name. Arguments are anything that encodes to a
+// JSON object, a [value.Value] as it is; nil means none. Where the walk began,
+// the Result is there even if it failed, with the history so far.
+//
+// The error is a *server.UnknownToolError, or that of arguments or a result which do not fit the tool's schema
+// (it wraps a *graph.SchemaError), or of a node (an *executor.NodeError, which
+// wraps an *executor.LimitError, an *upstream.Error or the cause with which ctx
+// ended, where it was one of these).
+func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
+	g, err := e.Graph(tool)
+	if err != nil {
+		return nil, err
+	}
+	var o callOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	in, err := value.FromAny(args)
+	if err != nil {
+		return nil, fmt.Errorf("tool %q: the arguments are not JSON: %w", tool, err)
+	}
+	if in.IsNull() || in.IsUndefined() {
+		in = value.FromEntries(nil)
+	}
+	if err := g.Input.Validate(in); err != nil {
+		return nil, fmt.Errorf("tool %q: invalid arguments: %w", tool, err)
+	}
+	ex := &executor.Executor{Hooks: append(slices.Clip(e.opts.hooks), o.hooks...), Log: e.opts.log}
+	run := executor.NewRun(g, in)
+	err = ex.Run(ctx, run, port{e.upstreams.caller})
+	result := &Result{History: run.History()}
+	if err != nil {
+		return result, err
+	}
+	out := run.Result()
+	if g.Output != nil {
+		if err := g.Output.Validate(out); err != nil {
+			return result, fmt.Errorf("tool %q: the result does not fit its outputSchema: %w", tool, err)
+		}
+	}
+	result.Value = out
+	return result, nil
+}

@@ -1,0 +1,70 @@
+package mcpgraph
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+// Option changes how Load sets an Engine up.
+type Option func(*options)
+
+type options struct {
+	getenv   func(string) (string, bool)
+	log      *slog.Logger
+	mcpFiles []string
+	hooks    []executor.Hooks
+	caller   graph.Caller
+}
+
+func newOptions(opts []Option) options {
+	o := options{getenv: os.LookupEnv, log: slog.New(slog.DiscardHandler)}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// WithGetenv takes the values of ${NAME} in the file from getenv instead of the
+// process's environment. Its second result says whether the name is set.
+func WithGetenv(getenv func(string) (string, bool)) Option {
+	return func(o *options) { o.getenv = getenv }
+}
+
+// WithLogger sends log records to log: the JSON Logic operator "log", servers
+// that die or misbehave, panics that were survived. The default discards them.
+func WithLogger(log *slog.Logger) Option {
+	return func(o *options) { o.log = log }
+}
+
+// WithMCPFiles reads further server entries from JSON files with a key
+// mcpServers or servers. The configuration's own entries win over them.
+func WithMCPFiles(paths ...string) Option {
+	return func(o *options) { o.mcpFiles = append(o.mcpFiles, paths...) }
+}
+
+// WithHooks observes every call.
+func WithHooks(hooks ...executor.Hooks) Option {
+	return func(o *options) { o.hooks = append(o.hooks, hooks...) }
+}
+
+// WithCaller sends the calls of mcp nodes to caller instead of to the servers
+// of the file, none of which is then started. It must be safe for concurrent
+// use.
+func WithCaller(caller graph.Caller) Option {
+	return func(o *options) { o.caller = caller }
+}
+
+// CallOption changes one call.
+type CallOption func(*callOptions)
+
+type callOptions struct {
+	hooks []executor.Hooks
+}
+
+// WithCallHooks observes one call, inside the hooks of the Engine.
+func WithCallHooks(hooks ...executor.Hooks) CallOption {
+	return func(o *callOptions) { o.hooks = append(o.hooks, hooks...) }
+}

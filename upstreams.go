@@ -1,0 +1,77 @@
+package mcpgraph
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// upstreams reaches the servers that mcp nodes call: a pool of sessions, or
+// whatever WithCaller put in its place.
+type upstreams struct {
+	pool   *upstream.Pool // nil where the caller was replaced
+	caller graph.Caller
+}
+
+func newUpstreams(file *config.File, opts options) upstreams {
+	if opts.caller != nil {
+		return upstreams{caller: opts.caller}
+	}
+	pool := upstream.New(file.Upstreams, upstream.Options{
+		Log: opts.log, ClientName: "mcpgraph", ClientVersion: Version(),
+	})
+	return upstreams{pool: pool, caller: poolCaller{pool}}
+}
+
+// start starts the servers that are marked as eager, and returns what waits
+// until that is done or ctx is. One that does not start is only reported: the
+// first call that needs it tries again.
+func (u upstreams) start(ctx context.Context, log *slog.Logger) (wait func()) {
+	if u.pool == nil {
+		return func() {}
+	}
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := u.pool.Start(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("an eager server did not start", "error", err)
+		}
+	})
+	return done.Wait
+}
+
+func (u upstreams) close() error {
+	if u.pool == nil {
+		return nil
+	}
+	return u.pool.Close(context.Background()) // bounds its waits itself
+}
+
+// poolCaller lets nodes call through a pool.
+type poolCaller struct{ pool *upstream.Pool }
+
+var _ graph.Caller = poolCaller{}
+
+func (c poolCaller) CallTool(ctx context.Context, server, tool string, args value.Value) (graph.ToolResult, error) {
+	r, err := c.pool.CallTool(ctx, server, tool, args)
+	return graph.ToolResult{Reply: r.Reply, Attempts: r.Attempts, FromCache: r.FromCache}, err
+}
+
+// port is what a run in this process reaches the world through.
+type port struct{ graph.Caller }
+
+var _ executor.Port = port{}
+
+func (port) Now() time.Time { return time.Now() }
+
+func (port) Random() float64 { return rand.Float64() }
+
+// NodeDone has nothing to do: a run in this process keeps its history itself.
+func (port) NodeDone(executor.Record) {}
