@@ -1,0 +1,12 @@
+// Command mcpgraph serves, runs and checks graphs of MCP tools; see docs/cli.md.
+package main
+
+import (
+	"os"
+
+	"github.com/mcpgraph/mcpgraph/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// arguments are those of a tool call as the command line gave them.
+type arguments struct {
+	all   value.Value // --args, an object
+	pairs [][2]string // --arg, in order
+}
+
+func (a *app) readArguments(all string, pairs []string) (arguments, error) {
+	given := arguments{all: value.FromEntries(nil)}
+	for _, p := range pairs {
+		name, text, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return given, usagef("--arg %q has no value; expected NAME=VALUE", p)
+		}
+		given.pairs = append(given.pairs, [2]string{name, text})
+	}
+	if all == "" {
+		return given, nil
+	}
+	text, from := all, "--args"
+	switch {
+	case all == "-":
+		b, err := io.ReadAll(a.stdin)
+		if err != nil {
+			return given, failed(err)
+		}
+		text, from = string(b), "stdin"
+	case all[0] == '@':
+		b, err := os.ReadFile(all[1:])
+		if err != nil {
+			return given, failed(err)
+		}
+		text, from = string(b), all[1:]
+	}
+	v, err := value.Parse(text)
+	switch {
+	case err != nil:
+		return given, usagef("%s: the arguments are not JSON: %w", from, err)
+	case v.Kind() != value.Object:
+		return given, usagef("%s: the arguments must be a JSON object, found %s", from, v.Kind())
+	}
+	given.all = v
+	return given, nil
+}
+
+// typed returns the arguments as one object, each --arg read as the type that
+// the tool's schema gives it.
+func (g arguments) typed(input *graph.Schema) (value.Value, error) {
+	schema, err := value.Parse(input.Raw())
+	if err != nil {
+		return value.Undef, failed(err)
+	}
+	b := value.NewBuilder(g.all.Len() + len(g.pairs))
+	for _, e := range g.all.Entries() {
+		b.Set(e.Key, e.Value)
+	}
+	for _, p := range g.pairs {
+		name, text := p[0], p[1]
+		types := typesOf(schema, schema.Get("properties").Get(name))
+		v, err := readAs(types, text)
+		if err != nil {
+			return value.Undef, usagef("--arg %s=%s: expected %s, and %q is not JSON: %w", name, text, strings.Join(types, " or "), text, err)
+		}
+		b.Set(name, v)
+	}
+	return b.Value(), nil
+}
+
+// typesOf returns the values of "type" in a schema, through references to the
+// schema's own definitions; none where it names none.
+func typesOf(root, schema value.Value) []string {
+	for range 16 { // a reference may lead back to itself
+		switch t := schema.Get("type"); t.Kind() {
+		case value.String:
+			return []string{t.Str()}
+		case value.Array:
+			var types []string
+			for _, e := range t.Elems() {
+				types = append(types, e.Str())
+			}
+			return types
+		}
+		path, ok := strings.CutPrefix(schema.Get("$ref").Str(), "#/")
+		if !ok {
+			return nil
+		}
+		schema = root
+		for _, key := range strings.Split(path, "/") {
+			schema = schema.Get(pointer.Replace(key))
+		}
+	}
+	return nil
+}
+
+// pointer undoes the escapes of a JSON pointer (RFC 6901, section 4).
+var pointer = strings.NewReplacer("~1", "/", "~0", "~")
+
+// readAs reads text as one of some JSON types. A string is the text itself; so
+// is what is not JSON, where a string is possible. Where no type is known, what
+// is JSON is read as JSON.
+func readAs(types []string, text string) (value.Value, error) {
+	if len(types) == 1 && types[0] == "string" {
+		return value.FromString(text), nil
+	}
+	v, err := value.Parse(text)
+	stringAllowed := len(types) == 0 || slices.Contains(types, "string")
+	if err != nil && stringAllowed {
+		return value.FromString(text), nil
+	}
+	if err == nil && len(types) > 0 && stringAllowed && !fits(types, v) {
+		return value.FromString(text), nil
+	}
+	return v, err
+}
+
+func fits(types []string, v value.Value) bool {
+	return slices.ContainsFunc(types, func(t string) bool {
+		switch v.Kind() {
+		case value.Number:
+			return t == "number" || t == "integer"
+		case value.Bool:
+			return t == "boolean"
+		}
+		return t == v.Kind().String()
+	})
+}

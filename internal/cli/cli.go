@@ -1,0 +1,173 @@
+// Package cli is the command line of mcpgraph. Every command takes its streams
+// and its environment, and ends with one of four exit codes.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// Exit codes of every command.
+const (
+	exitClean    = 0 // done, nothing wrong
+	exitProblems = 1 // problems in the file, or a call or an expression that failed
+	exitUsage    = 2 // the command line is wrong
+	exitFailed   = 3 // could not run: a file, a stream or the system failed
+)
+
+// Main runs one command line, without the program's name, and returns its exit
+// code. environ has the form of os.Environ.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environment(environ)}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		return exitClean
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		// What cobra itself finds wrong is the command line.
+		exit = &exitError{exitUsage, err}
+	}
+	if exit.err != nil {
+		fmt.Fprintf(stderr, "mcpgraph: %v\n", exit.err)
+		if exit.code == exitUsage {
+			fmt.Fprintf(stderr, "See %s --help.\n", cmd.CommandPath())
+		}
+	}
+	return exit.code
+}
+
+// app is what all commands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        map[string]string
+}
+
+func environment(environ []string) map[string]string {
+	m := make(map[string]string, len(environ))
+	for _, e := range environ {
+		if name, v, ok := strings.Cut(e, "="); ok {
+			m[name] = v
+		}
+	}
+	return m
+}
+
+func (a *app) getenv(name string) (string, bool) {
+	v, ok := a.environ[name]
+	return v, ok
+}
+
+// exitError ends a command with a code. err is what is still to be said.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// failed is for errors of files, streams and the system; nil stays nil.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{exitFailed, err}
+}
+
+const rootExample = `  mcpgraph serve tools.yaml
+  mcpgraph validate --strict tools.yaml
+  mcpgraph run tools.yaml count_files --arg directory=. --trace`
+
+func (a *app) root() *cobra.Command {
+	var graphFile string
+	var mcpFiles []string
+	root := &cobra.Command{
+		Use:   "mcpgraph",
+		Short: "MCP servers whose tools are graphs",
+		Long: `mcpgraph turns a YAML file into an MCP server whose tools are graphs.
+
+With -g FILE and no command it serves FILE on stdio, as the TypeScript mcpGraph
+does.`,
+		Example:           rootExample,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var names []string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				names = append(names, c.Name())
+			}
+		}
+		if near, ok := diag.Nearest(args[0], names); ok {
+			return usagef("unknown command %q; did you mean %q?", args[0], near)
+		}
+		return usagef("unknown command %q; expected %s", args[0], diag.List(names))
+	}
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case graphFile != "":
+			return a.serve(serveOptions{config: graphFile, mcpFiles: mcpFiles, logLevel: defaultLogLevel})
+		case len(mcpFiles) > 0:
+			return usagef("--mcp needs --graph FILE")
+		}
+		return cmd.Help()
+	}
+	root.Flags().StringVarP(&graphFile, "graph", "g", "", "serve this `FILE` on stdio")
+	mcpFlag(root, &mcpFiles)
+	root.AddCommand(
+		a.serveCommand(), a.validateCommand(), a.runCommand(), a.evalCommand(),
+		a.graphCommand(), a.schemaCommand(), a.versionCommand(), a.completionCommand(),
+	)
+	return root
+}
+
+// mcpFlag is not a persistent flag: it means something to few commands.
+func mcpFlag(cmd *cobra.Command, files *[]string) {
+	cmd.Flags().StringArrayVarP(files, "mcp", "m", nil, "read further MCP servers from this JSON `FILE` (repeatable)")
+}
+
+// configArgs checks the number of arguments and names the missing one.
+func configArgs(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("missing %s", strings.Join(names[len(args):], " "))
+		}
+		if len(args) > len(names) {
+			return usagef("unexpected argument %q", args[len(names)])
+		}
+		return nil
+	}
+}
+
+// completeConfig offers YAML and JSON files.
+func completeConfig(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+const defaultLogLevel = "info"
+
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+func logFlag(cmd *cobra.Command, level *string) {
+	cmd.Flags().StringVar(level, "log-level", defaultLogLevel, "write log records of this `LEVEL` and above to stderr: debug, info, warn or error")
+	_ = cmd.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (a *app) logger(level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, usagef("--log-level is %q; expected %s", level, diag.List(logLevels))
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: l})), nil
+}
+
+// load loads a file to run it: errors and warnings go to stderr, and errors end
+// the command.
+func (a *app) load(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	engine, err := mcpgraph.Load(path, append(opts, mcpgraph.WithGetenv(a.getenv))...)
+	var ds []diag.Diagnostic
+	var sources diag.Sources
+	var loadErr *mcpgraph.LoadError
+	switch {
+	case err == nil:
+		ds, sources = engine.Diagnostics()
+	case errors.As(err, &loadErr):
+		ds, sources = loadErr.Diagnostics, loadErr.Sources
+		err = &exitError{codeOf(ds), fmt.Errorf("%s has errors", path)}
+	default:
+		return nil, failed(err)
+	}
+	a.report(worse(ds, diag.Info), sources)
+	return engine, err
+}
+
+// codeOf is the exit code for errors of a file: a file that cannot be read is
+// no problem of the file.
+func codeOf(ds []diag.Diagnostic) int {
+	for _, d := range ds {
+		if d.Code == diag.CodeFile {
+			return exitFailed
+		}
+	}
+	return exitProblems
+}
+
+// worse returns the diagnostics that are worse than s.
+func worse(ds []diag.Diagnostic, s diag.Severity) []diag.Diagnostic {
+	var kept []diag.Diagnostic
+	for _, d := range ds {
+		if d.Severity < s {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// report prints diagnostics to stderr. An error of stderr has nowhere to go.
+func (a *app) report(ds []diag.Diagnostic, sources diag.Sources) {
+	if len(ds) == 0 {
+		return
+	}
+	color, _ := a.color("auto", a.stderr)
+	_ = diag.WriteText(a.stderr, ds, sources, diag.TextOptions{Color: color})
+}
+
+// untilSignal returns a context that ends, with a cause that names it, at the
+// first signal that asks the program to stop. Broken pipes become errors of
+// the write, so that servers are ended before the program is.
+func untilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	stop := make(chan os.Signal, 1)
+	broken := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(broken, syscall.SIGPIPE)
+	go func() {
+		select {
+		case s := <-stop:
+			cancel(&signalError{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(stop)
+		signal.Stop(broken)
+		cancel(nil)
+	}
+}
+
+// signalError is the cause with which a command ends that was told to.
+type signalError struct{ signal os.Signal }
+
+func (e *signalError) Error() string { return fmt.Sprintf("stopped by a signal (%v)", e.signal) }

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+)
+
+type runOptions struct {
+	config, tool string
+	args         []string
+	argsJSON     string
+	trace        string
+	logLevel     string
+	mcpFiles     []string
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run CONFIG TOOL",
+		Short: "Call one tool of a file and print its result",
+		Long: `Call one tool of a file and print its result on stdout as compact JSON.
+
+--arg NAME=VALUE gives one argument; the tool's inputSchema says whether VALUE is
+taken as it is, as a string, or as JSON. --args gives all of them as one JSON
+object, from the command line, from a file (@FILE) or from stdin (-); --arg wins
+over it.
+
+--trace shows the walk on stderr, node by node as it happens; --trace=json as
+lines of JSON.`,
+		Example: `  mcpgraph run tools.yaml count_files --arg directory=.
+  mcpgraph run tools.yaml count_files --args '{"directory": "."}' --trace
+  echo '{"directory": "."}' | mcpgraph run tools.yaml count_files --args - --trace=json 2> walk.jsonl`,
+		Args: configArgs("CONFIG", "TOOL"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.config, o.tool = args[0], args[1]
+			return a.run(o)
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return a.completeTools(args[0]), cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeConfig(cmd, args, prefix)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.args, "arg", "a", nil, "give one argument as `NAME=VALUE` (repeatable)")
+	flags.StringVar(&o.argsJSON, "args", "", "give all arguments as `JSON`, @FILE or - for stdin")
+	flags.StringVar(&o.trace, "trace", "", "show the walk on stderr; `FORMAT` is text or json")
+	flags.Lookup("trace").NoOptDefVal = "text"
+	logFlag(cmd, &o.logLevel)
+	mcpFlag(cmd, &o.mcpFiles)
+	return cmd
+}
+
+func (a *app) run(o runOptions) (err error) {
+	log, err := a.logger(o.logLevel)
+	if err != nil {
+		return err
+	}
+	given, err := a.readArguments(o.argsJSON, o.args)
+	if err != nil {
+		return err
+	}
+	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log))
+	if err != nil {
+		return err
+	}
+	defer closeEngine(engine, &err)
+	g, err := engine.Graph(o.tool)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	args, err := given.typed(g.Input)
+	if err != nil {
+		return err
+	}
+	var opts []mcpgraph.CallOption
+	if o.trace != "" {
+		hooks, err := a.tracer(o.trace, g)
+		if err != nil {
+			return err
+		}
+		opts = append(opts, mcpgraph.WithCallHooks(hooks))
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	result, err := engine.Call(ctx, o.tool, args, opts...)
+	if err != nil {
+		return a.explain(ctx, engine, err)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s\n", result.JSON())
+	return failed(err)
+}
+
+func (a *app) completeTools(path string) []string {
+	engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv))
+	if err != nil {
+		return nil
+	}
+	defer engine.Close()
+	var names []string
+	for _, t := range engine.Tools() {
+		names = append(names, t.Name+"\t"+t.Description)
+	}
+	return names
+}
+
+// explain reports why a call failed, with the place in the file where there is
+// one.
+func (a *app) explain(ctx context.Context, engine *mcpgraph.Engine, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return failed(cause)
+	}
+	var node *executor.NodeError
+	if !errors.As(err, &node) {
+		return &exitError{exitProblems, err}
+	}
+	_, sources := engine.Diagnostics()
+	a.report([]diag.Diagnostic{node.Diagnostic()}, sources)
+	return &exitError{code: exitProblems}
+}

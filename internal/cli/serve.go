@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+)
+
+type serveOptions struct {
+	config   string
+	mcpFiles []string
+	logLevel string
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve CONFIG",
+		Short: "Serve the tools of a file to an MCP client on stdio",
+		Long: `Serve the tools of a file to an MCP client on stdin and stdout.
+
+Nothing but MCP messages is written to stdout; warnings and logs go to stderr.
+The servers that the tools call are started when they are first needed, and
+ended with this one. It ends when stdin does, or at SIGINT, SIGTERM or SIGHUP.`,
+		Example: `  mcpgraph serve tools.yaml
+  mcpgraph serve tools.yaml --mcp ~/.cursor/mcp.json --log-level debug`,
+		Args:              configArgs("CONFIG"),
+		ValidArgsFunction: completeConfig,
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.config = args[0]
+			return a.serve(o)
+		},
+	}
+	mcpFlag(cmd, &o.mcpFiles)
+	logFlag(cmd, &o.logLevel)
+	return cmd
+}
+
+func (a *app) serve(o serveOptions) (err error) {
+	log, err := a.logger(o.logLevel)
+	if err != nil {
+		return err
+	}
+	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log))
+	if err != nil {
+		return err
+	}
+	defer closeEngine(engine, &err)
+	ctx, stop := untilSignal()
+	defer stop()
+	var signalled *signalError
+	if err := engine.ServeStdio(ctx, a.stdin, a.mcpOnly()); err != nil && !errors.As(err, &signalled) {
+		return failed(err)
+	}
+	return nil
+}
+
+// closeEngine ends the servers behind an engine; that they did not end is the
+// command's error where it has no other.
+func closeEngine(engine *mcpgraph.Engine, err *error) {
+	if closeErr := engine.Close(); *err == nil {
+		*err = failed(closeErr)
+	}
+}
+
+// mcpOnly returns the stream for MCP messages, and sees to it that whatever
+// else the process prints to its standard output lands on stderr.
+func (a *app) mcpOnly() io.Writer {
+	if a.stdout == io.Writer(os.Stdout) {
+		os.Stdout = os.Stderr
+	}
+	return a.stdout
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// colorModes are the values of --color.
+var colorModes = []string{"auto", "always", "never"}
+
+func colorFlag(cmd *cobra.Command, mode *string) {
+	cmd.Flags().StringVar(mode, "color", "auto", "`WHEN` to use colours: auto, always or never")
+	_ = cmd.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(colorModes, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// color decides whether w gets colours: on a terminal only, and not where
+// NO_COLOR is set (https://no-color.org), unless mode says otherwise.
+func (a *app) color(mode string, w io.Writer) (bool, error) {
+	switch mode {
+	case "always":
+		return true, nil
+	case "never":
+		return false, nil
+	case "auto":
+		return a.environ["NO_COLOR"] == "" && a.isTerminal(w), nil
+	}
+	return false, usagef("--color is %q; expected %s", mode, diag.List(colorModes))
+}
+
+// isTerminal reports whether w is a terminal that understands control codes.
+func (a *app) isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && a.environ["TERM"] != "dumb"
+}
+
+// defaultWidth is the width in columns where w is not a terminal.
+const defaultWidth = 100
+
+// width returns the columns of w, or those of COLUMNS where it is no terminal.
+func (a *app) width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	if n, err := strconv.Atoi(a.environ["COLUMNS"]); err == nil && n > 0 {
+		return n
+	}
+	return defaultWidth
+}

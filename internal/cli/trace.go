@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// tracer returns hooks that show a walk on stderr as it happens.
+func (a *app) tracer(format string, g *graph.Graph) (executor.Hooks, error) {
+	switch format {
+	case "json":
+		return executor.Hooks{NodeDone: func(_ context.Context, _ *executor.Run, r executor.Record) {
+			fmt.Fprintf(a.stderr, "%s\n", traceLine(g, r))
+		}}, nil
+	case "text":
+		t := &textTrace{w: a.stderr, width: a.width(a.stderr), idWidth: idWidth(g)}
+		if a.isTerminal(a.stderr) {
+			t.spinner = &spinner{w: a.stderr}
+		}
+		return executor.Hooks{NodeStart: t.start, NodeDone: t.done}, nil
+	}
+	return executor.Hooks{}, usagef("--trace is %q; expected %s", format, diag.List([]string{"text", "json"}))
+}
+
+// traceLine is one execution as a line of JSON.
+func traceLine(g *graph.Graph, r executor.Record) []byte {
+	b := value.NewBuilder(9)
+	b.Set("index", value.FromInt(int64(r.Index)))
+	b.Set("node", value.FromString(r.Node))
+	b.Set("type", value.FromString(r.Kind))
+	b.Set("start", value.FromString(r.Start.UTC().Format(time.RFC3339Nano)))
+	b.Set("durationMs", value.FromFloat(milliseconds(r.End.Sub(r.Start))))
+	if r.Err != nil {
+		b.Set("error", value.FromString(cause(r.Err).Error()))
+	} else {
+		b.Set("output", r.Output)
+		if n := g.Node(r.Node); n != nil && r.Edge >= 0 && r.Edge < len(n.Edges) {
+			b.Set("next", value.FromString(n.Edges[r.Edge].Target))
+		}
+	}
+	if r.Attempts > 0 {
+		b.Set("attempts", value.FromInt(int64(r.Attempts)))
+		b.Set("fromCache", value.FromBool(r.FromCache))
+	}
+	return b.Value().Append(nil)
+}
+
+// cause leaves out what the line says anyway: the node and its type.
+func cause(err error) error {
+	var node *executor.NodeError
+	if errors.As(err, &node) {
+		return node.Err
+	}
+	return err
+}
+
+// milliseconds gives d to the microsecond.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// textTrace prints one line for each execution, and meanwhile a spinner.
+type textTrace struct {
+	w       io.Writer
+	width   int
+	idWidth int
+	spinner *spinner // nil where stderr is no terminal
+}
+
+func (t *textTrace) start(ctx context.Context, _ *executor.Run, n *graph.Node, index int) (context.Context, error) {
+	if t.spinner != nil {
+		t.spinner.start(t.cut(t.head(index, n.ID, n.Kind.Name), 12))
+	}
+	return ctx, nil
+}
+
+func (t *textTrace) done(_ context.Context, _ *executor.Run, r executor.Record) {
+	if t.spinner != nil {
+		t.spinner.stop()
+	}
+	line := t.head(r.Index, r.Node, r.Kind) + fmt.Sprintf("%8s  ", duration(r.End.Sub(r.Start)))
+	switch {
+	case r.Err != nil:
+		line += "failed: " + cause(r.Err).Error()
+	case r.Output.IsUndefined():
+		line += "nothing"
+	default:
+		line += shown(r.Output, t.width)
+	}
+	fmt.Fprintln(t.w, t.cut(line, 0))
+}
+
+// head begins a line: the execution's index, the node's id and its type.
+func (t *textTrace) head(index int, id, kind string) string {
+	return fmt.Sprintf("%4d  %s  %-9s ", index, pad(oneLine(id), t.idWidth), kind)
+}
+
+// cut shortens a line to the terminal's width less a reserve, on one line.
+func (t *textTrace) cut(s string, reserve int) string {
+	return shorten(oneLine(s), max(t.width-reserve, 20))
+}
+
+// shown gives an output as JSON, of which only the beginning will be seen: a
+// long string is not encoded to its end.
+func shown(v value.Value, width int) string {
+	if s := v.Str(); len(s) > 4*width {
+		v = value.FromString(s[:4*width])
+	}
+	return v.JSON()
+}
+
+const maxIDWidth = 32
+
+func idWidth(g *graph.Graph) int {
+	w := 0
+	for _, n := range g.Nodes {
+		w = max(w, utf8.RuneCountInString(n.ID))
+	}
+	return min(w, maxIDWidth)
+}
+
+func pad(s string, width int) string {
+	return shorten(s, width) + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// shorten cuts s to width code points, the last of them an ellipsis.
+func shorten(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n++; n == width {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// oneLine replaces what would break a line or command the terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.2fms", float64(d.Nanoseconds())/1e6)
+	case d < time.Second:
+		return fmt.Sprintf("%.1fms", milliseconds(d))
+	}
+	return fmt.Sprintf("%.2fs", d.Seconds())
+}
+
+// spinner turns in front of the running node. start and stop alternate.
+type spinner struct {
+	w    io.Writer
+	quit chan struct{}
+	done sync.WaitGroup
+}
+
+const (
+	frames     = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+	frameTime  = 100 * time.Millisecond
+	clearLine  = "\r\x1b[K"
+	frameCount = 10
+)
+
+func (s *spinner) start(text string) {
+	s.quit = make(chan struct{})
+	began := time.Now()
+	s.done.Go(func() {
+		tick := time.NewTicker(frameTime)
+		defer tick.Stop()
+		for i := 0; ; i++ {
+			select {
+			case <-s.quit:
+				return
+			case <-tick.C:
+				frame := []rune(frames)[i%frameCount]
+				fmt.Fprintf(s.w, "%s%c%s%s", clearLine, frame, strings.TrimPrefix(text, " "), duration(time.Since(began)))
+			}
+		}
+	})
+}
+
+func (s *spinner) stop() {
+	close(s.quit)
+	s.done.Wait()
+	fmt.Fprint(s.w, clearLine)
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+var validateFormats = []string{"text", "json", "sarif", "github"}
+
+func (a *app) validateCommand() *cobra.Command {
+	var o struct {
+		strict   bool
+		format   string
+		color    string
+		mcpFiles []string
+	}
+	cmd := &cobra.Command{
+		Use:   "validate CONFIG...",
+		Short: "Report everything that is wrong in files",
+		Long: `Report everything that is wrong in files, without starting or calling anything.
+
+The exit code is 0 where nothing is wrong, 1 where there are errors (with
+--strict, warnings too), 2 for a wrong command line and 3 where a file cannot
+be read.`,
+		Example: `  mcpgraph validate tools.yaml
+  mcpgraph validate --strict --format github *.mcpgraph.yaml
+  mcpgraph validate --format sarif tools.yaml > mcpgraph.sarif`,
+		ValidArgsFunction: completeConfig,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("missing CONFIG")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			write, err := a.diagnosticsWriter(o.format, o.color)
+			if err != nil {
+				return err
+			}
+			found, err := a.check(args, o.mcpFiles)
+			if err != nil {
+				return err
+			}
+			if err := write(a.stdout, found); err != nil {
+				return failed(err)
+			}
+			if found.count(diag.Error) > 0 || o.strict && found.count(diag.Warning) > 0 {
+				return &exitError{code: codeOf(found.diagnostics)}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "let warnings fail, too")
+	cmd.Flags().StringVar(&o.format, "format", "text", "print as `FORMAT`: text, json, sarif or github")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
+	colorFlag(cmd, &o.color)
+	mcpFlag(cmd, &o.mcpFiles)
+	return cmd
+}
+
+// findings are what is wrong in some files.
+type findings struct {
+	files       int
+	diagnostics []diag.Diagnostic
+	sources     diag.Sources
+}
+
+func (f findings) count(s diag.Severity) int {
+	n := 0
+	for _, d := range f.diagnostics {
+		if d.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// check loads files without running them.
+func (a *app) check(paths, mcpFiles []string) (findings, error) {
+	found := findings{files: len(paths), sources: diag.Sources{}}
+	for _, path := range paths {
+		engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithMCPFiles(mcpFiles...))
+		var loadErr *mcpgraph.LoadError
+		switch {
+		case err == nil:
+			found.add(engine.Diagnostics())
+			if err := engine.Close(); err != nil {
+				return found, failed(err)
+			}
+		case errors.As(err, &loadErr):
+			found.add(loadErr.Diagnostics, loadErr.Sources)
+		default:
+			return found, failed(err)
+		}
+	}
+	return found, nil
+}
+
+func (f *findings) add(ds []diag.Diagnostic, sources diag.Sources) {
+	f.diagnostics = append(f.diagnostics, ds...)
+	maps.Copy(f.sources, sources)
+}
+
+func (a *app) diagnosticsWriter(format, color string) (func(io.Writer, findings) error, error) {
+	colored, err := a.color(color, a.stdout)
+	if err != nil {
+		return nil, err
+	}
+	switch format {
+	case "text":
+		return func(w io.Writer, f findings) error {
+			if err := diag.WriteText(w, f.diagnostics, f.sources, diag.TextOptions{Color: colored}); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(w, f.summary())
+			return err
+		}, nil
+	case "json":
+		return func(w io.Writer, f findings) error { return diag.WriteJSON(w, f.diagnostics) }, nil
+	case "sarif":
+		return func(w io.Writer, f findings) error {
+			return diag.WriteSARIF(w, f.diagnostics, mcpgraph.Version())
+		}, nil
+	case "github":
+		return func(w io.Writer, f findings) error { return diag.WriteGitHub(w, f.diagnostics) }, nil
+	}
+	return nil, usagef("--format is %q; expected %s", format, diag.List(validateFormats))
+}
+
+// summary is the last line of the text format.
+func (f findings) summary() string {
+	parts := []string{}
+	for _, p := range []struct {
+		n    int
+		noun string
+	}{{f.count(diag.Error), "error"}, {f.count(diag.Warning), "warning"}, {f.count(diag.Info), "note"}} {
+		if p.n > 0 {
+			parts = append(parts, plural(p.n, p.noun))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"no problems"}
+	}
+	return plural(f.files, "file") + ": " + strings.Join(parts, ", ")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
