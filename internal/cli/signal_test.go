@@ -37,6 +37,20 @@ tools:
       - {id: entry, type: entry, next: call}
       - {id: call, type: mcp, server: fake, tool: hang, next: exit}
       - {id: exit, type: exit}
+  - name: cancelled
+    description: Says which calls were cancelled
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: call}
+      - {id: call, type: mcp, server: fake, tool: cancelled, next: exit}
+      - {id: exit, type: exit}
+  - name: calls
+    description: Says what was called
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: call}
+      - {id: call, type: mcp, server: fake, tool: calls, next: exit}
+      - {id: exit, type: exit}
 `
 
 // server is `mcpgraph serve` as a process, with a child of its own.
@@ -157,4 +171,25 @@ func TestServeEndsItsChildrenWhenTheClientReadsNoMore(t *testing.T) {
 	if err := syscall.Kill(s.child, 0); err == nil {
 		t.Errorf("process %d has outlived the server", s.child)
 	}
+}
+
+func TestACancelledCallIsCancelledUpstream(t *testing.T) {
+	s := serveProcess(t, `{}`)
+	id := 2
+	until := func(tool string, done func(value.Value) bool) {
+		for {
+			id++
+			if s.call(id, tool); done(s.answer().Get("structuredContent")) {
+				return
+			}
+		}
+	}
+	s.call(2, "hang")
+	until("calls", func(v value.Value) bool { return v.Get("hang").Float() == 1 })
+	if _, err := fmt.Fprintln(s.in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`); err != nil {
+		t.Fatal(err)
+	}
+	until("cancelled", func(v value.Value) bool { return v.Get("ids").Len() == 1 })
+	s.in.Close()
+	s.ended()
 }

@@ -31,7 +31,7 @@ type Tool struct {
 	Name         string
 	Title        string
 	Description  string
-	InputSchema  value.Value // an object; required
+	InputSchema  value.Value // required; sent with "type": "object" where it does not say so
 	OutputSchema value.Value // undefined where there is none
 	Annotations  value.Value // undefined where there are none
 	Icons        value.Value // undefined where there are none

@@ -14,7 +14,7 @@ func (t Tool) literal() mcp.Tool {
 		Name:           t.Name,
 		Title:          t.Title,
 		Description:    t.Description,
-		RawInputSchema: json.RawMessage(t.InputSchema.JSON()),
+		RawInputSchema: json.RawMessage(objectSchema(t.InputSchema).JSON()),
 	}
 	if !t.OutputSchema.IsUndefined() {
 		tool.RawOutputSchema = json.RawMessage(t.OutputSchema.JSON())
@@ -47,11 +47,32 @@ func (t Tool) render(withOutput bool) []byte {
 	if t.Description != "" {
 		b.Set("description", value.FromString(t.Description))
 	}
-	b.Set("inputSchema", t.InputSchema)
+	b.Set("inputSchema", objectSchema(t.InputSchema))
 	if withOutput {
 		b.Set("outputSchema", t.OutputSchema)
 	}
 	b.Set("annotations", t.Annotations)
 	b.Set("icons", t.Icons)
 	return b.Value().Append(nil)
+}
+
+// objectSchema returns an input schema with the type that the protocol requires
+// of it (MCP, "Tool": inputSchema.type is "object"). Where that is written it is
+// the schema as it is. Where it is not, clients would refuse the whole list, and
+// saying it changes nothing: arguments are always an object.
+func objectSchema(schema value.Value) value.Value {
+	if schema.Get("type").Str() == "object" {
+		return schema
+	}
+	b := value.NewBuilder(schema.Len() + 1)
+	b.Set("type", value.FromString("object"))
+	if schema.Kind() == value.Bool && !schema.Bool() {
+		b.Set("not", value.FromEntries(nil)) // false: nothing fits
+	}
+	for _, e := range schema.Entries() {
+		if e.Key != "type" {
+			b.Set(e.Key, e.Value)
+		}
+	}
+	return b.Value()
 }

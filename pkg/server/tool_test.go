@@ -40,6 +40,24 @@ func TestListSendsToolsAsWrittenInTheOrderOfTheFile(t *testing.T) {
 	c.closed()
 }
 
+func TestInputSchemasAreListedAsObjects(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"properties":{"a":{}},"type":"object"}`:     `{"properties":{"a":{}},"type":"object"}`,
+		`{"properties":{"a":{}},"x":1}`:               `{"type":"object","properties":{"a":{}},"x":1}`,
+		`{"required":["a"],"type":["object","null"]}`: `{"type":"object","required":["a"]}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{}}}`:       `{"type":"object","$ref":"#/$defs/a","$defs":{"a":{}}}`,
+		`{}`:                                          `{"type":"object"}`,
+		`true`:                                        `{"type":"object"}`,
+		`false`:                                       `{"type":"object","not":{}}`,
+	} {
+		c := start(t, server.Options{Call: echo, Tools: []server.Tool{{Name: "t", InputSchema: parse(t, schema)}}})
+		c.initialize("2025-11-25")
+		c.want(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+			`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":`+want+`}]}}`)
+		c.closed()
+	}
+}
+
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}`
 
 func TestRevision20260728NeedsNoHandshakeAndTakesAnyStructuredContent(t *testing.T) {
