@@ -30,7 +30,7 @@ type MCPFile struct {
 // SupportedVersion is the version of the configuration language.
 const SupportedVersion = "1.0"
 
-var topLevel = []string{"version", "server", "mcpServers", "servers", "executionLimits", "tools", "nodes"}
+var topLevel = names(topSettings)
 
 // Parse reads a configuration and reports everything that is wrong with it,
 // nodes excepted, sorted by place. The File holds what could be read; it is nil

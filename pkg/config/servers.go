@@ -17,12 +17,8 @@ var transports = map[string]string{
 }
 
 var (
-	processFields = []string{"command", "args", "env", "inheritEnv", "cwd"}
-	remoteFields  = []string{"url", "headers", "requestInit"}
-	commonFields  = []string{
-		"type", "connectTimeoutMs", "timeoutMs", "maxCallTimeMs", "maxConcurrency", "maxMessageBytes",
-		"eager", "tools", "namePrefix",
-	}
+	processFields = names(processSettings)
+	remoteFields  = names(remoteSettings)
 	// Settings of the language that this version has not got; to leave one out
 	// in silence would change what the author relies on.
 	unsupportedFields = []string{
@@ -33,7 +29,7 @@ var (
 		"disabled", "enabled", "autoApprove", "alwaysAllow", "timeout", "envFile", "description", "name", "dev", "gallery",
 		"icon", "note", "metadata",
 	}
-	entryFields = slices.Concat(processFields, remoteFields, commonFields)
+	entryFields = names(entrySettings)
 )
 
 // servers gives the map of upstream servers of a file, under either of its

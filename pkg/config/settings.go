@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	serverFields = []string{"name", "version", "title", "instructions", "description"}
-	limitFields  = []string{"maxNodeExecutions", "maxExecutionTimeMs"}
+	serverFields = names(serverSettings)
+	limitFields  = names(limitSettings)
 )
 
 func (d *decoder) server(n *Node) {

@@ -8,10 +8,9 @@ import (
 )
 
 var (
-	toolFields = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "nodes"}
-	// Tool annotations and icons of the MCP revision of 2025-11-25.
-	hintFields = []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
-	iconFields = []string{"src", "mimeType", "sizes", "theme"}
+	toolFields       = names(toolSettings)
+	annotationFields = names(annotationSettings)
+	iconFields       = names(iconSettings)
 )
 
 func (d *decoder) tools(list, root *Node) {
@@ -96,10 +95,12 @@ func (d *decoder) toolNodes(n *Node, t *Tool, owner string, root *Node) {
 
 func (d *decoder) annotations(n *Node, owner string) {
 	owner = "the annotations of " + owner
-	d.report(unknownFields(n, owner, append([]string{"title"}, hintFields...))...)
+	d.report(unknownFields(n, owner, annotationFields)...)
 	d.str(n, "title")
-	for _, f := range hintFields {
-		d.boolean(n, f, false)
+	for _, s := range annotationSettings {
+		if s.Shape == BoolShape {
+			d.boolean(n, s.Name, false)
+		}
 	}
 }
 
