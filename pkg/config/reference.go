@@ -40,7 +40,8 @@ const (
 	ListShape          // a list of maps with Fields
 	EntriesShape       // a map from names of the user's choice to maps with Fields
 	SchemaShape        // a JSON Schema
-	NodesShape         // a list of nodes
+	NodesShape         // a list of nodes of one tool
+	FlatShape          // a list of nodes of all tools
 )
 
 // Settings gives the fields of a file, nodes excepted, in the order in which
@@ -54,7 +55,7 @@ var topSettings = []Setting{
 	{Name: "servers", Doc: "Older spelling of mcpServers", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "executionLimits", Doc: "Bounds of every run", Shape: MapShape, Fields: limitSettings},
 	{Name: "tools", Doc: "The tools that the server offers", Shape: ListShape, Required: true, Fields: toolSettings},
-	{Name: "nodes", Doc: "The nodes of all tools, in the flat layout", Shape: NodesShape},
+	{Name: "nodes", Doc: "The nodes of all tools, in the flat layout", Shape: FlatShape},
 }
 
 var serverSettings = []Setting{

@@ -14,10 +14,11 @@ import (
 func BenchmarkLoop(b *testing.B) {
 	for _, turns := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
-			g := loop(b, turns)
+			g, args := loop(b, turns), value.FromEntries(nil)
+			e, port := &executor.Executor{}, &quiet{}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := run(context.Background(), b, g); err != nil {
+				if err := e.Run(context.Background(), executor.NewRun(g, args), port); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -108,10 +108,10 @@ func (r *Run) Advance(rec Record) error {
 		return err
 	}
 	rec.Index, rec.Node, rec.Kind = len(r.history), node.ID, node.Kind.Name
-	r.history = append(r.history, rec)
+	r.history = grow(r.history, rec)
 	if rec.Err == nil {
-		r.places[node.Index] = append(r.places[node.Index], rec.Index)
-		r.outputs[node.Index] = append(r.outputs[node.Index], rec.Output)
+		r.places[node.Index] = grow(r.places[node.Index], rec.Index)
+		r.outputs[node.Index] = grow(r.outputs[node.Index], rec.Output)
 	}
 	if rec.Edge == graph.NoEdge {
 		r.done, r.next = true, nil
@@ -119,6 +119,16 @@ func (r *Run) Advance(rec Record) error {
 	}
 	r.next = node.Edges[rec.Edge].To
 	return nil
+}
+
+// grow appends to a list that may become long. Doubling it copies each element
+// twice in all; append alone grows long lists by a quarter and copies five
+// times.
+func grow[T any](list []T, element T) []T {
+	if len(list) == cap(list) {
+		list = slices.Grow(list, max(1, len(list)))
+	}
+	return append(list, element)
 }
 
 // checkEdge refuses a way that the node did not declare.

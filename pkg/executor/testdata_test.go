@@ -20,9 +20,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-var update = flag.Bool("update", false, "rewrite the expectations of testdata/run")
+var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the expectations of testdata/run")
 
-// TestRuns walks every graph of testdata/run. An archive holds
+// TestRunsRenderAsExpected walks every graph of testdata/run. An archive holds
 //
 //	config.yaml  the file, with one tool
 //	args.json    the arguments of the call; {} where it is absent
@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite the expectations of testdata/ru
 //	             or => error: TEXT for a call that brings no reply
 //	result       the result as JSON, or the error
 //	history      the executions: NODE OUTPUT -> NEXT
-func TestRuns(t *testing.T) {
+func TestRunsRenderAsExpected(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/run/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)

@@ -18,6 +18,7 @@ import (
 type Schema struct {
 	raw      string
 	compiled *jsonschema.Schema
+	quick    *quick
 	src      *config.Node
 }
 
@@ -33,7 +34,7 @@ func (s *Schema) IsObject() bool {
 // Validate checks a value. The error is a *SchemaError with everything that is
 // wrong.
 func (s *Schema) Validate(v value.Value) error {
-	if s.compiled.Bool != nil && *s.compiled.Bool {
+	if s.quick != nil && s.quick.accepts(v) {
 		return nil
 	}
 	err := s.compiled.Validate(v.Any())
@@ -77,7 +78,7 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 	if err == nil {
 		var compiled *jsonschema.Schema
 		if compiled, err = c.Compile(schemaBase); err == nil {
-			return &Schema{raw: v.JSON(), compiled: compiled, src: src}
+			return &Schema{raw: v.JSON(), compiled: compiled, quick: newQuick(v), src: src}
 		}
 	}
 	for _, w := range wrongParts(src, err) {
