@@ -150,7 +150,11 @@ func (p *Integer) append(b []byte, v float64) []byte {
 	v = math.Abs(v)
 	switch {
 	case p.style == styleWords:
-		return p.letters.apply(appendWords(b, v, p.ordinal), len(b))
+		precision := 0
+		if v >= 1e21 {
+			precision = -1 // the digits that tell v from other numbers, then zeros
+		}
+		return p.letters.apply(appendWords(b, strconv.FormatFloat(v, 'f', precision, 64), p.ordinal), len(b))
 	case p.style == styleLetters:
 		return appendLetters(b, v, p.letters == upper)
 	case p.style == styleRoman && v < 1e6:

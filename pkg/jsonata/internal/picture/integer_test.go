@@ -39,6 +39,7 @@ func TestIntegerFormatsAndParsesBack(t *testing.T) {
 		{"Ww;o", 1e6, "One Millionth"},
 		{"w", 1e18, "one million trillion"},
 		{"w", 1e33, "one billion trillion trillion"},
+		{"w", 1.5e46, "fifteen billion trillion trillion trillion"},
 	} {
 		p, err := CompileInteger(c.picture)
 		if err != nil {

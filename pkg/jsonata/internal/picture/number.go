@@ -133,7 +133,8 @@ func (s *symbols) split(whole string) parts {
 			if first < 0 {
 				first = i
 			}
-			last = i + utf8.RuneLen(r)
+			_, width := utf8.DecodeRuneInString(whole[i:])
+			last = i + width
 		}
 	}
 	if first < 0 {

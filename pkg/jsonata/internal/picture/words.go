@@ -20,59 +20,61 @@ var (
 	magnitudes = [...]string{"thousand", "million", "billion", "trillion"}
 )
 
-// appendWords writes v in British English, in lower case. Numbers beyond the
-// trillions count in trillions of trillions.
-func appendWords(b []byte, v float64, ordinal bool) []byte {
-	return appendRest(b, v, false, ordinal)
+// appendWords writes the number that digits spell in British English, in lower
+// case. Numbers beyond the trillions count in trillions of trillions.
+func appendWords(b []byte, digits string, ordinal bool) []byte {
+	return appendRest(b, digits, false, ordinal)
 }
 
-// appendRest writes v, after something larger where joined is set.
-func appendRest(b []byte, v float64, joined, ordinal bool) []byte {
-	if joined {
-		if v < 100 {
+// appendRest writes a number, after something larger where joined is set.
+func appendRest(b []byte, digits string, joined, ordinal bool) []byte {
+	if len(digits) <= 2 {
+		if joined {
 			b = append(b, " and "...)
-		} else {
-			b = append(b, ", "...)
 		}
+		return appendSmall(b, digits, ordinal)
 	}
-	rest := 0.0
-	switch {
-	case v < 20:
-		if ordinal {
-			return append(b, smallOrdinals[int(v)]...)
-		}
-		return append(b, smallNumbers[int(v)]...)
-	case v < 100:
-		word := tens[int(v)/10-2]
-		switch ones := math.Mod(v, 10); {
-		case ones > 0:
-			return appendRest(append(append(b, word...), '-'), ones, false, ordinal)
-		case ordinal:
-			return append(append(b, word[:len(word)-1]...), "ieth"...)
-		}
-		return append(b, word...)
-	case v < 1000:
-		b = append(append(b, smallNumbers[int(v)/100]...), " hundred"...)
-		rest = math.Mod(v, 100)
-	default:
-		factor, i := 1e3, 0
-		for i < len(magnitudes)-1 && v >= factor*1e3 {
-			factor *= 1e3
-			i++
-		}
-		mantissa := math.Floor(v / factor)
-		b = append(append(appendRest(b, mantissa, false, false), ' '), magnitudes[i]...)
-		// The product is rounded by itself, so that machines that could fuse it
-		// with the subtraction give the same words.
-		rest = v - float64(mantissa*factor)
+	if joined {
+		b = append(b, ", "...)
 	}
-	switch {
-	case rest > 0:
+	// The last zeros digits belong to the number behind the word.
+	zeros, word := 2, "hundred"
+	if n := len(digits); n > 3 {
+		i := min((n-1)/3, len(magnitudes))
+		zeros, word = 3*i, magnitudes[i-1]
+	}
+	cut := len(digits) - zeros
+	b = append(append(appendRest(b, digits[:cut], false, false), ' '), word...)
+	switch rest := strings.TrimLeft(digits[cut:], "0"); {
+	case rest != "":
 		return appendRest(b, rest, true, ordinal)
 	case ordinal:
 		return append(b, "th"...)
 	}
 	return b
+}
+
+// appendSmall writes a number below a hundred.
+func appendSmall(b []byte, digits string, ordinal bool) []byte {
+	v := 0
+	for _, d := range []byte(digits) {
+		v = v*10 + int(d-'0')
+	}
+	small := &smallNumbers
+	if ordinal {
+		small = &smallOrdinals
+	}
+	if v < 20 {
+		return append(b, small[v]...)
+	}
+	word := tens[v/10-2]
+	switch {
+	case v%10 > 0:
+		return append(append(append(b, word...), '-'), small[v%10]...)
+	case ordinal:
+		return append(append(b, word[:len(word)-1]...), "ieth"...)
+	}
+	return append(b, word...)
 }
 
 // wordValues gives the value of each word that appendWords can write.

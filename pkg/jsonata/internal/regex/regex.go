@@ -39,8 +39,9 @@ type Regex struct {
 	groups int
 
 	plain     string         // the text that the whole pattern is; "" otherwise
+	direct    *direct        // nil where a match may have to try again
 	linear    *regexp.Regexp // nil where Go's regexp cannot run the pattern
-	unfit     traits         // texts with any of these do not go to linear
+	unfit     traits         // texts with any of these go to neither
 	anchored  bool           // matches begin at the start of the text only
 	context   bool           // a match depends on what stands before it
 	size      int            // estimate of the program's length
@@ -95,6 +96,7 @@ func Compile(pattern, flags string) (*Regex, error) {
 	if root.linear() && r.size <= maxLinearSize {
 		if re, err := regexp.Compile(r.linearSource()); err == nil {
 			r.linear = re
+			r.direct = newDirect(root, multiline)
 		}
 	}
 	if root.seesSurrogates() || root.nullable() {
@@ -121,11 +123,25 @@ func (r *Regex) MatchString(ctx context.Context, s string) (bool, error) {
 		return strings.Contains(s, r.plain), nil
 	}
 	if r.fits(s) && !r.heavy(s) {
+		if r.direct != nil {
+			var room [8]int
+			if found, decided := r.direct.find(s, 0, slice(room[:], 2*(r.groups+1))); decided {
+				return found, nil
+			}
+		}
 		return r.linear.MatchString(s), nil
 	}
 	var sc Scanner
 	sc.Reset(r, s)
 	return sc.Next(ctx)
+}
+
+// slice returns n integers, from room where it has that many.
+func slice(room []int, n int) []int {
+	if n <= len(room) {
+		return room[:n]
+	}
+	return make([]int, n)
 }
 
 // fits reports whether linear may search s.

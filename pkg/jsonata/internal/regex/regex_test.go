@@ -86,7 +86,8 @@ func TestSurrogatesAreSeenAsJavaScriptSeesThem(t *testing.T) {
 	}
 }
 
-// TestEnginesAgree runs each pattern by Go's regexp and by backtracking.
+// TestEnginesAgree runs each pattern directly where possible, by Go's regexp and
+// by backtracking.
 func TestEnginesAgree(t *testing.T) {
 	const text = "the Cat sat\non a 42nd mat, aab abab 3.14 x=1;y=22;\tend"
 	for _, pattern := range []string{`\w+`, `(\w)=(\d+);`, `\b[a-z]at\b`, `^o|t$`, `a+?b`, `(a|ab)(c|bab)?`, `\d+(\.\d+)?`, `[^\s,]+`, `(?:a|b)+`, `.*`} {
@@ -97,12 +98,16 @@ func TestEnginesAgree(t *testing.T) {
 		if r.linear == nil {
 			t.Errorf("/%s/ does not run in linear time", pattern)
 		}
-		slow := *r
-		slow.linear = nil
-		fast, err1 := matchesAsJSON(r, text, 50)
-		want, err2 := matchesAsJSON(&slow, text, 50)
-		if fast != want || err1 != nil || err2 != nil {
-			t.Errorf("/%s/: %s, %v\nand %s, %v", pattern, fast, err1, want, err2)
+		linear, backtrack := *r, *r
+		linear.direct, backtrack.direct, backtrack.linear = nil, nil, nil
+		want, err := matchesAsJSON(&backtrack, text, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, re := range []*Regex{r, &linear} {
+			if got, err := matchesAsJSON(re, text, 50); got != want || err != nil {
+				t.Errorf("/%s/: %s, %v\nand %s", pattern, got, err, want)
+			}
 		}
 	}
 }
@@ -231,6 +236,35 @@ func TestDeepBacktrackingIsRefused(t *testing.T) {
 	}
 	if ok, err := r.MatchString(context.Background(), strings.Repeat("a", 20000)+"d"); err != nil || !ok {
 		t.Errorf("20,000 turns: got %v, %v", ok, err)
+	}
+}
+
+func TestDirectPatterns(t *testing.T) {
+	for pattern, want := range map[string]bool{
+		`\d+`: true, `[,;]\s*`: true, `(\w+)=(\d+);`: true, `^\[FILE\] `: true, `-?\d+`: true, `\b\d+\b`: true, `a{2,3}b*$`: true, `(a)(b)?`: false,
+		`\w+1`: false, `\d+\B`: false, `a*^b`: false, `a+?`: false, `a|b`: false, `\s*\S*x`: false, `\w+\d`: false, `[\w-]+\b`: false, `\d*\b`: false, `\d+x?\b`: false, `\d+-?x*`: true,
+	} {
+		r, err := Compile(pattern, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.direct != nil; got != want {
+			t.Errorf("/%s/: got %v, want %v", pattern, got, want)
+		}
+	}
+}
+
+func TestDirectPatternsTakeLinearTime(t *testing.T) {
+	r, err := Compile(`[ab]b*c`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("b", 1<<20)
+	if _, decided := r.direct.find(text, 0, make([]int, 2)); decided {
+		t.Error("a quadratic search was not given up")
+	}
+	if ok, err := r.MatchString(context.Background(), text+"c"); err != nil || !ok {
+		t.Errorf("got %v, %v", ok, err)
 	}
 }
 

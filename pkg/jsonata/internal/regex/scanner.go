@@ -95,6 +95,18 @@ func (sc *Scanner) find(ctx context.Context, from place) (bool, error) {
 		}
 		return at >= 0, nil
 	}
+	if sc.re.heavy(sc.s[from.byte:]) && ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	if direct := sc.re.direct; direct != nil {
+		loc := sc.room()
+		if found, decided := direct.find(sc.s, from.byte, loc); decided {
+			if found {
+				sc.loc, sc.base = loc, 0
+			}
+			return found, nil
+		}
+	}
 	loc, base, err := sc.re.findLinear(ctx, sc.s, from.byte)
 	if loc != nil {
 		sc.loc, sc.base = loc, base
@@ -105,13 +117,10 @@ func (sc *Scanner) find(ctx context.Context, from place) (bool, error) {
 // room returns space for the offsets of a match.
 func (sc *Scanner) room() []int {
 	n := 2 * (sc.re.groups + 1)
-	switch {
-	case n <= len(sc.buf):
-		return sc.buf[:n]
-	case cap(sc.loc) >= n:
+	if n > len(sc.buf) && cap(sc.loc) >= n {
 		return sc.loc[:n]
 	}
-	return make([]int, n)
+	return slice(sc.buf[:], n)
 }
 
 // at turns an offset of loc into a place. Where units count, it walks there
