@@ -1,0 +1,116 @@
+// Package expr compiles the two languages in which a graph looks at its own
+// run, JSONata expressions and JSON Logic rules, into one kind of [Program].
+//
+// Both read the run's document (the latest output of each node, by node id),
+// and JSONata has four functions that look into the run's history:
+// $previousNode, $executionCount, $nodeExecution and $nodeExecutions.
+//
+// Programs are compiled once and are safe in any number of goroutines. What
+// an evaluation needs comes with it in an [Env]. No expression, rule or value
+// ends the process: evaluation stops with its context, and what it may build
+// is bounded.
+package expr
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// History is what a run has produced so far, as an expression sees it. It must
+// not change while an evaluation is under way.
+type History interface {
+	// Document gives the object that expressions read: under the id of each
+	// node that has run, its latest output. The latest execution comes first;
+	// outputs that are undefined are absent.
+	Document() value.Value
+	// Previous gives the output of the node that was executed n steps before
+	// the one that evaluates, undefined where that node yielded nothing. It
+	// reports false where there was no such execution, and for n < 1.
+	Previous(n int) (value.Value, bool)
+	// Outputs gives the outputs of all executions of a node in their order,
+	// undefined where one yielded nothing; none for an unknown id. The slice
+	// is shared and must not be modified.
+	Outputs(id string) []value.Value
+}
+
+// Env is what one evaluation sees of the world. Any field may be nil: without
+// a History nothing has run, without Now and Random the expression reads the
+// clock and the randomness of the machine, without Log the operator log only
+// passes its value on. A nil *Env is an empty one.
+type Env struct {
+	History History
+	Now     func() time.Time
+	Random  func() float64
+	Log     func(value.Value)
+}
+
+func (e *Env) document() value.Value {
+	if e == nil || e.History == nil {
+		return emptyDocument
+	}
+	return e.History.Document()
+}
+
+var emptyDocument = value.FromEntries(nil)
+
+// options is what JSONata is told of the environment. It is made anew for each
+// evaluation because a function in a result may keep it.
+func (e *Env) options() *jsonata.Options {
+	if e == nil {
+		return &jsonata.Options{}
+	}
+	return &jsonata.Options{Data: e, Now: e.Now, Random: e.Random}
+}
+
+// Program is a compiled JSONata expression or JSON Logic rule. It is immutable
+// and safe for concurrent use.
+type Program struct {
+	json *jsonata.Expr // nil for a rule
+	rule node
+	refs []Ref
+}
+
+// Eval gives the program's value over the run that env shows; undefined where
+// it yields nothing. Errors are *[Error]; where ctx ended the evaluation they
+// wrap its cause.
+func (p *Program) Eval(ctx context.Context, env *Env) (value.Value, error) {
+	if p.json == nil {
+		return runLogic(ctx, p.rule, env)
+	}
+	v, err := p.json.Eval(ctx, env.document(), env.options())
+	if err != nil {
+		return value.Undef, jsonataError(err, p.json.String(), nil)
+	}
+	return v, nil
+}
+
+// Test gives the truth of the program's value as JSON Logic has it: undefined,
+// null, false, 0, NaN, "" and [] are false, anything else is true. Errors are
+// those of [Program.Eval].
+func (p *Program) Test(ctx context.Context, env *Env) (bool, error) {
+	v, err := p.Eval(ctx, env)
+	return err == nil && truthy(v), err
+}
+
+// Refs lists the references to nodes that the program makes with literal
+// names, in the order in which they are written. The slice is shared and must
+// not be modified.
+func (p *Program) Refs() []Ref { return p.refs }
+
+// Ref is one reference to a node of the run.
+type Ref struct {
+	// Node is the id referred to.
+	Node string
+	// Func is the history function that was given the id, without its dollar
+	// sign, or "" where the program reads the document under the id.
+	Func string
+	// Path leads to the string that holds the reference inside a rule: keys
+	// are strings, places in lists ints. It is nil in a JSONata program.
+	Path []any
+	// Offset and End span the reference in bytes of the JSONata source, or of
+	// the string at Path.
+	Offset, End int
+}

@@ -1,0 +1,76 @@
+package expr
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// CompileJSONata compiles a JSONata expression that may use the history
+// functions. An error is an *[Error].
+func CompileJSONata(src string) (*Program, error) {
+	e, err := compileSource(src)
+	if err != nil {
+		return nil, jsonataError(err, src, nil)
+	}
+	return &Program{json: e, refs: sourceRefs(e, nil)}, nil
+}
+
+func compileSource(src string) (*jsonata.Expr, error) {
+	return jsonata.Compile(src, jsonata.WithFunctions(historyFunctions...))
+}
+
+// jsonataError gives an error of the JSONata expression src, which stands at
+// path in a rule or, where path is nil, alone.
+func jsonataError(err error, src string, path []any) *Error {
+	out := &Error{Path: path, Offset: -1, End: -1, Message: err.Error(), Err: err}
+	var e *jsonata.Error
+	if errors.As(err, &e) {
+		out.Code, out.Token, out.Message = e.Code, e.Token, e.Message
+		if e.Offset >= 0 && e.Offset <= len(src) {
+			out.Offset, out.End = e.Offset, e.Offset
+			// A token can be a name without its dollar sign, or part of
+			// another source, which $eval was given.
+			if at := src[e.Offset:]; strings.HasPrefix(strings.TrimPrefix(at, "$"), e.Token) {
+				out.End += len(at) - len(strings.TrimPrefix(at, "$")) + len(e.Token)
+			} else if strings.HasPrefix(at, e.Token) {
+				out.End += len(e.Token)
+			}
+		}
+	}
+	return out
+}
+
+// sourceRefs gives the nodes that an expression at path names.
+func sourceRefs(e *jsonata.Expr, path []any) []Ref {
+	var refs []Ref
+	for _, r := range e.Refs() {
+		ref := Ref{Path: path, Offset: r.Offset, End: r.End}
+		switch {
+		case r.Kind == jsonata.PathRef && len(r.Path) > 0:
+			ref.Node = r.Path[0]
+		case r.Kind == jsonata.CallRef && takesNode(r):
+			ref.Node, ref.Func = r.Args[0].Str(), r.Func
+		default:
+			continue
+		}
+		refs = append(refs, ref)
+	}
+	slices.SortStableFunc(refs, func(a, b Ref) int { return a.Offset - b.Offset })
+	return refs
+}
+
+// takesNode reports whether a call names a node literally.
+func takesNode(r jsonata.Ref) bool {
+	if len(r.Args) == 0 || r.Args[0].Kind() != value.String {
+		return false
+	}
+	switch r.Func {
+	case "executionCount", "nodeExecution", "nodeExecutions":
+		return true
+	}
+	return false
+}
