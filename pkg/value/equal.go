@@ -47,3 +47,16 @@ func Equal(a, b Value) bool {
 	}
 	return true
 }
+
+// Same reports whether a and b are one value as JavaScript's === has it:
+// scalars by value, arrays, objects and functions by identity.
+func Same(a, b Value) bool {
+	if a.kind != b.kind {
+		return false
+	}
+	switch a.kind {
+	case Array, Object:
+		return a.ptr == b.ptr && a.num == b.num && a.ptr != nil
+	}
+	return Equal(a, b)
+}

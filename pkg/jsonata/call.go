@@ -1,0 +1,540 @@
+package jsonata
+
+import (
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// callable is what a function value holds.
+type callable interface {
+	// arity is how many arguments a function that takes functions gives it.
+	arity() int
+	// params is how many arguments it can take, for partial application.
+	params() int
+	// call checks the arguments and calls. context stands in for an argument
+	// that the signature lets the context stand in for. The function may
+	// write to args and append to it, but must not keep it.
+	call(ev *evaluator, args []value.Value, context value.Value) (value.Value, *Error)
+}
+
+var (
+	_ callable = (*closure)(nil)
+	_ callable = (*native)(nil)
+	_ callable = (*host)(nil)
+	_ callable = (*partial)(nil)
+	_ callable = (*composed)(nil)
+	_ callable = (*matcher)(nil)
+	_ callable = (*nextMatch)(nil)
+	_ callable = (*transformer)(nil)
+)
+
+func callableOf(v value.Value) callable {
+	if v.Kind() != value.Func {
+		return nil
+	}
+	c, _ := v.Func().(callable)
+	return c
+}
+
+// apply calls a function from inside another one.
+func (ev *evaluator) apply(fn callable, args []value.Value) (value.Value, *Error) {
+	if err := ev.enter(-1); err != nil {
+		return value.Undef, err
+	}
+	v, err := fn.call(ev, args, value.NullValue)
+	ev.depth--
+	return unwrap(v), err
+}
+
+// lambdaNode is a function definition.
+type lambdaNode struct {
+	sig    *signature
+	params []int // the cell of each parameter
+	info   *frameInfo
+	body   node
+	off    int
+}
+
+func (n *lambdaNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+	if err := ev.meter(96); err != nil {
+		return value.Undef, err
+	}
+	return value.FromFunc(&closure{fn: n, env: f, in: in}), nil
+}
+
+// closure is a function of the expression with the frame and the context that
+// it was made in.
+type closure struct {
+	fn  *lambdaNode
+	env *frame
+	in  value.Value
+}
+
+func (c *closure) arity() int  { return len(c.fn.params) }
+func (c *closure) params() int { return len(c.fn.params) }
+
+func (c *closure) call(ev *evaluator, args []value.Value, context value.Value) (value.Value, *Error) {
+	f, err := c.frame(ev, args, context)
+	if err != nil {
+		return value.Undef, err
+	}
+	return c.run(ev, f)
+}
+
+// frame returns the frame of a call with its arguments.
+func (c *closure) frame(ev *evaluator, args []value.Value, context value.Value) (*frame, *Error) {
+	if c.fn.sig != nil {
+		var err *Error
+		if args, err = c.fn.sig.bind(args, context); err != nil {
+			return nil, err
+		}
+	}
+	if c.fn.info.elided() {
+		return c.env, nil
+	}
+	f := ev.newFrame(c.fn.info, c.env)
+	for i, at := range c.fn.params {
+		var v value.Value
+		if i < len(args) {
+			v = args[i]
+		}
+		f.cells[at] = cell{v, true}
+	}
+	return f, nil
+}
+
+// run evaluates the body, and then the calls in tail position one after the
+// other, so that they need no depth.
+func (c *closure) run(ev *evaluator, f *frame) (value.Value, *Error) {
+	for {
+		v, err := c.fn.body.eval(ev, f, c.in)
+		if err != nil {
+			return value.Undef, err
+		}
+		if !c.fn.info.elided() {
+			ev.release(c.fn.info, f)
+		}
+		if ev.tail == nil {
+			return v, nil
+		}
+		c, f = ev.tail, ev.tailFrame
+		ev.tail, ev.tailFrame = nil, nil
+		if err := ev.spend(1); err != nil {
+			return value.Undef, err
+		}
+	}
+}
+
+// callNode is a call.
+type callNode struct {
+	proc  node
+	first node // the value that ~> gives as the first argument
+	args  []node
+	token string // the function as the source names it
+	name  string // that name, where it is one without its $
+	hint  func(ev *evaluator, f *frame) bool
+	scope *scope // where the source calls $eval
+	raw   bool   // a sequence is not reduced
+	off   int
+}
+
+// procName returns what a call names as its function.
+func procName(n *ast) string {
+	switch {
+	case n.kind == astVariable:
+		return n.text
+	case n.kind == astPath && len(n.list) == 1 && n.list[0].kind == astName:
+		return n.list[0].text
+	}
+	return ""
+}
+
+// nameOnly returns the name where a call names its function without a $.
+func nameOnly(n *ast) string {
+	if n.kind == astPath && len(n.list) == 1 && n.list[0].kind == astName {
+		return n.list[0].text
+	}
+	return ""
+}
+
+// hint returns a check whether there is a function of a name, so that the $
+// before it is what is missing.
+func (c *compiler) hint(name string) func(*evaluator, *frame) bool {
+	if name == "" {
+		return nil
+	}
+	v := c.variable(&ast{kind: astVariable, text: name}).(*variableNode)
+	return func(ev *evaluator, f *frame) bool {
+		got, _ := v.eval(ev, f, value.Undef)
+		return !got.IsUndefined()
+	}
+}
+
+func (c *compiler) call(n *ast) *callNode {
+	call := &callNode{proc: c.node(n.lhs), args: c.nodes(n.list), token: procName(n.lhs), name: nameOnly(n.lhs), off: n.off}
+	call.hint = c.hint(call.name)
+	if c.usesEval {
+		call.scope = c.scope
+	}
+	return call
+}
+
+// function evaluates which function is called.
+func (n *callNode) function(ev *evaluator, f *frame, in value.Value) (callable, *Error) {
+	v, err := n.proc.eval(ev, f, in)
+	if err != nil {
+		return nil, err
+	}
+	if fn := callableOf(v); fn != nil {
+		return fn, nil
+	}
+	token := n.token
+	if token == "" {
+		token = shown(v)
+	}
+	if v.IsUndefined() && n.hint != nil && n.hint(ev, f) {
+		return nil, newError("T1005", n.off, details{token: token})
+	}
+	return nil, newError("T1006", n.off, details{token: token})
+}
+
+// begin evaluates what ~> gives as the first argument, which comes before the
+// function itself.
+func (n *callNode) begin(ev *evaluator, f *frame, in value.Value) *Error {
+	if n.first == nil {
+		return nil
+	}
+	v, err := n.first.eval(ev, f, in)
+	ev.stack = append(ev.stack, v)
+	return err
+}
+
+// arguments evaluates the arguments onto the stack of the evaluator.
+func (n *callNode) arguments(ev *evaluator, f *frame, in value.Value) *Error {
+	for _, a := range n.args {
+		v, err := a.eval(ev, f, in)
+		if err != nil {
+			return err
+		}
+		ev.stack = append(ev.stack, v)
+	}
+	return nil
+}
+
+// spareArgs is how many arguments a signature can add on the stack.
+const spareArgs = 6
+
+func (n *callNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+	if err := ev.enter(n.off); err != nil {
+		return value.Undef, err
+	}
+	base := len(ev.stack)
+	if err := n.begin(ev, f, in); err != nil {
+		return value.Undef, err
+	}
+	fn, err := n.function(ev, f, in)
+	if err != nil {
+		return value.Undef, err
+	}
+	if err := n.arguments(ev, f, in); err != nil {
+		return value.Undef, err
+	}
+	top := len(ev.stack)
+	// A signature may append what was left out.
+	ev.stack = append(ev.stack, spare[:]...)
+	if n.scope != nil {
+		ev.site = site{n.scope, f, in}
+	}
+	v, err := fn.call(ev, ev.stack[base:top:top+spareArgs], in)
+	if err != nil {
+		return value.Undef, err.at(n.off, n.token)
+	}
+	clear(ev.stack[base : top+spareArgs])
+	ev.stack = ev.stack[:base]
+	ev.leave()
+	if n.raw {
+		return v, nil
+	}
+	return unwrap(v), nil
+}
+
+var spare [spareArgs]value.Value
+
+// tailNode is a call whose value is that of the function around it.
+type tailNode struct{ call *callNode }
+
+func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+	call := n.call
+	if err := ev.enter(call.off); err != nil {
+		return value.Undef, err
+	}
+	if call.first != nil {
+		ev.depth--
+		return call.eval(ev, f, in)
+	}
+	fn, err := call.function(ev, f, in)
+	if err != nil {
+		return value.Undef, err
+	}
+	c, ok := fn.(*closure)
+	if !ok {
+		ev.depth--
+		return call.eval(ev, f, in)
+	}
+	base := len(ev.stack)
+	if err := call.arguments(ev, f, in); err != nil {
+		return value.Undef, err
+	}
+	g, err := c.frame(ev, ev.stack[base:len(ev.stack):len(ev.stack)], in)
+	if err != nil {
+		return value.Undef, err.at(call.off, call.token)
+	}
+	ev.stack = ev.stack[:base]
+	ev.depth--
+	ev.tail, ev.tailFrame = c, g
+	return value.Undef, nil
+}
+
+// partialNode is a call with ? among its arguments.
+type partialNode struct {
+	proc  node
+	args  []node // nil for ?
+	token string
+	name  string
+	hint  func(ev *evaluator, f *frame) bool
+	off   int
+}
+
+func (n *partialNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+	if err := ev.enter(n.off); err != nil {
+		return value.Undef, err
+	}
+	p := &partial{args: make([]value.Value, len(n.args)), open: make([]bool, len(n.args)), off: n.off, token: n.token}
+	for i, a := range n.args {
+		if a == nil {
+			p.open[i] = true
+			continue
+		}
+		v, err := a.eval(ev, f, in)
+		if err != nil {
+			return value.Undef, err
+		}
+		p.args[i] = v
+	}
+	v, err := n.proc.eval(ev, f, in)
+	if err != nil {
+		return value.Undef, err
+	}
+	if p.fn = callableOf(v); p.fn == nil {
+		token := n.token
+		if token == "" {
+			token = shown(v)
+		}
+		if v.IsUndefined() && n.hint != nil && n.hint(ev, f) {
+			return value.Undef, newError("T1007", n.off, details{token: token})
+		}
+		return value.Undef, newError("T1008", n.off, details{token: token})
+	}
+	// Parameters that were not mentioned stay open.
+	for i := len(p.args); i < p.fn.params(); i++ {
+		p.args = append(p.args, value.Undef)
+		p.open = append(p.open, true)
+	}
+	if err := ev.meter(48 * len(p.args)); err != nil {
+		return value.Undef, err
+	}
+	ev.leave()
+	return value.FromFunc(p), nil
+}
+
+// partial is a function with some of its arguments given.
+type partial struct {
+	fn    callable
+	args  []value.Value
+	open  []bool
+	token string
+	off   int
+}
+
+func (p *partial) arity() int {
+	n := 0
+	for _, open := range p.open {
+		if open {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *partial) params() int { return p.arity() }
+
+func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.Value, *Error) {
+	if err := ev.enter(p.off); err != nil {
+		return value.Undef, err
+	}
+	base := len(ev.stack)
+	ev.stack = append(ev.stack, p.args...)
+	n := 0
+	for i, open := range p.open {
+		if open && n < len(args) {
+			ev.stack[base+i] = args[n]
+			n++
+		}
+	}
+	top := len(ev.stack)
+	for top > base && ev.stack[top-1].IsUndefined() && p.open[top-1-base] {
+		top--
+	}
+	ev.stack = append(ev.stack, spare[:]...)
+	v, err := p.fn.call(ev, ev.stack[base:top:top+spareArgs], value.Undef)
+	if err != nil {
+		return value.Undef, err.at(p.off, p.token)
+	}
+	ev.stack = ev.stack[:base]
+	ev.depth--
+	return unwrap(v), nil
+}
+
+// applyNode is l ~> r where r is not a call.
+type applyNode struct {
+	lhs, rhs node
+	raw      bool // a sequence is not reduced
+	off      int
+}
+
+func (n *applyNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+	if err := ev.enter(n.off); err != nil {
+		return value.Undef, err
+	}
+	l, err := n.lhs.eval(ev, f, in)
+	if err != nil {
+		return value.Undef, err
+	}
+	r, err := n.rhs.eval(ev, f, in)
+	if err != nil {
+		return value.Undef, err
+	}
+	fn := callableOf(r)
+	if fn == nil {
+		return value.Undef, newError("T2006", n.off, details{token: "~>", value: r})
+	}
+	if first := callableOf(l); first != nil {
+		ev.leave()
+		return value.FromFunc(&composed{first, fn}), nil
+	}
+	base := len(ev.stack)
+	ev.stack = append(ev.stack, l)
+	ev.stack = append(ev.stack, spare[:]...)
+	v, err := fn.call(ev, ev.stack[base:base+1:base+1+spareArgs], value.NullValue)
+	if err != nil {
+		return value.Undef, err.at(n.off, "~>")
+	}
+	ev.stack = ev.stack[:base]
+	ev.leave()
+	if n.raw {
+		return v, nil
+	}
+	return unwrap(v), nil
+}
+
+// composed is two functions, one after the other.
+type composed struct{ first, second callable }
+
+func (c *composed) arity() int  { return 1 }
+func (c *composed) params() int { return 1 }
+
+func (c *composed) call(ev *evaluator, args []value.Value, _ value.Value) (value.Value, *Error) {
+	if len(args) > 1 {
+		args = args[:1]
+	} else if len(args) == 0 {
+		args = []value.Value{value.Undef}
+	}
+	v, err := ev.apply(c.first, args)
+	if err != nil {
+		return value.Undef, err
+	}
+	return ev.apply(c.second, []value.Value{v})
+}
+
+// transformNode is |pattern|update,delete|: a function that changes a copy of
+// what it is given.
+type transformNode struct {
+	pattern, update, remove node
+	off                     int
+}
+
+func (n *transformNode) eval(_ *evaluator, f *frame, _ value.Value) (value.Value, *Error) {
+	return value.FromFunc(&transformer{n, f}), nil
+}
+
+type transformer struct {
+	n   *transformNode
+	env *frame
+}
+
+func (t *transformer) arity() int  { return 1 }
+func (t *transformer) params() int { return 1 }
+
+var transformSignature = mustSignature("<(oa):o>")
+
+func (t *transformer) call(ev *evaluator, args []value.Value, context value.Value) (value.Value, *Error) {
+	args, err := transformSignature.bind(args, context)
+	if err != nil {
+		return value.Undef, err
+	}
+	if args[0].IsUndefined() {
+		return value.Undef, nil
+	}
+	if err := ev.enter(t.n.off); err != nil {
+		return value.Undef, err
+	}
+	draft, err := ev.draft(args[0])
+	if err != nil {
+		return value.Undef, err
+	}
+	matches, err := t.n.pattern.eval(ev, t.env, draft.Value())
+	if err != nil {
+		return value.Undef, err
+	}
+	var one [1]value.Value
+	if !matches.IsUndefined() {
+		for _, m := range (stream{matches, matches.Kind() == value.Array}).items(&one) {
+			if err := t.change(ev, draft, m); err != nil {
+				return value.Undef, err
+			}
+		}
+	}
+	ev.leave()
+	return draft.Value(), nil
+}
+
+// change updates one match in the copy.
+func (t *transformer) change(ev *evaluator, draft *value.Draft, m value.Value) *Error {
+	update, err := t.n.update.eval(ev, t.env, m)
+	if err != nil {
+		return err
+	}
+	if !update.IsUndefined() {
+		if update.Kind() != value.Object {
+			return newError("T2011", t.n.off, details{value: update})
+		}
+		for _, e := range update.Entries() {
+			draft.Set(m, e.Key, e.Value)
+		}
+	}
+	if t.n.remove == nil {
+		return nil
+	}
+	remove, err := t.n.remove.eval(ev, t.env, m)
+	if err != nil || remove.IsUndefined() {
+		return err
+	}
+	var one [1]value.Value
+	keys := stream{remove, remove.Kind() == value.Array}.items(&one)
+	if !allOf(keys, value.String) {
+		return newError("T2012", t.n.off, details{value: remove})
+	}
+	for _, k := range keys {
+		draft.Delete(m, k.Str())
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package jsonata
+
+import (
+	"context"
+	"runtime"
+	"runtime/metrics"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// checkEvery is the number of steps between two looks at the context.
+const checkEvery = 2048
+
+// evaluator is the state of one evaluation. Nothing of it is shared.
+type evaluator struct {
+	ctx    context.Context
+	done   <-chan struct{}
+	opts   *Options
+	limits Limits
+	vars   map[string]value.Value
+	root   value.Value
+
+	depth int
+	fuel  int   // steps until the next look at the context
+	steps int64 // steps left after that
+
+	stack  []value.Value // arguments of the calls in progress
+	frames []*frame      // frames to be used again
+
+	// A call in tail position is left here for the loop that runs the
+	// function around it.
+	tail      *closure
+	tailFrame *frame
+
+	// Where the call of a function stands that evaluates source text.
+	site site
+
+	metered int64 // bytes since the heap was last looked at
+	heap    int64 // bytes of heap that are not this evaluation's, once known
+	built   int   // arrays and objects made by constructors
+
+	pictures pictures
+
+	clock    time.Time
+	clockSet bool
+}
+
+// site is the place of a call: what $eval sees.
+type site struct {
+	scope *scope
+	frame *frame
+	input value.Value
+}
+
+// frame holds the variables of one function call, or of one turn of a block
+// that functions are made in.
+type frame struct {
+	up    *frame
+	cells []cell
+	extra map[string]value.Value // bound by source given to $eval
+}
+
+// cell is one variable; not set means that an outer one of its name is seen.
+type cell struct {
+	v   value.Value
+	set bool
+}
+
+func newEvaluator(ctx context.Context, opts *Options) *evaluator {
+	if opts == nil {
+		opts = &Options{}
+	}
+	ev := &evaluator{ctx: ctx, done: ctx.Done(), opts: opts, limits: opts.Limits.withDefaults(), vars: opts.Vars}
+	ev.steps = ev.limits.Steps
+	ev.refuel()
+	return ev
+}
+
+func (ev *evaluator) refuel() {
+	ev.fuel = int(min(ev.steps, checkEvery))
+	ev.steps -= int64(ev.fuel)
+}
+
+// enter counts one step and one level of depth; leave takes the level back.
+// After an error the levels do not matter any more.
+func (ev *evaluator) enter(off int) *Error {
+	ev.depth++
+	ev.fuel--
+	if ev.depth > ev.limits.Depth || ev.fuel < 0 {
+		return ev.pause(off)
+	}
+	return nil
+}
+
+func (ev *evaluator) leave() { ev.depth-- }
+
+// spend counts n steps of work that needs no depth.
+func (ev *evaluator) spend(n int) *Error {
+	ev.fuel -= n
+	if ev.fuel < 0 {
+		return ev.pause(-1)
+	}
+	return nil
+}
+
+// pause looks at what bounds the evaluation.
+func (ev *evaluator) pause(off int) *Error {
+	if ev.depth > ev.limits.Depth {
+		return stopped(off, "it is nested too deeply, which endless recursion can cause")
+	}
+	if ev.fuel >= 0 {
+		return nil
+	}
+	ev.steps += int64(ev.fuel)
+	ev.fuel = 0
+	if ev.steps <= 0 {
+		return stopped(off, "it took too many steps")
+	}
+	ev.refuel()
+	return ev.cancelled(off)
+}
+
+// cancelled reports that the context of the evaluation has ended.
+func (ev *evaluator) cancelled(off int) *Error {
+	select {
+	case <-ev.done:
+		cause := context.Cause(ev.ctx)
+		err := stopped(off, "its time is over")
+		if cause != context.DeadlineExceeded {
+			err = stopped(off, cause.Error())
+		}
+		err.Err = cause
+		return err
+	default:
+		return nil
+	}
+}
+
+func stopped(off int, why string) *Error {
+	return newError("U1001", off, details{text: why})
+}
+
+// Memory is looked at each time an evaluation has taken another meterEvery
+// bytes; it may hold maxHeap bytes that cannot be collected.
+const (
+	meterEvery = 128 << 20
+	maxHeap    = 1 << 30
+)
+
+// meter counts bytes that the evaluation takes.
+func (ev *evaluator) meter(n int) *Error {
+	ev.metered += int64(n)
+	if ev.metered > meterEvery {
+		return ev.weigh()
+	}
+	return nil
+}
+
+// cells counts the elements of an array or sequence that is being built.
+func (ev *evaluator) cells(n int) *Error {
+	if n > ev.limits.Sequence {
+		return newError("D2015", -1, details{index: ev.limits.Sequence})
+	}
+	return ev.meter(24 * n)
+}
+
+// text counts the bytes of a string that is about to be built.
+func (ev *evaluator) text(n int) *Error {
+	if n > ev.limits.StringBytes {
+		return newError("D2016", -1, details{index: ev.limits.StringBytes})
+	}
+	if err := ev.spend(n >> 6); err != nil {
+		return err
+	}
+	return ev.meter(n)
+}
+
+// weigh measures the heap. What is there beyond what was there before belongs
+// to this evaluation or to others that run beside it; it ends the one that
+// asks for more.
+func (ev *evaluator) weigh() *Error {
+	size := heapBytes()
+	if ev.heap == 0 {
+		ev.heap = max(size-ev.metered, 1)
+	}
+	ev.metered = 0
+	if size-ev.heap > maxHeap {
+		runtime.GC()
+		if heapBytes()-ev.heap > maxHeap {
+			return stopped(-1, "it holds too much memory")
+		}
+	}
+	return nil
+}
+
+func heapBytes() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
+
+// now returns the time of the evaluation, the same however often it is asked.
+func (ev *evaluator) now() time.Time {
+	if !ev.clockSet {
+		ev.clockSet = true
+		if ev.opts.Now != nil {
+			ev.clock = ev.opts.Now()
+		} else {
+			ev.clock = time.Now()
+		}
+	}
+	return ev.clock
+}
+
+// newFrame returns a frame with unset cells.
+func (ev *evaluator) newFrame(info *frameInfo, up *frame) *frame {
+	if info.pooled {
+		if n := len(ev.frames); n > 0 {
+			f := ev.frames[n-1]
+			ev.frames = ev.frames[:n-1]
+			if cap(f.cells) >= info.size {
+				f.cells = f.cells[:info.size]
+			} else {
+				f.cells = make([]cell, info.size)
+			}
+			f.up = up
+			return f
+		}
+	}
+	ev.metered += int64(64 + 32*info.size)
+	return &frame{up: up, cells: make([]cell, info.size)}
+}
+
+// release gives a frame back that nothing refers to any more.
+func (ev *evaluator) release(info *frameInfo, f *frame) {
+	if info.pooled {
+		clear(f.cells)
+		ev.frames = append(ev.frames, f)
+	}
+}

@@ -1,0 +1,135 @@
+package jsonata
+
+import (
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+var objectFunctions = []native{
+	{"keys", mustSignature("<x-:a<s>>"), 1, fnKeys},
+	{"lookup", mustSignature("<x-s:x>"), 2, fnLookup},
+	{"spread", mustSignature("<x-:a<o>>"), 1, fnSpread},
+	{"merge", mustSignature("<a<o>:o>"), 1, fnMerge},
+	{"clone", mustSignature("<(oa)-:o>"), 1, fnClone},
+}
+
+func fnKeys(ev *evaluator, args []value.Value) (value.Value, *Error) {
+	var out []value.Value
+	if args[0].Kind() == value.Array {
+		b := value.NewBuilder(8)
+		if err := ev.keysOf(args[0], b, 0); err != nil {
+			return value.Undef, err
+		}
+		for _, e := range b.Value().Entries() {
+			out = append(out, value.FromString(e.Key))
+		}
+		return sequence(out), nil
+	}
+	entries := args[0].Entries()
+	if err := ev.cells(len(entries)); err != nil {
+		return value.Undef, err
+	}
+	for i := range entries {
+		out = append(out, value.FromString(entries[i].Key))
+	}
+	return sequence(out), nil
+}
+
+func (ev *evaluator) keysOf(v value.Value, b *value.Builder, depth int) *Error {
+	if depth > maxValueDepth {
+		return stopped(-1, "a value is nested too deeply")
+	}
+	for _, e := range v.Elems() {
+		entries := e.Entries()
+		if err := ev.spend(len(entries) + 1); err != nil {
+			return err
+		}
+		for i := range entries {
+			b.Set(entries[i].Key, value.True)
+		}
+		if e.Kind() == value.Array {
+			if err := ev.keysOf(e, b, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fnLookup(ev *evaluator, args []value.Value) (value.Value, *Error) {
+	return ev.member(args[0], args[1].Str())
+}
+
+func fnSpread(ev *evaluator, args []value.Value) (value.Value, *Error) {
+	v := args[0]
+	if v.Kind() != value.Array && v.Kind() != value.Object {
+		return v, nil
+	}
+	var out []value.Value
+	if err := ev.spread(v, &out, 0); err != nil {
+		return value.Undef, err
+	}
+	return sequence(out), nil
+}
+
+func (ev *evaluator) spread(v value.Value, out *[]value.Value, depth int) *Error {
+	if depth > maxValueDepth {
+		return stopped(-1, "a value is nested too deeply")
+	}
+	switch v.Kind() {
+	case value.Array:
+		for _, e := range v.Elems() {
+			if err := ev.spread(e, out, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	case value.Object:
+		entries := v.Entries()
+		if err := ev.spend(len(entries)); err != nil {
+			return err
+		}
+		if err := ev.cells(len(*out) + 4*len(entries)); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			*out = append(*out, value.FromEntries([]value.Entry{e}))
+		}
+		return nil
+	case value.Undefined:
+		return nil
+	}
+	*out = append(*out, v)
+	return ev.spend(1)
+}
+
+func fnMerge(ev *evaluator, args []value.Value) (value.Value, *Error) {
+	if args[0].IsUndefined() {
+		return value.Undef, nil
+	}
+	b := value.NewBuilder(8)
+	for _, o := range args[0].Elems() {
+		entries := o.Entries()
+		if err := ev.spend(len(entries) + 1); err != nil {
+			return value.Undef, err
+		}
+		if err := ev.cells(2*b.Len() + len(entries)); err != nil && b.Len() > 64 {
+			return value.Undef, err
+		}
+		for i := range entries {
+			b.Set(entries[i].Key, entries[i].Value)
+		}
+	}
+	ev.built++
+	return b.Value(), nil
+}
+
+func fnClone(ev *evaluator, args []value.Value) (value.Value, *Error) {
+	if args[0].IsUndefined() {
+		return value.Undef, nil
+	}
+	d, err := ev.draft(args[0])
+	if err != nil {
+		return value.Undef, err
+	}
+	return d.Value(), nil
+}

@@ -1,0 +1,111 @@
+package jsonata
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Function is a function of the host program that expressions can call as
+// $Name, and use in every way that functions of the language can be used.
+//
+// Signature is in the notation of the language, such as "<s-n?:s>"; empty, the
+// function takes any arguments. Call gets the arguments that the signature
+// lets through; it must not keep or change args. An *[Error] that it returns
+// is passed on, any other error becomes one with code U1002, and so does a
+// panic. Call may run in any number of goroutines at once.
+type Function struct {
+	Name      string
+	Signature string
+	Call      func(c *Call, args []value.Value) (value.Value, error)
+}
+
+// Call is what a [Function] can learn about the evaluation that calls it. It
+// must not be kept.
+type Call struct {
+	ev      *evaluator
+	context value.Value
+}
+
+// Context returns the value of $ where the function was called; null where
+// another function called it.
+func (c *Call) Context() value.Value { return inner(c.context) }
+
+// Data returns [Options].Data of the evaluation.
+func (c *Call) Data() any { return c.ev.opts.Data }
+
+// Apply calls a function that was given as an argument. The error is an
+// *[Error] and should be returned as it is.
+func (c *Call) Apply(fn value.Value, args ...value.Value) (value.Value, error) {
+	f := callableOf(fn)
+	if f == nil {
+		return value.Undef, newError("T1006", -1, details{token: shown(fn)})
+	}
+	v, err := c.ev.apply(f, args)
+	if err != nil {
+		return value.Undef, err
+	}
+	return v, nil
+}
+
+// host is a Function as a value.
+type host struct {
+	fn  *Function
+	sig *signature
+	err *Error
+}
+
+func newHost(fn *Function) *host {
+	h := &host{fn: fn}
+	if fn.Name == "" || fn.Call == nil {
+		h.err = newError("S0403", -1, details{text: "a function needs a name and an implementation"})
+		return h
+	}
+	if fn.Signature != "" {
+		h.sig, h.err = parseSignature(fn.Signature)
+	}
+	return h
+}
+
+func (h *host) arity() int {
+	if h.sig == nil {
+		return 3
+	}
+	return len(h.sig.params)
+}
+
+func (h *host) params() int {
+	if h.sig == nil {
+		return 0
+	}
+	return len(h.sig.params)
+}
+
+func (h *host) call(ev *evaluator, args []value.Value, context value.Value) (v value.Value, err *Error) {
+	if h.sig != nil {
+		if args, err = h.sig.bind(args, context); err != nil {
+			return value.Undef, err
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = value.Undef, h.failed(fmt.Errorf("panic: %v", p))
+		}
+	}()
+	v, goErr := h.fn.Call(&Call{ev, context}, args)
+	if goErr != nil {
+		return value.Undef, h.failed(goErr)
+	}
+	return v, nil
+}
+
+func (h *host) failed(err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	e := newError("U1002", -1, details{token: h.fn.Name, text: err.Error()})
+	e.Err = err
+	return e
+}

@@ -1,0 +1,384 @@
+package jsonata
+
+// infix parses an operator and what stands right of it.
+func (p *parser) infix(left *ast) (*ast, *Error) {
+	t := p.tok
+	switch t.text {
+	case "[":
+		return p.predicate(left)
+	case "(":
+		return p.call(left)
+	case "{":
+		return p.groupBy(left)
+	case "^":
+		return p.orderBy(left)
+	case "@", "#":
+		return p.bindStep(left)
+	}
+	if t.text == ":=" && (left.kind != astVariable || left.predicate != nil || left.group != nil || left.keepArray) {
+		return nil, newError("S0212", left.off, details{token: p.src[left.off:left.end]})
+	}
+	power := p.power()
+	if err := p.advance(true); err != nil {
+		return nil, err
+	}
+	switch t.text {
+	case "?", "?:", "??":
+		power = 0
+	case ":=":
+		power--
+	}
+	right, err := p.expression(power)
+	if err != nil {
+		return nil, err
+	}
+	if t.text == "." {
+		return p.dot(left, right), nil
+	}
+	n := &ast{kind: astBinary, text: t.text, off: t.off, end: t.end, lhs: left, rhs: right}
+	switch t.text {
+	case ":=":
+		n.kind = astBind
+		n.raise(right)
+		pushAncestry(n, right)
+		return n, nil
+	case "~>":
+		n.kind = astApply
+		n.keepArray = left.keepArray || right.keepArray
+		n.raise(left)
+		n.raise(right)
+		// The parents of an application are not looked up.
+		return n, nil
+	case "?":
+		n.kind = astCondition
+		if p.is(":") {
+			if err := p.advance(true); err != nil {
+				return nil, err
+			}
+			if n.els, err = p.expression(0); err != nil {
+				return nil, err
+			}
+		}
+	case "?:":
+		n.kind = astDefault
+	case "??":
+		n.kind = astCoalesce
+	}
+	for _, part := range []*ast{left, right, n.els} {
+		n.raise(part)
+		pushAncestry(n, part)
+	}
+	return n, nil
+}
+
+// dot appends right to the path that left is or begins.
+func (p *parser) dot(left, right *ast) *ast {
+	path := left
+	if left.kind != astPath {
+		path = &ast{kind: astPath, off: left.off, end: left.end, list: []*ast{left}}
+		path.raise(left)
+		if left.kind == astParent {
+			path.seeking = append(path.seeking, left.slot)
+		}
+		p.adoptStep(path, left)
+	} else if len(left.list) == 1 {
+		p.adoptStep(path, left.list[0])
+	}
+	path.fromName = false
+	if right.kind == astPath {
+		path.list = append(path.list, right.list...)
+		for _, s := range right.list {
+			p.adoptStep(path, s)
+		}
+	} else {
+		right.stages = append(right.predicate, right.stages...)
+		right.predicate = nil
+		path.list = append(path.list, right)
+		p.adoptStep(path, right)
+	}
+	path.end = right.end
+	for i, n := 0, len(path.list); i < n; i += max(n-1, 1) {
+		if s := path.list[i]; s.kind == astArray {
+			s.consArray = true
+		}
+	}
+	p.resolveAncestry(path)
+	return path
+}
+
+// adoptStep checks a step that becomes part of a path.
+func (p *parser) adoptStep(path, s *ast) {
+	path.raise(s)
+	switch s.kind {
+	case astNumber, astValue:
+		p.semantic(newError("S0213", s.off, details{token: p.src[s.off:s.end]}))
+	case astString:
+		s.kind = astName
+	}
+	if s.keepArray {
+		path.keepSingleton = true
+	}
+}
+
+// predicate parses [filter], or [] which keeps an array of one.
+func (p *parser) predicate(left *ast) (*ast, *Error) {
+	open := p.tok
+	if err := p.advance(true); err != nil {
+		return nil, err
+	}
+	if p.is("]") {
+		left.keepArray = true
+		if left.kind == astPath && left.fromName {
+			left.list[0].keepArray = true
+			left.keepSingleton = true
+		}
+		return left, p.advance(false)
+	}
+	e, err := p.expression(0)
+	if err != nil {
+		return nil, err
+	}
+	end := p.tok.end
+	if err := p.expect("]", false); err != nil {
+		return nil, err
+	}
+	step := left
+	if left.kind == astPath {
+		step = left.list[len(left.list)-1]
+	}
+	if step.group != nil || left.group != nil {
+		p.semantic(newError("S0209", open.off, details{token: "["}))
+	}
+	for _, s := range e.seeking {
+		if s.level == 1 {
+			p.seekParent(step, s)
+		} else {
+			s.level--
+		}
+	}
+	if e.kind == astParent {
+		if e.slot.level == 1 {
+			p.seekParent(step, e.slot)
+		} else {
+			e.slot.level--
+		}
+	}
+	pushAncestry(step, e)
+	st := stage{expr: e, off: open.off}
+	if left.kind == astPath {
+		step.stages = append(step.stages, st)
+	} else {
+		step.predicate = append(step.predicate, st)
+	}
+	left.raise(e)
+	left.end = end
+	return left, nil
+}
+
+func (p *parser) groupBy(left *ast) (*ast, *Error) {
+	open := p.tok
+	if left.group != nil {
+		p.semantic(newError("S0210", open.off, details{token: "{"}))
+	}
+	left.fromName = false
+	probe := &ast{kind: astPath, end: left.end}
+	pairs, err := p.members(probe)
+	if err != nil {
+		return nil, err
+	}
+	left.group = &group{pairs: pairs, off: open.off}
+	left.height = max(left.height, probe.height)
+	left.closes = left.closes || probe.closes
+	left.end = probe.end
+	return left, nil
+}
+
+func (p *parser) orderBy(left *ast) (*ast, *Error) {
+	s := &ast{kind: astSort, off: p.tok.off, height: 1}
+	if err := p.advance(true); err != nil {
+		return nil, err
+	}
+	if err := p.expect("(", true); err != nil {
+		return nil, err
+	}
+	for {
+		var term sortTerm
+		if p.is("<") || p.is(">") {
+			term.descending = p.is(">")
+			if err := p.advance(true); err != nil {
+				return nil, err
+			}
+		}
+		var err *Error
+		if term.expr, err = p.expression(0); err != nil {
+			return nil, err
+		}
+		s.raise(term.expr)
+		pushAncestry(s, term.expr)
+		s.terms = append(s.terms, term)
+		if !p.is(",") {
+			break
+		}
+		if err := p.advance(true); err != nil {
+			return nil, err
+		}
+	}
+	s.end = p.tok.end
+	if err := p.expect(")", false); err != nil {
+		return nil, err
+	}
+	path := left
+	if left.kind != astPath {
+		path = &ast{kind: astPath, off: left.off, list: []*ast{left}}
+		path.raise(left)
+	}
+	path.fromName = false
+	path.list = append(path.list, s)
+	path.raise(s)
+	path.end = s.end
+	p.resolveAncestry(path)
+	return path, nil
+}
+
+// bindStep parses @$focus or #$index.
+func (p *parser) bindStep(left *ast) (*ast, *Error) {
+	op := p.tok
+	if err := p.advance(true); err != nil {
+		return nil, err
+	}
+	v, err := p.expression(80)
+	if err != nil {
+		return nil, err
+	}
+	if v.kind != astVariable || v.predicate != nil {
+		return nil, newError("S0214", v.off, details{token: op.text})
+	}
+	path := left
+	if op.text == "#" && left.kind != astPath {
+		path = &ast{kind: astPath, off: left.off, list: []*ast{left}}
+		path.raise(left)
+		left.stages = append(left.predicate, left.stages...)
+		left.predicate = nil
+	}
+	step := path
+	if path.kind == astPath {
+		step = path.list[len(path.list)-1]
+	}
+	path.fromName = false
+	path.end = v.end
+	step.tuple = true
+	if op.text == "#" {
+		if len(step.stages) == 0 {
+			step.index = v.text
+		} else {
+			step.stages = append(step.stages, stage{index: v.text, off: op.off})
+		}
+		return path, nil
+	}
+	if len(step.stages) > 0 || len(step.predicate) > 0 {
+		p.semantic(newError("S0215", op.off, details{token: "@"}))
+	}
+	if step.kind == astSort {
+		p.semantic(newError("S0216", op.off, details{token: "@"}))
+	}
+	step.focus = v.text
+	return path, nil
+}
+
+// call parses the arguments of a call, or a function definition where left is
+// the word that begins one.
+func (p *parser) call(left *ast) (*ast, *Error) {
+	n := &ast{kind: astCall, off: left.off, end: p.tok.end, lhs: left}
+	n.raise(left)
+	if err := p.advance(true); err != nil {
+		return nil, err
+	}
+	for first := true; ; first = false {
+		if first && p.is(")") {
+			break
+		}
+		if p.is("?") {
+			n.kind = astPartial
+			n.list = append(n.list, &ast{kind: astPlaceholder, off: p.tok.off, end: p.tok.end, text: "?"})
+			if err := p.advance(true); err != nil {
+				return nil, err
+			}
+		} else {
+			e, err := p.expression(0)
+			if err != nil {
+				return nil, err
+			}
+			n.list = append(n.list, e)
+			n.raise(e)
+			pushAncestry(n, e)
+		}
+		if !p.is(",") {
+			break
+		}
+		if err := p.advance(true); err != nil {
+			return nil, err
+		}
+	}
+	n.end = p.tok.end
+	if err := p.expect(")", false); err != nil {
+		return nil, err
+	}
+	if left.fromName && len(left.list[0].stages) == 0 && !left.keepArray {
+		if word := left.list[0].text; p.src[left.off] != '`' && (word == "function" || word == "λ") {
+			return p.lambda(n)
+		}
+	}
+	return n, nil
+}
+
+// lambda makes a function definition of the call that was read so far.
+func (p *parser) lambda(n *ast) (*ast, *Error) {
+	for i, a := range n.list {
+		if a.kind != astVariable || a.predicate != nil {
+			return nil, newError("S0208", a.off, details{token: p.src[a.off:a.end], index: i + 1})
+		}
+	}
+	n.kind = astLambda
+	n.lhs = nil
+	n.seeking = nil
+	if p.is("<") {
+		start := p.tok.off
+		depth := 1
+		text := "<"
+		for depth > 0 && !p.is("{") && p.tok.kind != tokEnd {
+			if err := p.advance(false); err != nil {
+				return nil, err
+			}
+			switch {
+			case p.is(">"):
+				depth--
+			case p.is("<"):
+				depth++
+			}
+			if depth > 0 {
+				text += p.src[p.tok.off:p.tok.end]
+			}
+		}
+		if err := p.expect(">", false); err != nil {
+			return nil, err
+		}
+		sig, err := parseSignature(text + ">")
+		if err != nil {
+			err.Offset = start
+			return nil, err
+		}
+		n.sig = sig
+	}
+	if err := p.expect("{", true); err != nil {
+		return nil, err
+	}
+	body, err := p.expression(0)
+	if err != nil {
+		return nil, err
+	}
+	n.rhs = body
+	n.end = p.tok.end
+	n.raise(body)
+	n.closes = true
+	return n, p.expect("}", false)
+}

@@ -1,0 +1,189 @@
+package jsonata
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Expr is a compiled expression. It is immutable and safe for any number of
+// goroutines.
+type Expr struct {
+	src  string
+	unit *unit
+	refs []Ref
+}
+
+// Option changes how an expression is compiled.
+type Option func(*compileOptions)
+
+type compileOptions struct {
+	functions map[string]value.Value
+}
+
+// WithFunctions makes functions known to the expression, beside those of the
+// language; one of a name that the language has takes its place. A Function
+// without a name or implementation, or with a signature that does not parse,
+// makes [Compile] fail with code S0403.
+func WithFunctions(fns ...Function) Option {
+	return func(o *compileOptions) {
+		if o.functions == nil {
+			o.functions = make(map[string]value.Value, len(fns))
+		}
+		for i := range fns {
+			o.functions[fns[i].Name] = value.FromFunc(newHost(&fns[i]))
+		}
+	}
+}
+
+// Compile parses and compiles an expression. The error is an *[Error].
+func Compile(src string, opts ...Option) (*Expr, error) {
+	var o compileOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	for name, fn := range o.functions {
+		if err := fn.Func().(*host).err; err != nil {
+			err.Token = name
+			return nil, err
+		}
+	}
+	tree, err := parse(src)
+	if err != nil {
+		return nil, err
+	}
+	refs := findRefs(tree)
+	u, err := compile(tree, nil, o.functions)
+	if err != nil {
+		return nil, err
+	}
+	return &Expr{src: src, unit: u, refs: refs}, nil
+}
+
+// String returns the source of the expression.
+func (e *Expr) String() string { return e.src }
+
+// Options are what one evaluation is given. The zero value is useful.
+type Options struct {
+	// Vars are variables by name, without the $.
+	Vars map[string]value.Value
+	// Data is what host functions get from [Call.Data].
+	Data any
+	// Now is the clock behind $now and $millis, read at most once in an
+	// evaluation; nil means [time.Now].
+	Now func() time.Time
+	// Random gives numbers in [0, 1) for $random and $shuffle; nil means
+	// [rand.Float64].
+	Random func() float64
+	// Limits bound the evaluation.
+	Limits Limits
+}
+
+// Limits bound what one evaluation may use. A zero field means its default.
+// Reaching Depth, Steps or the end of the context is error U1001, a longer
+// array or sequence D2014 or D2015, a longer string D2016.
+type Limits struct {
+	Depth       int   // nested evaluations, about three for each recursive call; default 20,000
+	Sequence    int   // elements of one array or sequence; default 10,000,000
+	StringBytes int   // bytes of one string; default 256 MiB
+	Steps       int64 // evaluation steps; default 2^62
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Depth <= 0 {
+		l.Depth = 20_000
+	}
+	if l.Sequence <= 0 {
+		l.Sequence = 10_000_000
+	}
+	if l.StringBytes <= 0 {
+		l.StringBytes = 256 << 20
+	}
+	if l.Steps <= 0 {
+		l.Steps = 1 << 62
+	}
+	return l
+}
+
+func (ev *evaluator) random() float64 {
+	if ev.opts.Random != nil {
+		return ev.opts.Random()
+	}
+	return rand.Float64()
+}
+
+// Eval evaluates the expression against an input. Nil options are the zero
+// [Options]. The error is an *[Error]. An undefined result means that the
+// expression matched nothing.
+func (e *Expr) Eval(ctx context.Context, input value.Value, opts *Options) (value.Value, error) {
+	ev := newEvaluator(ctx, opts)
+	if err := ev.cancelled(-1); err != nil {
+		return value.Undef, err
+	}
+	v, err := ev.run(e.unit, input)
+	if err != nil {
+		return value.Undef, err.final()
+	}
+	return v, nil
+}
+
+// run evaluates a unit from the top.
+func (ev *evaluator) run(u *unit, input value.Value) (value.Value, *Error) {
+	input = outer(input)
+	ev.root = input
+	v, err := u.body.eval(ev, ev.newFrame(u.info, nil), input)
+	if err != nil {
+		return value.Undef, err
+	}
+	if ev.built > maxValueDepth {
+		if err := ev.checkDepth(v, 0); err != nil {
+			return value.Undef, err
+		}
+	}
+	return v.WithFlags(0), nil
+}
+
+// outer wraps an array that an evaluation begins with, so that it counts as
+// one input.
+func outer(v value.Value) value.Value {
+	if v.Kind() == value.Array && v.Flags()&value.Sequence == 0 {
+		return value.FromArray([]value.Value{v}).WithFlags(value.Sequence | value.Outer)
+	}
+	return v
+}
+
+// maxValueDepth bounds the nesting of a value that an evaluation returns or
+// walks, so that whoever walks it next has stack enough.
+const maxValueDepth = value.MaxDepth
+
+// checkDepth refuses a value that is nested too deeply.
+func (ev *evaluator) checkDepth(v value.Value, depth int) *Error {
+	if depth > maxValueDepth {
+		return stopped(-1, "its result is nested too deeply")
+	}
+	switch v.Kind() {
+	case value.Array:
+		elems := v.Elems()
+		if err := ev.spend(len(elems)); err != nil {
+			return err
+		}
+		for _, e := range elems {
+			if err := ev.checkDepth(e, depth+1); err != nil {
+				return err
+			}
+		}
+	case value.Object:
+		entries := v.Entries()
+		if err := ev.spend(len(entries)); err != nil {
+			return err
+		}
+		for i := range entries {
+			if err := ev.checkDepth(entries[i].Value, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,411 @@
+package jsonata
+
+import "github.com/mcpgraph/mcpgraph/pkg/value"
+
+// pathNode evaluates step after step, each on every item that the one before
+// it gave, and flattens what they give into one sequence.
+type pathNode struct {
+	steps   []step
+	keep    bool // an array of one stays an array
+	asInput bool // the first step is a variable: an array context is one item
+	cons    bool // the first step is an array constructor
+	group   *groupNode
+	tuples  *tupleScope // where some step binds a variable or a parent
+	off     int
+}
+
+type stepKind uint8
+
+const (
+	stepName stepKind = iota
+	stepNode
+	stepSort
+)
+
+// step is one step of a path with the stages behind it.
+type step struct {
+	kind    stepKind
+	name    string
+	node    node
+	sort    *sortNode
+	filters []filter
+
+	// Of paths that carry tuples: offsets into a tuple, -1 for none.
+	tuple                  bool
+	focus, index, ancestor int
+	nested                 tupleSource
+	nestedTo               []int // where the cells of nested's tuples go
+}
+
+func (c *compiler) path(n *ast) node {
+	p := &pathNode{keep: n.keepSingleton || n.keepArray, off: n.off}
+	first := n.list[0]
+	p.asInput = first.kind == astVariable
+	p.cons = first.consArray
+	tuple := false
+	for _, s := range n.list {
+		tuple = tuple || s.tuple
+	}
+	if !tuple {
+		c.steps(p, n)
+		return p
+	}
+	t := &tupleScope{info: c.ownFrame(n.closes)}
+	t.own = t.info != c.scope.info
+	p.tuples = t
+	s := c.within(t.info, func(s *scope) {
+		t.base = t.info.size
+		for _, name := range tupleNames(n) {
+			s.declare(name)
+		}
+		t.size = t.info.size - t.base
+		t.names = s
+		c.steps(p, n)
+	})
+	c.pending = append(c.pending, func() {
+		t.cells = s.cells
+		t.own = t.own && !t.info.elided()
+	})
+	return p
+}
+
+func (c *compiler) steps(p *pathNode, n *ast) {
+	p.steps = make([]step, len(n.list))
+	for i, s := range n.list {
+		st := &p.steps[i]
+		st.tuple = s.tuple
+		st.focus, st.index, st.ancestor = -1, -1, -1
+		if t := p.tuples; t != nil {
+			if s.focus != "" {
+				st.focus = t.offset(s.focus)
+			}
+			if s.index != "" {
+				st.index = t.offset(s.index)
+			}
+			if s.ancestor != nil {
+				st.ancestor = t.offset(labelName(s.ancestor))
+			}
+		}
+		switch {
+		case s.kind == astName:
+			st.kind = stepName
+			st.name = s.text
+		case s.kind == astSort:
+			st.kind = stepSort
+			st.sort = c.sort(s)
+		default:
+			st.kind = stepNode
+			st.node = c.node(s)
+			if src, ok := st.node.(tupleSource); ok && s.tuple && src.yields() {
+				st.nested = src
+				st.nestedTo = p.tuples.offsets(src)
+			}
+		}
+		for _, stage := range s.stages {
+			f := c.filter(stage)
+			if stage.expr == nil {
+				f.index = float64(p.tuples.offset(stage.index))
+			}
+			st.filters = append(st.filters, f)
+		}
+	}
+	if n.group != nil {
+		p.group = c.group(n.group.pairs, n.group.off)
+	}
+}
+
+// stream is what lies between two steps: one value, or an array of them.
+type stream struct {
+	v    value.Value
+	many bool
+}
+
+func (s stream) items(one *[1]value.Value) []value.Value {
+	if s.many {
+		return s.v.Elems()
+	}
+	one[0] = s.v
+	return one[:]
+}
+
+func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+	if p.tuples != nil {
+		return p.evalTuples(ev, f, in)
+	}
+	if err := ev.enter(p.off); err != nil {
+		return value.Undef, err
+	}
+	s := stream{in, in.Kind() == value.Array && !p.asInput}
+	i := 0
+	empty := false
+	if p.cons {
+		if !s.many {
+			s.v = value.FromArray([]value.Value{in}).WithFlags(value.Sequence)
+		}
+		v, err := p.steps[0].node.eval(ev, f, s.v)
+		if err != nil {
+			return value.Undef, err
+		}
+		s = stream{v, v.Kind() == value.Array}
+		empty = v.IsUndefined() || s.many && v.Len() == 0
+		i = 1
+	}
+	for ; i < len(p.steps) && !empty; i++ {
+		st := &p.steps[i]
+		// Most steps name a member of an object.
+		if st.kind == stepName && !s.many && len(st.filters) == 0 && s.v.Kind() == value.Object {
+			v := s.v.Get(st.name)
+			if v.Kind() != value.Array {
+				if empty = v.IsUndefined(); !empty {
+					s.v = v
+				}
+				continue
+			}
+			s, empty = single(v, i == len(p.steps)-1)
+			continue
+		}
+		var err *Error
+		s, empty, err = st.run(ev, f, s, i == len(p.steps)-1)
+		if err != nil {
+			return value.Undef, err
+		}
+	}
+	ev.depth--
+	if p.group != nil {
+		if empty {
+			s = stream{}
+		}
+		var one [1]value.Value
+		return p.group.eval(ev, f, s.items(&one))
+	}
+	if empty {
+		return value.Undef, nil
+	}
+	return p.finish(s), nil
+}
+
+// finish turns the last stream into the value of the path.
+func (p *pathNode) finish(s stream) value.Value {
+	if !s.many {
+		if p.keep {
+			return value.FromArray([]value.Value{s.v}).WithFlags(value.Sequence | value.KeepSingleton)
+		}
+		return s.v
+	}
+	if p.keep {
+		switch flags := s.v.Flags(); {
+		case flags&value.Sequence != 0:
+			s.v = s.v.WithFlags(flags | value.KeepSingleton)
+		case flags&value.Cons != 0:
+			return value.FromArray([]value.Value{s.v}).WithFlags(value.Sequence | value.KeepSingleton)
+		}
+	}
+	return unwrap(s.v)
+}
+
+// unwrap reduces a sequence of one to its element and an empty one to
+// undefined.
+func unwrap(v value.Value) value.Value {
+	if flags := v.Flags(); flags&value.Sequence != 0 {
+		switch elems := v.Elems(); {
+		case len(elems) == 0:
+			return value.Undef
+		case len(elems) == 1 && flags&value.KeepSingleton == 0:
+			return elems[0]
+		}
+	}
+	return v
+}
+
+// single makes the stream of what a step gave for its only item.
+func single(v value.Value, last bool) (s stream, empty bool) {
+	if v.Kind() != value.Array {
+		return stream{v, false}, v.IsUndefined()
+	}
+	flags := v.Flags()
+	if last && flags&value.Sequence == 0 {
+		return stream{v, true}, v.Len() == 0
+	}
+	if flags&value.Cons != 0 {
+		return stream{v, false}, false
+	}
+	return stream{v.WithFlags(value.Sequence), true}, v.Len() == 0
+}
+
+// run evaluates the step on a stream.
+func (st *step) run(ev *evaluator, f *frame, s stream, last bool) (stream, bool, *Error) {
+	if st.kind == stepSort {
+		v, err := st.sort.run(ev, f, s)
+		if err != nil {
+			return stream{}, false, err
+		}
+		for i := range st.filters {
+			if v, err = st.filters[i].run(ev, f, v); err != nil {
+				return stream{}, false, err
+			}
+		}
+		return stream{v, v.Kind() == value.Array}, v.IsUndefined() || v.Kind() == value.Array && v.Len() == 0, nil
+	}
+	if !s.many {
+		v, err := st.one(ev, f, s.v)
+		if err != nil {
+			return stream{}, false, err
+		}
+		s, empty := single(v, last)
+		return s, empty, nil
+	}
+	var out collector
+	items := s.v.Elems()
+	for i, item := range items {
+		v, err := st.one(ev, f, item)
+		if err != nil {
+			return stream{}, false, err
+		}
+		if v.IsUndefined() {
+			continue
+		}
+		if out.seq == nil && out.n == 0 && len(items) > 1 {
+			out.room = len(items) - i
+		}
+		if err := out.add(ev, v); err != nil {
+			return stream{}, false, err
+		}
+	}
+	v, err := out.result(ev, last)
+	return stream{v, true}, v.Len() == 0, err
+}
+
+// one evaluates the step and its filters on one item.
+func (st *step) one(ev *evaluator, f *frame, item value.Value) (value.Value, *Error) {
+	if err := ev.spend(1); err != nil {
+		return value.Undef, err
+	}
+	var v value.Value
+	var err *Error
+	if st.kind == stepName {
+		if item.Kind() == value.Object {
+			v = item.Get(st.name)
+		} else if v, err = ev.member(item, st.name); err != nil {
+			return v, err
+		}
+	} else if v, err = st.node.eval(ev, f, item); err != nil {
+		return v, err
+	}
+	for i := range st.filters {
+		if v, err = st.filters[i].run(ev, f, v); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// collector gathers what a step gives for many items. The first result is
+// held back: alone, at the end of a path, an array is left as it is.
+type collector struct {
+	first value.Value
+	seq   []value.Value
+	n     int // results so far
+	room  int
+}
+
+func (c *collector) add(ev *evaluator, v value.Value) *Error {
+	c.n++
+	if c.n == 1 {
+		c.first = v
+		return nil
+	}
+	if c.n == 2 {
+		c.seq = make([]value.Value, 0, max(c.room, 4))
+		if err := c.flatten(ev, c.first); err != nil {
+			return err
+		}
+	}
+	return c.flatten(ev, v)
+}
+
+func (c *collector) flatten(ev *evaluator, v value.Value) *Error {
+	if v.Kind() != value.Array || v.Flags()&value.Cons != 0 {
+		if len(c.seq) == cap(c.seq) {
+			if err := ev.cells(2 * len(c.seq)); err != nil && len(c.seq) >= ev.limits.Sequence {
+				return err
+			}
+		}
+		c.seq = append(c.seq, v)
+		return nil
+	}
+	elems := v.Elems()
+	if err := ev.cells(len(c.seq) + len(elems)); err != nil {
+		return err
+	}
+	if err := ev.spend(len(elems) >> 3); err != nil {
+		return err
+	}
+	c.seq = append(c.seq, elems...)
+	return nil
+}
+
+// result returns the sequence, or what was the only result.
+func (c *collector) result(ev *evaluator, last bool) (value.Value, *Error) {
+	if c.n == 1 {
+		v := c.first
+		if v.Kind() == value.Array {
+			flags := v.Flags()
+			if last && flags&value.Sequence == 0 {
+				return v, nil
+			}
+			if flags&value.Cons == 0 {
+				return v.WithFlags(value.Sequence), nil
+			}
+		}
+		return value.FromArray([]value.Value{v}).WithFlags(value.Sequence), nil
+	}
+	return value.FromArray(c.seq).WithFlags(value.Sequence), nil
+}
+
+// member looks a name up in an item of any kind; in an array, in each of its
+// elements.
+func (ev *evaluator) member(item value.Value, name string) (value.Value, *Error) {
+	switch item.Kind() {
+	case value.Object:
+		return item.Get(name), nil
+	case value.Array:
+		var out []value.Value
+		if err := ev.members(item.Elems(), name, &out, 0); err != nil {
+			return value.Undef, err
+		}
+		return unwrap(value.FromArray(out).WithFlags(value.Sequence)), nil
+	}
+	return value.Undef, nil
+}
+
+func (ev *evaluator) members(items []value.Value, name string, out *[]value.Value, depth int) *Error {
+	if depth > maxValueDepth {
+		return stopped(-1, "a value is nested too deeply")
+	}
+	if err := ev.spend(len(items)); err != nil {
+		return err
+	}
+	for _, item := range items {
+		v := item
+		switch item.Kind() {
+		case value.Object:
+			v = item.Get(name)
+			if v.IsUndefined() {
+				continue
+			}
+			if v.Kind() == value.Array {
+				if err := ev.cells(len(*out) + v.Len()); err != nil {
+					return err
+				}
+				*out = append(*out, v.Elems()...)
+				continue
+			}
+			*out = append(*out, v)
+		case value.Array:
+			if err := ev.members(item.Elems(), name, out, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

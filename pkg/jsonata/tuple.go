@@ -1,0 +1,409 @@
+package jsonata
+
+import "github.com/mcpgraph/mcpgraph/pkg/value"
+
+// tupleScope holds the variables that the steps of a path bind: focus (@),
+// index (#) and the inputs that % asks for.
+type tupleScope struct {
+	info       *frameInfo
+	own        bool // each tuple gets a frame of its own
+	base, size int  // cells of the frame that a tuple fills
+	cells      []int
+	names      *scope
+}
+
+func (t *tupleScope) offset(name string) int { return t.names.declare(name) - t.base }
+
+// offsets returns where the cells of tuples from an inner path go.
+func (t *tupleScope) offsets(src tupleSource) []int {
+	inner := src.scope()
+	to := make([]int, inner.size)
+	for name, at := range inner.names.names {
+		if i := at - inner.base; i < inner.size {
+			to[i] = t.offset(name)
+		}
+	}
+	return to
+}
+
+// tuple is one item of a path that binds variables, and what is bound so far.
+type tuple struct {
+	at    value.Value
+	cells []cell
+}
+
+// enter returns the frame in which an expression sees a tuple.
+func (t *tupleScope) enter(ev *evaluator, f *frame, tp *tuple) *frame {
+	if t.own {
+		f = ev.newFrame(t.info, f)
+	} else {
+		reset(t.cells, f)
+	}
+	copy(f.cells[t.base:t.base+t.size], tp.cells)
+	return f
+}
+
+// blank returns the frame in which nothing is bound yet.
+func (t *tupleScope) blank(ev *evaluator, f *frame) *frame { return t.enter(ev, f, &tuple{}) }
+
+// tupleSource is a node whose tuples become part of those of the path around
+// it.
+type tupleSource interface {
+	node
+	yields() bool
+	scope() *tupleScope
+	// tuplesOf returns tuples, or a value where there are none to give.
+	tuplesOf(ev *evaluator, f *frame, in value.Value) ([]tuple, value.Value, *Error)
+}
+
+var (
+	_ tupleSource = (*pathNode)(nil)
+	_ tupleSource = (*blockNode)(nil)
+)
+
+// tupleNames lists the variables that the steps of a path bind, those of
+// nested paths that yield their tuples included.
+func tupleNames(n *ast) []string {
+	var names []string
+	for _, s := range n.list {
+		if s.focus != "" {
+			names = append(names, s.focus)
+		}
+		if s.index != "" {
+			names = append(names, s.index)
+		}
+		if s.ancestor != nil {
+			names = append(names, labelName(s.ancestor))
+		}
+		for _, st := range s.stages {
+			if st.expr == nil {
+				names = append(names, st.index)
+			}
+		}
+		inner := s
+		for inner.kind == astBlock && inner.tuple && len(inner.list) > 0 {
+			inner = inner.list[len(inner.list)-1]
+		}
+		if inner != s && inner.kind == astPath && inner.tuple {
+			names = append(names, tupleNames(inner)...)
+		}
+	}
+	return names
+}
+
+func (p *pathNode) yields() bool       { return p.tuples != nil && p.group == nil }
+func (p *pathNode) scope() *tupleScope { return p.tuples }
+
+func (p *pathNode) tuplesOf(ev *evaluator, f *frame, in value.Value) ([]tuple, value.Value, *Error) {
+	ts, s, isTuples, empty, err := p.walk(ev, f, in)
+	if err != nil || isTuples {
+		return ts, value.Undef, err
+	}
+	if empty {
+		return nil, value.Undef, nil
+	}
+	return nil, p.finish(s), nil
+}
+
+// evalTuples evaluates a path of which some step binds a variable.
+func (p *pathNode) evalTuples(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+	if err := ev.enter(p.off); err != nil {
+		return value.Undef, err
+	}
+	ts, s, isTuples, empty, err := p.walk(ev, f, in)
+	if err != nil {
+		return value.Undef, err
+	}
+	ev.depth--
+	if p.group != nil {
+		if isTuples && len(ts) > 0 {
+			return p.group.evalTuples(ev, f, p.tuples, ts)
+		}
+		if empty || isTuples {
+			s = stream{}
+		}
+		var one [1]value.Value
+		return p.group.eval(ev, p.tuples.blank(ev, f), s.items(&one))
+	}
+	if isTuples {
+		out := make([]value.Value, len(ts))
+		for i := range ts {
+			out[i] = ts[i].at
+		}
+		s = stream{value.FromArray(out).WithFlags(value.Sequence), true}
+	} else if empty {
+		return value.Undef, nil
+	}
+	return p.finish(s), nil
+}
+
+// walk takes the steps: plainly up to the first that binds something, with
+// tuples from there on.
+func (p *pathNode) walk(ev *evaluator, f *frame, in value.Value) (ts []tuple, s stream, isTuples, empty bool, err *Error) {
+	plain := p.tuples.blank(ev, f)
+	s = stream{in, in.Kind() == value.Array && !p.asInput}
+	for i := range p.steps {
+		st := &p.steps[i]
+		if st.tuple && !isTuples {
+			isTuples = true
+			if st.kind != stepSort {
+				var one [1]value.Value
+				items := s.items(&one)
+				if err := ev.cells(2 * len(items)); err != nil {
+					return nil, s, true, false, err
+				}
+				ts = make([]tuple, len(items))
+				for j, item := range items {
+					ts[j] = tuple{at: item}
+				}
+			} else {
+				if ts, err = p.sortedTuples(ev, plain, st, s); err != nil {
+					return nil, s, true, false, err
+				}
+				if ts, err = p.stages(ev, f, st, ts); err != nil {
+					return nil, s, true, false, err
+				}
+				continue
+			}
+		}
+		if isTuples {
+			if ts, err = p.stepTuples(ev, f, st, ts); err != nil {
+				return nil, s, true, false, err
+			}
+			continue
+		}
+		if p.cons && i == 0 {
+			if !s.many {
+				s.v = value.FromArray([]value.Value{in}).WithFlags(value.Sequence)
+			}
+			v, err := st.node.eval(ev, plain, s.v)
+			if err != nil {
+				return nil, s, false, false, err
+			}
+			s = stream{v, v.Kind() == value.Array}
+			empty = v.IsUndefined() || s.many && v.Len() == 0
+		} else if s, empty, err = st.run(ev, plain, s, i == len(p.steps)-1); err != nil {
+			return nil, s, false, false, err
+		}
+		if empty {
+			break
+		}
+	}
+	return ts, s, isTuples, empty, nil
+}
+
+// sortedTuples begins the tuples of a path at an order-by.
+func (p *pathNode) sortedTuples(ev *evaluator, f *frame, st *step, s stream) ([]tuple, *Error) {
+	v, err := st.sort.run(ev, f, s)
+	if err != nil {
+		return nil, err
+	}
+	ts := make([]tuple, v.Len())
+	for i, item := range v.Elems() {
+		ts[i] = tuple{at: item}
+		ts[i].bind(p.tuples, st.index, value.FromFloat(float64(i)))
+	}
+	return ts, nil
+}
+
+// bind sets one variable of a tuple.
+func (tp *tuple) bind(t *tupleScope, i int, v value.Value) {
+	if i < 0 {
+		return
+	}
+	if tp.cells == nil {
+		tp.cells = make([]cell, t.size)
+	}
+	tp.cells[i] = cell{v, true}
+}
+
+// stepTuples evaluates a step in every tuple; each result makes a tuple.
+func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]tuple, *Error) {
+	t := p.tuples
+	if st.kind == stepSort {
+		order, err := st.sort.order(ev, len(in), func(i int, key node) (value.Value, *Error) {
+			return key.eval(ev, t.enter(ev, f, &in[i]), in[i].at)
+		})
+		if err != nil {
+			return nil, err
+		}
+		out := make([]tuple, len(in))
+		for i, at := range order {
+			out[i] = in[at]
+		}
+		return p.stages(ev, f, st, out)
+	}
+	var out []tuple
+	for i := range in {
+		tp := &in[i]
+		g := t.enter(ev, f, tp)
+		var inner []tuple
+		var v value.Value
+		var err *Error
+		switch {
+		case st.nested != nil:
+			inner, v, err = st.nested.tuplesOf(ev, g, tp.at)
+		case st.kind == stepName:
+			v, err = ev.member(tp.at, st.name)
+		default:
+			v, err = st.node.eval(ev, g, tp.at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		n := len(inner)
+		var one [1]value.Value
+		var items []value.Value
+		if inner == nil && !v.IsUndefined() {
+			items = stream{v, v.Kind() == value.Array}.items(&one)
+			n = len(items)
+		}
+		if err := ev.spend(n + 1); err != nil {
+			return nil, err
+		}
+		if len(out)+n > ev.limits.Sequence {
+			return nil, newError("D2015", p.off, details{index: ev.limits.Sequence})
+		}
+		if err := ev.meter(n * (48 + 32*t.size)); err != nil {
+			return nil, err
+		}
+		for j := range n {
+			next := tuple{cells: make([]cell, t.size)}
+			copy(next.cells, tp.cells)
+			if inner != nil {
+				next.at = inner[j].at
+				for k, c := range inner[j].cells {
+					if c.set {
+						next.cells[st.nestedTo[k]] = c
+					}
+				}
+				out = append(out, next)
+				continue
+			}
+			next.at = items[j]
+			if st.focus >= 0 {
+				next.at = tp.at
+				next.bind(t, st.focus, items[j])
+			}
+			next.bind(t, st.index, value.FromFloat(float64(j)))
+			next.bind(t, st.ancestor, tp.at)
+			out = append(out, next)
+		}
+	}
+	return p.stages(ev, f, st, out)
+}
+
+// stages runs the filters and index binds behind a step on its tuples.
+func (p *pathNode) stages(ev *evaluator, f *frame, st *step, ts []tuple) ([]tuple, *Error) {
+	for i := range st.filters {
+		fl := &st.filters[i]
+		if fl.bind != "" {
+			for j := range ts {
+				ts[j].bind(p.tuples, int(fl.index), value.FromFloat(float64(j)))
+			}
+			continue
+		}
+		if fl.literal {
+			at, ok := place(fl.index, len(ts))
+			if !ok {
+				return nil, nil
+			}
+			ts = ts[at : at+1]
+			continue
+		}
+		var out []tuple
+		for j := range ts {
+			keep, err := fl.keeps(ev, p.tuples.enter(ev, f, &ts[j]), ts[j].at, j, len(ts))
+			if err != nil {
+				return nil, err
+			}
+			for ; keep > 0; keep-- {
+				tp := ts[j]
+				if keep > 1 {
+					tp.cells = append([]cell(nil), tp.cells...)
+				}
+				out = append(out, tp)
+			}
+		}
+		ts = out
+	}
+	return ts, nil
+}
+
+// evalTuples is a group-by over tuples: the value of an entry sees each
+// variable with what it was in all tuples of the entry.
+func (g *groupNode) evalTuples(ev *evaluator, f *frame, t *tupleScope, ts []tuple) (value.Value, *Error) {
+	if err := ev.enter(g.off); err != nil {
+		return value.Undef, err
+	}
+	var set bucketSet
+	members := map[*bucket][]int{}
+	for i := range ts {
+		for m := range g.members {
+			key, ok, err := g.members[m].keyFor(ev, t.enter(ev, f, &ts[i]), ts[i].at)
+			if err != nil {
+				return value.Undef, err
+			}
+			if !ok {
+				continue
+			}
+			b, err := set.get(ev, key, m, g.members[m].off)
+			if err != nil {
+				return value.Undef, err
+			}
+			members[b] = append(members[b], i)
+		}
+	}
+	if err := ev.construct(2 * len(set.list)); err != nil {
+		return value.Undef, err
+	}
+	entries := make([]value.Entry, 0, len(set.list))
+	for _, b := range set.list {
+		all, err := merged(ev, ts, members[b], t.size)
+		if err != nil {
+			return value.Undef, err
+		}
+		v, err := g.members[b.member].value.eval(ev, t.enter(ev, f, &all), all.at)
+		if err != nil {
+			return value.Undef, err
+		}
+		if !v.IsUndefined() {
+			entries = append(entries, value.Entry{Key: b.key, Value: v})
+		}
+	}
+	ev.leave()
+	return value.FromEntries(entries), nil
+}
+
+// merged joins the items and the variables of several tuples.
+func merged(ev *evaluator, ts []tuple, list []int, size int) (tuple, *Error) {
+	if len(list) == 1 {
+		return ts[list[0]], nil
+	}
+	if err := ev.cells(len(list) * (1 + size)); err != nil {
+		return tuple{}, err
+	}
+	var failed *Error
+	join := func(get func(*tuple) value.Value) value.Value {
+		var b bucket
+		for _, i := range list {
+			if err := b.add(ev, get(&ts[i])); err != nil {
+				failed = err
+				break
+			}
+		}
+		return b.context()
+	}
+	all := tuple{at: join(func(t *tuple) value.Value { return t.at }), cells: make([]cell, size)}
+	for k := range size {
+		if len(ts[list[0]].cells) == size && ts[list[0]].cells[k].set {
+			all.cells[k] = cell{join(func(t *tuple) value.Value {
+				if t.cells == nil {
+					return value.Undef
+				}
+				return t.cells[k].v
+			}), true}
+		}
+	}
+	return all, failed
+}
