@@ -80,7 +80,7 @@ type walk struct {
 }
 
 func (w *walk) log(v value.Value) {
-	w.Log.Info("log", "tool", w.run.graph.Name, "node", w.node.ID, "value", v)
+	w.Log.Info("log", "tool", w.run.graph.Name, "node", w.node.ID, "value", v.JSON())
 }
 
 // runStart calls the start hooks and gives what calls the done hooks.
