@@ -2,9 +2,9 @@
 // them without its u flag: over UTF-16 units, with leftmost-first choice,
 // captures that each turn of a loop forgets, lookaround and backreferences.
 //
-// A pattern is parsed here, by the grammar of ECMA-262. What Go's regexp
-// understands in the same way is given to it and takes time linear in the text;
-// the rest goes to github.com/dlclark/regexp2, which backtracks and is stopped by
+// A pattern is parsed here, by the grammar of ECMA-262. What never has to try
+// again is matched here, too. What Go's regexp understands in the same way is
+// given to it. Both take time linear in the text. The rest goes to github.com/dlclark/regexp2, which backtracks and is stopped by
 // the context or after Limit.
 package regex
 
