@@ -82,7 +82,25 @@ func (p *Program) locate(err error) error {
 		return at(err, p.src.Pos(), p.src.End())
 	}
 	pos, end := p.place(e.Path, e.Offset, e.End)
-	return at(err, pos, end)
+	return at(&placedError{e}, pos, end)
+}
+
+// placedError is an error whose place in the file is known, so that its text
+// need not count bytes.
+type placedError struct{ err *expr.Error }
+
+func (e *placedError) Error() string { return sentence(e.err) }
+
+// Unwrap returns the error of the expression.
+func (e *placedError) Unwrap() error { return e.err }
+
+// sentence gives what is wrong with an expression, and the code that its
+// language has for that.
+func sentence(e *expr.Error) string {
+	if e.Code == "" {
+		return e.Message
+	}
+	return fmt.Sprintf("%s (%s)", e.Message, e.Code)
 }
 
 // Expr asks for a JSONata expression. It gives nil where there is none that
@@ -135,10 +153,7 @@ func (f *Fields) rejected(n *config.Node, code string, err error) {
 	var e *expr.Error
 	if errors.As(err, &e) {
 		d.Pos, d.End = place(n, e.Path, e.Offset, e.End)
-		d.Message, d.Hint = e.Message, e.Hint
-		if e.Code != "" {
-			d.Message = fmt.Sprintf("%s (%s)", e.Message, e.Code)
-		}
+		d.Message, d.Hint = sentence(e), e.Hint
 	}
 	f.report(d)
 }
