@@ -1,0 +1,129 @@
+package mcpgraph_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// program builds cmd/mcpgraph once for all tests of this package and returns
+// the folder that holds it.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mcpgraph-docs")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "mcpgraph"), "./cmd/mcpgraph").CombinedOutput()
+	if err != nil {
+		return dir, &buildError{string(out), err}
+	}
+	return dir, nil
+})
+
+type buildError struct {
+	output string
+	err    error
+}
+
+func (e *buildError) Error() string { return e.err.Error() + "\n" + e.output }
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, _ := program(); dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+
+// blocks returns the fenced blocks of a language in all documents, by place.
+func blocks(t *testing.T, language string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, file := range append(files, "README.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range fence.FindAllSubmatchIndex(text, -1) {
+			if string(text[m[2]:m[3]]) == language {
+				line := 1 + strings.Count(string(text[:m[0]]), "\n")
+				found[file+":"+strconv.Itoa(line)] = string(text[m[4]:m[5]])
+			}
+		}
+	}
+	return found
+}
+
+// TestCommandsInDocsPrintWhatTheyShow runs every line that begins with "$ " in
+// a console block, from the repository's root, and compares what it prints on
+// stdout with the lines that follow it. Where none follow, only success counts.
+func TestCommandsInDocsPrintWhatTheyShow(t *testing.T) {
+	dir, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for place, block := range blocks(t, "console") {
+		for _, step := range strings.Split("\n"+block, "\n$ ")[1:] {
+			command, want, _ := strings.Cut(step, "\n")
+			ran++
+			t.Run(place, func(t *testing.T) {
+				cmd := exec.Command("sh", "-c", command)
+				cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				out, err := cmd.Output()
+				if err != nil {
+					t.Fatalf("%s: %v\n%s%s", command, err, out, stderr.String())
+				}
+				want = strings.TrimRight(want, "\n")
+				if got := strings.TrimRight(string(out), "\n"); want != "" && got != want {
+					t.Errorf("%s\nprints\n%s\nbut the document shows\n%s", command, got, want)
+				}
+			})
+		}
+	}
+	if ran < 3 {
+		t.Errorf("only %d commands found: has the form of the blocks changed?", ran)
+	}
+}
+
+// TestConfigsInDocsAreClean validates every yaml block that is a whole file.
+func TestConfigsInDocsAreClean(t *testing.T) {
+	dir, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for place, block := range blocks(t, "yaml") {
+		// docs/diagnostics.md shows files with problems; their own test reads them.
+		if !strings.HasPrefix(block, "version:") || strings.HasPrefix(place, "docs/diagnostics.md") {
+			continue
+		}
+		ran++
+		t.Run(place, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "config.yaml")
+			if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command(filepath.Join(dir, "mcpgraph"), "validate", "--strict", file).CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+	if ran == 0 {
+		t.Error("no configuration found: has the form of the blocks changed?")
+	}
+}

@@ -1,0 +1,74 @@
+package mcpgraph_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// realServers is where npm has put the servers that some examples call.
+const realServers = "testdata/realservers"
+
+func TestExamplesRun(t *testing.T) {
+	dir, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []struct {
+		file, tool string
+		args       []string
+		node       bool // calls servers from the npm registry
+		want       string
+	}{
+		{"count_files.yaml", "count_files", []string{"directory=examples/data"}, false, `{"count":3}`},
+		{"count_files_flat.yaml", "count_files", []string{"directory=examples/data"}, true, `{"count":4}`},
+		{"file_sizes.yaml", "total_size", []string{"directory=examples/data"}, false, `{"files":3,"bytes":2201.16,"largest":"notes.md"}`},
+		{"file_sizes_flat.yaml", "total_size", []string{"directory=examples/data"}, true, `{"totalSize":2201.16}`},
+		{"switch.yaml", "preview", []string{"file=examples/data/notes.md", "lines=1"}, false, `{"text":"# Notes","cut":true}`},
+		{"switch.yaml", "preview", []string{"file=examples/data/shopping.txt"}, false, `{"text":"Apples, bread, coffee, dish soap, eggs.\n","cut":false}`},
+		{"loop.yaml", "count_tree", []string{"directory=examples/data"}, false, `{"files":4,"directories":2}`},
+		{"two_servers.yaml", "remember_directory", []string{"directory=examples/data"}, true, `{"noted":["notes.md","numbers.csv","shopping.txt"],"known":3}`},
+	} {
+		t.Run(e.file+" "+strings.Join(e.args, " "), func(t *testing.T) {
+			cmd := exec.Command(filepath.Join(dir, "mcpgraph"), "run", filepath.Join(root, "examples", e.file), e.tool)
+			for _, a := range e.args {
+				if e.node {
+					a = strings.Replace(a, "=examples", "="+root+"/examples", 1)
+				}
+				cmd.Args = append(cmd.Args, "--arg", a)
+			}
+			if e.node {
+				needRealServers(t)
+				cmd.Dir = realServers // where npx finds the packages
+			}
+			cmd.Env = append(os.Environ(), "FILES_ROOT="+root, "MEMORY_FILE="+filepath.Join(t.TempDir(), "memory.jsonl"))
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s%s", err, out, stderr.String())
+			}
+			if got := strings.TrimSpace(string(out)); got != e.want {
+				t.Errorf("gives %s, want %s", got, e.want)
+			}
+		})
+	}
+}
+
+// needRealServers skips a test where npm ci has not been run in
+// testdata/realservers, and fails it in CI.
+func needRealServers(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(realServers, "node_modules")); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("the real servers are missing: npm ci in " + realServers)
+		}
+		t.Skip("needs the real servers: npm ci in " + realServers)
+	}
+}
