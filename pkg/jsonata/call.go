@@ -8,8 +8,6 @@ import (
 type callable interface {
 	// arity is how many arguments a function that takes functions gives it.
 	arity() int
-	// params is how many arguments it can take, for partial application.
-	params() int
 	// call checks the arguments and calls. context stands in for an argument
 	// that the signature lets the context stand in for. The function may
 	// write to args and append to it, but must not keep it.
@@ -69,8 +67,7 @@ type closure struct {
 	in  value.Value
 }
 
-func (c *closure) arity() int  { return len(c.fn.params) }
-func (c *closure) params() int { return len(c.fn.params) }
+func (c *closure) arity() int { return len(c.fn.params) }
 
 func (c *closure) call(ev *evaluator, args []value.Value, context value.Value) (value.Value, *Error) {
 	f, err := c.frame(ev, args, context)
@@ -334,11 +331,6 @@ func (n *partialNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 		}
 		return value.Undef, newError("T1008", n.off, details{token: token})
 	}
-	// Parameters that were not mentioned stay open.
-	for i := len(p.args); i < p.fn.params(); i++ {
-		p.args = append(p.args, value.Undef)
-		p.open = append(p.open, true)
-	}
 	if err := ev.meter(48 * len(p.args)); err != nil {
 		return value.Undef, err
 	}
@@ -365,8 +357,6 @@ func (p *partial) arity() int {
 	return n
 }
 
-func (p *partial) params() int { return p.arity() }
-
 func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.Value, *Error) {
 	if err := ev.enter(p.off); err != nil {
 		return value.Undef, err
@@ -381,9 +371,6 @@ func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.
 		}
 	}
 	top := len(ev.stack)
-	for top > base && ev.stack[top-1].IsUndefined() && p.open[top-1-base] {
-		top--
-	}
 	ev.stack = append(ev.stack, spare[:]...)
 	v, err := p.fn.call(ev, ev.stack[base:top:top+spareArgs], value.Undef)
 	if err != nil {
@@ -439,8 +426,7 @@ func (n *applyNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 // composed is two functions, one after the other.
 type composed struct{ first, second callable }
 
-func (c *composed) arity() int  { return 1 }
-func (c *composed) params() int { return 1 }
+func (c *composed) arity() int { return 1 }
 
 func (c *composed) call(ev *evaluator, args []value.Value, _ value.Value) (value.Value, *Error) {
 	if len(args) > 1 {
@@ -471,8 +457,7 @@ type transformer struct {
 	env *frame
 }
 
-func (t *transformer) arity() int  { return 1 }
-func (t *transformer) params() int { return 1 }
+func (t *transformer) arity() int { return 1 }
 
 var transformSignature = mustSignature("<(oa):o>")
 

@@ -1,6 +1,8 @@
 package jsonata
 
 import (
+	"math"
+
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -38,6 +40,9 @@ func fnExists(_ *evaluator, args []value.Value) (value.Value, *Error) {
 func fnType(_ *evaluator, args []value.Value) (value.Value, *Error) {
 	if args[0].IsUndefined() {
 		return value.Undef, nil
+	}
+	if math.IsInf(args[0].Float(), 0) {
+		return value.Undef, newError("D1001", -1, details{})
 	}
 	return value.FromString(args[0].Kind().String()), nil
 }

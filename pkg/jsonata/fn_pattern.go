@@ -20,8 +20,7 @@ var patternFunctions = []native{
 // its first match.
 type matcher struct{ re *regex.Regex }
 
-func (m *matcher) arity() int  { return 2 }
-func (m *matcher) params() int { return 2 }
+func (m *matcher) arity() int { return 2 }
 
 func (m *matcher) call(ev *evaluator, args []value.Value, _ value.Value) (value.Value, *Error) {
 	if len(args) == 0 || args[0].IsUndefined() {
@@ -49,8 +48,7 @@ type nextMatch struct {
 	empty bool // the last match was empty
 }
 
-func (n *nextMatch) arity() int  { return 0 }
-func (n *nextMatch) params() int { return 0 }
+func (n *nextMatch) arity() int { return 0 }
 
 func (n *nextMatch) call(ev *evaluator, _ []value.Value, _ value.Value) (value.Value, *Error) {
 	return n.find(ev)

@@ -75,13 +75,6 @@ func (h *host) arity() int {
 	return len(h.sig.params)
 }
 
-func (h *host) params() int {
-	if h.sig == nil {
-		return 0
-	}
-	return len(h.sig.params)
-}
-
 func (h *host) call(ev *evaluator, args []value.Value, context value.Value) (v value.Value, err *Error) {
 	if h.sig != nil {
 		if args, err = h.sig.bind(args, context); err != nil {

@@ -77,6 +77,11 @@ func (p *parser) dot(left, right *ast) *ast {
 	if left.kind != astPath {
 		path = &ast{kind: astPath, off: left.off, end: left.end, list: []*ast{left}}
 		path.raise(left)
+		if left.tuple {
+			// The predicates see the parents that the steps inside bind.
+			left.stages = append(left.predicate, left.stages...)
+			left.predicate = nil
+		}
 		if left.kind == astParent {
 			path.seeking = append(path.seeking, left.slot)
 		}
@@ -131,6 +136,9 @@ func (p *parser) predicate(left *ast) (*ast, *Error) {
 		if left.kind == astPath && left.fromName {
 			left.list[0].keepArray = true
 			left.keepSingleton = true
+		}
+		if last := len(left.list) - 1; left.kind == astPath && left.list[last].focus != "" {
+			left.list[last].keepArray = true
 		}
 		return left, p.advance(false)
 	}

@@ -9,12 +9,11 @@ import (
 type native struct {
 	name string
 	sig  *signature
-	args int // what arity and params answer
+	args int // what arity answers
 	fn   func(ev *evaluator, args []value.Value) (value.Value, *Error)
 }
 
-func (n *native) arity() int  { return n.args }
-func (n *native) params() int { return max(n.args, len(n.sig.params)) }
+func (n *native) arity() int { return n.args }
 
 func (n *native) call(ev *evaluator, args []value.Value, context value.Value) (value.Value, *Error) {
 	args, err := n.sig.bind(args, inner(context))

@@ -18,6 +18,8 @@ type parser struct {
 	// sem is the first error that is not one of syntax: syntax errors are
 	// reported before it, wherever they stand.
 	sem *Error
+	// ended is that the source ends where a value was expected.
+	ended *Error
 }
 
 // parse returns the syntax tree of a source.
@@ -32,6 +34,9 @@ func parse(src string) (*ast, *Error) {
 	}
 	if p.tok.kind != tokEnd {
 		return nil, newError("S0201", p.tok.off, details{token: p.tokenText()})
+	}
+	if p.ended != nil {
+		return nil, p.ended
 	}
 	if p.sem != nil {
 		return nil, p.sem
@@ -146,7 +151,9 @@ func (p *parser) prefix() (*ast, *Error) {
 	n := &ast{off: t.off, end: t.end, text: t.text, height: 1}
 	switch t.kind {
 	case tokEnd:
-		return nil, newError("S0207", t.off, details{token: "(end)"})
+		// What was to close the expression is missing too, and named first.
+		p.ended = newError("S0207", t.off, details{token: "(end)"})
+		return &ast{kind: astValue, off: t.off, end: t.end}, nil
 	case tokName, tokQuotedName:
 		return p.name(n)
 	case tokVariable:

@@ -156,9 +156,8 @@ func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 		if st.kind == stepName && !s.many && len(st.filters) == 0 && s.v.Kind() == value.Object {
 			v := s.v.Get(st.name)
 			if v.Kind() != value.Array {
-				if empty = v.IsUndefined(); !empty {
-					s.v = v
-				}
+				s.v = v
+				empty = v.IsUndefined()
 				continue
 			}
 			s, empty = single(v, i == len(p.steps)-1)
@@ -178,16 +177,13 @@ func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 		var one [1]value.Value
 		return p.group.eval(ev, f, s.items(&one))
 	}
-	if empty {
-		return value.Undef, nil
-	}
 	return p.finish(s), nil
 }
 
 // finish turns the last stream into the value of the path.
 func (p *pathNode) finish(s stream) value.Value {
 	if !s.many {
-		if p.keep {
+		if p.keep && !s.v.IsUndefined() {
 			return value.FromArray([]value.Value{s.v}).WithFlags(value.Sequence | value.KeepSingleton)
 		}
 		return s.v

@@ -99,9 +99,12 @@ func (w *writer) write(v value.Value, newline string, depth int) *Error {
 	switch v.Kind() {
 	case value.Number:
 		x := v.Float()
-		if math.IsInf(x, 0) || math.IsNaN(x) {
+		switch {
+		case math.IsInf(x, 0):
+			return newError("D1001", -1, details{})
+		case math.IsNaN(x):
 			w.out = append(w.out, "null"...)
-		} else {
+		default:
 			w.out = value.AppendNumber(w.out, rounded(x))
 		}
 	case value.String:
@@ -180,7 +183,7 @@ func (ev *evaluator) draft(v value.Value) (*value.Draft, *Error) {
 	if err := ev.checkDepth(v, 0); err != nil {
 		return nil, err
 	}
-	cells := 0
+	cells, infinite := 0, false
 	d := value.NewDraft(v, func(leaf value.Value) value.Value {
 		cells++
 		switch leaf.Kind() {
@@ -189,6 +192,7 @@ func (ev *evaluator) draft(v value.Value) (*value.Draft, *Error) {
 		case value.Number:
 			x := leaf.Float()
 			if math.IsInf(x, 0) || math.IsNaN(x) {
+				infinite = infinite || math.IsInf(x, 0)
 				return value.NullValue
 			}
 			if x != math.Trunc(x) {
@@ -197,5 +201,8 @@ func (ev *evaluator) draft(v value.Value) (*value.Draft, *Error) {
 		}
 		return leaf
 	})
+	if infinite {
+		return nil, newError("D1001", -1, details{})
+	}
 	return d, ev.meter(64 * cells)
 }

@@ -95,12 +95,9 @@ func (p *pathNode) yields() bool       { return p.tuples != nil && p.group == ni
 func (p *pathNode) scope() *tupleScope { return p.tuples }
 
 func (p *pathNode) tuplesOf(ev *evaluator, f *frame, in value.Value) ([]tuple, value.Value, *Error) {
-	ts, s, isTuples, empty, err := p.walk(ev, f, in)
+	ts, s, isTuples, _, err := p.walk(ev, f, in)
 	if err != nil || isTuples {
 		return ts, value.Undef, err
-	}
-	if empty {
-		return nil, value.Undef, nil
 	}
 	return nil, p.finish(s), nil
 }
@@ -131,8 +128,6 @@ func (p *pathNode) evalTuples(ev *evaluator, f *frame, in value.Value) (value.Va
 			out[i] = ts[i].at
 		}
 		s = stream{value.FromArray(out).WithFlags(value.Sequence), true}
-	} else if empty {
-		return value.Undef, nil
 	}
 	return p.finish(s), nil
 }
