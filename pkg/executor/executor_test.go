@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -423,5 +424,121 @@ func TestRunCanBeDrivenByHand(t *testing.T) {
 	}
 	if err := r.Advance(executor.Record{}); err == nil {
 		t.Error("Advance goes on after the end")
+	}
+}
+
+// endless never ends by itself: the only ways out are the bounds.
+const endless = `($f := function($n) { $f($n + 1) }; $f(0))`
+
+func TestEndlessExpressionEndsAtTheTimeLimit(t *testing.T) {
+	source := strings.Replace(chain(1), `{expr: "0"}`, "{expr: '"+endless+"'}", 1)
+	g := build(t, "executionLimits: {maxExecutionTimeMs: 30}"+source).Graphs[0]
+	_, err := run(context.Background(), t, g)
+	var limit *executor.LimitError
+	if !errors.As(err, &limit) || limit.MaxTime != 30*time.Millisecond {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCancellationEndsAnExpressionThatIsUnderWay(t *testing.T) {
+	source := strings.Replace(chain(1), `{expr: "0"}`, "{expr: '"+endless+"'}", 1)
+	g := build(t, source).Graphs[0]
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := run(ctx, t, g); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// replies is a port that answers every call alike.
+type replies struct {
+	script
+	reply value.Value
+}
+
+func (r *replies) CallTool(context.Context, string, string, value.Value) (graph.ToolResult, error) {
+	return graph.ToolResult{Reply: r.reply, Attempts: 3, FromCache: true}, nil
+}
+
+const passOn = `
+version: "1.0"
+server: {name: test, version: "1"}
+mcpServers: {s: {command: none}}
+tools:
+  - name: t
+    description: Test
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: read}
+      - {id: read, type: mcp, server: s, tool: read, next: pass}
+      - {id: pass, type: transform, transform: {expr: $.read}, next: exit}
+      - {id: exit, type: exit}
+`
+
+func TestFiveMegabytesTravelThroughMCPAndTransform(t *testing.T) {
+	text := strings.Repeat("mcpgraph ", 5<<20/9)
+	g := build(t, passOn).Graphs[0]
+	for _, want := range []value.Value{
+		value.FromString(text),
+		value.FromArray([]value.Value{value.FromString(text), value.FromNumberText("12345678901234567890")}),
+	} {
+		content := want.Str()
+		if want.Kind() == value.Array {
+			content = want.JSON()
+		}
+		block := value.FromEntries([]value.Entry{
+			{Key: "type", Value: value.FromString("text")}, {Key: "text", Value: value.FromString(content)},
+		})
+		reply := value.FromEntries([]value.Entry{{Key: "content", Value: value.FromArray([]value.Value{block})}})
+		r := executor.NewRun(g, value.FromEntries(nil))
+		if err := (&executor.Executor{}).Run(context.Background(), r, &replies{script{t: t}, reply}); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Result().JSON(); got != want.JSON() {
+			t.Errorf("%d bytes went in, %d came out", len(want.JSON()), len(got))
+		}
+		if rec := r.History()[1]; rec.Attempts != 3 || !rec.FromCache {
+			t.Errorf("the record does not say how the call went: %+v", rec)
+		}
+	}
+}
+
+func TestCostOfATurnDoesNotGrowWithTheHistory(t *testing.T) {
+	cost := func(turns int) float64 {
+		g, port := loop(t, turns), &quiet{}
+		return testing.AllocsPerRun(1, func() {
+			if err := (&executor.Executor{}).Run(context.Background(), executor.NewRun(g, value.FromEntries(nil)), port); err != nil {
+				t.Error(err)
+			}
+		}) / float64(turns)
+	}
+	if few, many := cost(100), cost(10_000); many > 1.02*few {
+		t.Errorf("%.2f allocations a turn in 100 turns, %.2f in 10,000", few, many)
+	}
+}
+
+func TestLogOfARuleNamesToolAndNode(t *testing.T) {
+	g := build(t, `
+version: "1.0"
+server: {name: test, version: "1"}
+tools:
+  - name: t
+    description: Test
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: pick}
+      - {id: pick, type: switch, conditions: [{rule: {log: {var: entry.a}}, next: exit}], next: exit}
+      - {id: exit, type: exit}
+`).Graphs[0]
+	var out strings.Builder
+	args, _ := value.Parse(`{"a":{"b":1}}`)
+	e := &executor.Executor{Log: slog.New(slog.NewTextHandler(&out, nil))}
+	if err := e.Run(context.Background(), executor.NewRun(g, args), &script{t: t}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"tool=t", "node=pick", `{\"b\":1}`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s is missing in %s", want, out.String())
+		}
 	}
 }

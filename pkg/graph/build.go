@@ -16,6 +16,7 @@ func Build(file *config.File, kinds []*Kind) (*Set, []diag.Diagnostic) {
 		kinds:       map[string]*Kind{},
 		servers:     map[string]*config.Upstream{},
 		used:        map[string]bool{},
+		tools:       map[string]string{},
 		suggestions: maxComparisons,
 	}
 	for _, k := range kinds {
@@ -25,6 +26,11 @@ func Build(file *config.File, kinds []*Kind) (*Set, []diag.Diagnostic) {
 	for _, up := range file.Upstreams {
 		b.servers[up.Name] = up
 		b.serverNames = append(b.serverNames, up.Name)
+	}
+	for _, t := range file.Tools {
+		for _, n := range t.Nodes {
+			b.tools[n.Get("id").Text().String()] = t.Name.String()
+		}
 	}
 	set := &Set{File: file}
 	if file.Flat {
@@ -50,6 +56,7 @@ type builder struct {
 	servers     map[string]*config.Upstream
 	serverNames []string
 	used        map[string]bool
+	tools       map[string]string // in the tool layout: for each node id, a tool that has it
 	suggestions int
 	ds          []diag.Diagnostic
 }
@@ -149,7 +156,13 @@ func (b *builder) resolve(s *scope, n *Node, e *Edge) {
 	if e.To = s.byID[e.Target]; e.To != nil {
 		return
 	}
-	d := e.text.Problem(diag.CodeUnknownNode, fmt.Sprintf(
+	if tool, ok := b.tools[e.Target]; ok {
+		n.broken = true
+		b.report(e.src.Problem(diag.CodeForeignNode, fmt.Sprintf(
+			"%q of node %q leads to node %q, which is part of tool %q", e.Field, n.ID, e.Target, tool)))
+		return
+	}
+	d := e.src.Problem(diag.CodeUnknownNode, fmt.Sprintf(
 		"%q of node %q leads to node %q, which does not exist", e.Field, n.ID, e.Target))
 	if near, ok := b.nearest(e.Target, s.ids); ok {
 		d.Hint = fmt.Sprintf("did you mean %q?", near)

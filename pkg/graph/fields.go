@@ -217,7 +217,7 @@ func (f *Fields) Edge(name, doc string, opts ...Option) int {
 		}
 		return NoEdge
 	}
-	f.node.Edges = append(f.node.Edges, Edge{Field: f.path + name, Target: id, text: n.Text()})
+	f.node.Edges = append(f.node.Edges, Edge{Field: f.path + name, Target: id, src: n})
 	return len(f.node.Edges) - 1
 }
 

@@ -188,7 +188,7 @@ func (f *flatNodes) foreignEdges() map[*Edge]bool {
 				}
 				if other >= 0 && other != tool {
 					foreign[e] = true
-					d := e.text.Problem(diag.CodeForeignNode, fmt.Sprintf(
+					d := e.src.Problem(diag.CodeForeignNode, fmt.Sprintf(
 						"%q of node %q, which is part of tool %q, leads to node %q of tool %q",
 						e.Field, n.ID, f.names[tool], e.Target, f.names[other]))
 					d.Related = []diag.Related{{Pos: e.To.Pos, Message: "the node is here"}}

@@ -67,11 +67,13 @@ type Node struct {
 	// Pos is where the node is written.
 	Pos diag.Pos
 
-	src     *config.Node
-	owner   string // the tool that an entry or exit of the flat layout is for
-	broken  bool   // an edge could not be decoded
-	refs    []reference
-	literal *literal
+	src    *config.Node
+	owner  string // the tool that an entry or exit of the flat layout is for
+	broken bool   // an edge could not be decoded
+	refs   []reference
+	// literal gives the output along an edge, and where it is written, if that
+	// is known before any run; else it is nil.
+	literal func(*Edge) (value.Value, *config.Node)
 }
 
 // End gives the place just behind the node.
@@ -91,8 +93,8 @@ type Edge struct {
 	Target string
 	To     *Node
 
-	text config.Text
+	src *config.Node
 }
 
 // Pos gives where the target's id is written.
-func (e *Edge) Pos() diag.Pos { return e.text.Pos() }
+func (e *Edge) Pos() diag.Pos { return e.src.Pos() }

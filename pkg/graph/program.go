@@ -166,12 +166,12 @@ func (f *Fields) Yields(p *Program) {
 	}
 	// JSON is JSONata that means itself.
 	if v, err := value.Parse(p.Source()); err == nil {
-		f.node.literal = &literal{value: v, program: p}
+		f.node.literal = func(*Edge) (value.Value, *config.Node) { return v, p.src }
 	}
 }
 
-// literal is an output that is known before any run.
-type literal struct {
-	value   value.Value
-	program *Program
+// YieldsTarget declares that the node's output is the id of the node that it
+// goes to.
+func (f *Fields) YieldsTarget() {
+	f.node.literal = func(e *Edge) (value.Value, *config.Node) { return value.FromString(e.Target), e.src }
 }

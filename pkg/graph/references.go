@@ -81,7 +81,7 @@ func (b *builder) references(g *Graph, s *scope, w *walk) {
 
 func (b *builder) unknownReference(g *Graph, s *scope, n *Node, r reference) {
 	message := fmt.Sprintf("node %q does not exist in tool %q: %s", r.ref.Node, g.Name, r.effect())
-	if s.byID[r.ref.Node] != nil {
+	if _, ok := b.tools[r.ref.Node]; ok || s.byID[r.ref.Node] != nil {
 		message = fmt.Sprintf("node %q is not part of tool %q: %s", r.ref.Node, g.Name, r.effect())
 	}
 	d := r.problem(diag.CodeUnknownReference, message)

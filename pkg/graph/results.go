@@ -4,7 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // results reports outputs that are known before any run, become the tool's
@@ -14,27 +18,74 @@ func (b *builder) results(g *Graph) {
 		return
 	}
 	for _, n := range g.Nodes {
-		if n.literal == nil || !leadsTo(n, g.Exit) {
+		if n.literal == nil {
 			continue
 		}
-		err := g.Output.Validate(n.literal.value)
-		var wrong *SchemaError
-		if !errors.As(err, &wrong) {
-			continue
+		var last *config.Node
+		for i := range n.Edges {
+			e := &n.Edges[i]
+			if e.To != g.Exit {
+				continue
+			}
+			v, src := n.literal(e)
+			var wrong *SchemaError
+			if src == last || !errors.As(g.Output.Validate(v), &wrong) {
+				continue
+			}
+			last = src
+			d := src.Problem(diag.CodeImpossible, fmt.Sprintf(
+				"the result %s never fits the outputSchema of tool %q: %s", short(v.JSON()), g.Name, wrong))
+			d.Related = []diag.Related{{Pos: g.Output.src.Pos(), Message: "the schema is here"}}
+			b.report(d)
 		}
-		src := n.literal.program.src
-		d := src.Problem(diag.CodeImpossible, fmt.Sprintf(
-			"this result of tool %q never fits its outputSchema: %s", g.Name, wrong))
-		d.Related = []diag.Related{{Pos: g.Output.src.Pos(), Message: "the schema is here"}}
-		b.report(d)
 	}
 }
 
-func leadsTo(n, to *Node) bool {
-	for i := range n.Edges {
-		if n.Edges[i].To == to {
-			return true
+// defaults reports values that a schema gives as a default or an example of
+// something and that it then does not accept.
+func (b *builder) defaults(s *Schema, what string) {
+	seen := map[*jsonschema.Schema]bool{}
+	var walk func(sub *jsonschema.Schema)
+	walk = func(sub *jsonschema.Schema) {
+		if sub == nil || seen[sub] {
+			return
+		}
+		seen[sub] = true
+		if sub.Default != nil {
+			b.ownValue(s, sub, *sub.Default, what, "default")
+		}
+		for i, x := range sub.Examples {
+			b.ownValue(s, sub, x, what, "examples", i)
+		}
+		walk(sub.Items2020)
+		if items, ok := sub.Items.(*jsonschema.Schema); ok {
+			walk(items)
+		}
+		for _, list := range [][]*jsonschema.Schema{sub.PrefixItems, sub.AllOf, sub.AnyOf, sub.OneOf} {
+			for _, part := range list {
+				walk(part)
+			}
+		}
+		walk(sub.Ref)
+		for _, part := range sub.Properties {
+			walk(part)
 		}
 	}
-	return false
+	walk(s.compiled)
+}
+
+// ownValue reports a value, at path in the schema sub, that sub does not accept.
+func (b *builder) ownValue(s *Schema, sub *jsonschema.Schema, x any, what string, path ...any) {
+	var invalid *jsonschema.ValidationError
+	if !errors.As(sub.Validate(x), &invalid) {
+		return
+	}
+	src := follow(s.src, fragment(sub.Location)).At(path...)
+	v, err := value.FromAny(x)
+	if src == nil || err != nil {
+		return
+	}
+	wrong := &SchemaError{Problems: problemsOf(invalid, v)}
+	b.report(src.Problem(diag.CodeImpossible, fmt.Sprintf(
+		"%s of %s never fits its own schema: %s", path[0], what, wrong)))
 }

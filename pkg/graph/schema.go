@@ -78,7 +78,9 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 	if err == nil {
 		var compiled *jsonschema.Schema
 		if compiled, err = c.Compile(schemaBase); err == nil {
-			return &Schema{raw: v.JSON(), compiled: compiled, quick: newQuick(v), src: src}
+			s := &Schema{raw: v.JSON(), compiled: compiled, quick: newQuick(v), src: src}
+			b.defaults(s, what)
+			return s
 		}
 	}
 	for _, w := range wrongParts(src, err) {

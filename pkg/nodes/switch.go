@@ -60,6 +60,7 @@ func decodeSwitch(f *graph.Fields) graph.Step {
 		f.Problem("conditions", diag.CodeNoDefault, "has no default",
 			"add `next`, or a condition without a rule")
 	}
+	f.YieldsTarget()
 	for _, id := range f.Targets() {
 		s.targets = append(s.targets, value.FromString(id))
 	}
