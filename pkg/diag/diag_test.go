@@ -62,7 +62,7 @@ func TestNearestSpelling(t *testing.T) {
 	}{
 		{"nxt", "next", true}, {"Next", "next", true}, {"sever", "server", true}, {"tols", "tool", true},
 		{"argsss", "args", true}, {"argssss", "", false}, {"ie", "id", true}, {"xy", "", false}, {"x", "", false},
-		{"position", "", false}, {"", "", false}, {"transfrom", "transform", true},
+		{"position", "", false}, {"", "", false}, {"transfrom", "transform", true}, {"tpey", "type", true}, {"ragss", "args", true},
 	}
 	for _, tt := range tests {
 		if got, ok := Nearest(tt.name, valid); got != tt.want || ok != tt.ok {

@@ -11,7 +11,7 @@ import (
 const maxDistance = 2
 
 // Nearest gives the valid name that is closest to name, counted in inserted,
-// dropped and changed characters. It reports false where none is within two
+// dropped and changed characters and neighbours that changed places. It reports false where none is within two
 // edits, or where that would change every character of name. Of two equally
 // close names the alphabetically first is taken.
 func Nearest(name string, valid []string) (string, bool) {
@@ -29,28 +29,32 @@ func Nearest(name string, valid []string) (string, bool) {
 	return best, bestDistance <= maxDistance
 }
 
-// distance is Levenshtein's, except that anything over limit comes out as
-// limit+1, which lets long words that differ in length cost nothing.
+// distance is Levenshtein's with neighbours that changed places counted as one
+// edit, except that anything over limit comes out as limit+1, which lets long
+// words that differ in length cost nothing.
 func distance(a, b []rune, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1
 	}
-	row := make([]int, len(b)+1)
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i, ca := range a {
-		diagonal := row[0]
+		before, last, row = last, row, before
 		row[0] = i + 1
 		least := row[0]
 		for j, cb := range b {
-			cost := diagonal
+			cost := last[j]
 			if ca != cb {
 				cost++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-			least = min(least, row[j+1])
+			cost = min(cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && ca == b[j-1] && a[i-1] == cb {
+				cost = min(cost, before[j-1]+1)
+			}
+			row[j+1] = cost
+			least = min(least, cost)
 		}
 		if least > limit {
 			return limit + 1

@@ -89,23 +89,47 @@ func CompareStrings(a, b string) int {
 	if i == n {
 		return cmpInt(len(a), len(b))
 	}
-	// UTF-8 orders by code point; only characters beyond the basic plane
-	// (lead byte F0 and up) against U+E000 to U+FFFF come out differently.
+	// UTF-8 orders by code point. That differs only where one of the two is
+	// beyond the basic plane (lead byte F0 and up), a pair of surrogates in
+	// UTF-16.
 	for i > 0 && a[i]&0xC0 == 0x80 {
 		i--
 	}
-	ca, cb := a[i], b[i]
-	if ca >= 0xF0 && cb < 0xF0 && aboveSurrogates(b[i:]) {
-		return -1
+	if a[i] < 0xF0 && b[i] < 0xF0 {
+		return strings.Compare(a[i:], b[i:])
 	}
-	if cb >= 0xF0 && ca < 0xF0 && aboveSurrogates(a[i:]) {
-		return 1
+	x, y := units{rest: a[i:]}, units{rest: b[i:]}
+	for {
+		u, v := x.next(), y.next()
+		if u != v || u < 0 {
+			return cmpInt(u, v)
+		}
 	}
-	return strings.Compare(a[i:], b[i:])
 }
 
-func aboveSurrogates(s string) bool {
-	return s[0] >= 0xEE
+// units gives the UTF-16 units of a string one after the other.
+type units struct {
+	rest string
+	low  int // the second half of a pair whose first half was given, or 0
+}
+
+// next returns the next unit, -1 at the end.
+func (u *units) next() int {
+	if low := u.low; low != 0 {
+		u.low = 0
+		return low
+	}
+	if u.rest == "" {
+		return -1
+	}
+	r, width := DecodeRune(u.rest)
+	u.rest = u.rest[width:]
+	if r < 0x10000 {
+		return int(r)
+	}
+	high, low := utf16.EncodeRune(r)
+	u.low = int(low)
+	return int(high)
 }
 
 func cmpInt(a, b int) int {
