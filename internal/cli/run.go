@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -124,6 +125,13 @@ func (a *app) explain(ctx context.Context, engine *mcpgraph.Engine, err error) e
 		return &exitError{exitProblems, err}
 	}
 	_, sources := engine.Diagnostics()
-	a.report([]diag.Diagnostic{node.Diagnostic()}, sources)
+	d := node.Diagnostic()
+	// What the server wrote last stands on lines of its own, behind the place.
+	message, more, _ := strings.Cut(d.Message, "\n")
+	d.Message = strings.TrimSuffix(message, ":")
+	a.report([]diag.Diagnostic{d}, sources)
+	if more != "" {
+		fmt.Fprintln(a.stderr, more)
+	}
 	return &exitError{code: exitProblems}
 }
