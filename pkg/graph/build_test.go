@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,6 +145,64 @@ nodes:
 	}
 	if e := set.Graphs[1].Node("b1").Edges; e[0].Label != `{"var":"entry_b.x"}` || e[0].Default || !e[1].Default {
 		t.Errorf("labels of a switch: %+v", e)
+	}
+}
+
+func TestToolsThatShareAllTheirNodesDoNotMultiplyTheWork(t *testing.T) {
+	shared := func(tools int) string {
+		var b strings.Builder
+		b.WriteString("version: \"1.0\"\nserver: {name: test, version: \"1\"}\ntools:\n")
+		for i := range tools {
+			fmt.Fprintf(&b, "  - {name: t%d, description: d, inputSchema: {type: object}}\n", i)
+		}
+		b.WriteString("nodes:\n")
+		for i := range tools {
+			fmt.Fprintf(&b, "  - {id: e%d, type: entry, tool: t%d, next: n0}\n  - {id: x%d, type: exit, tool: t%d}\n", i, i, i, i)
+		}
+		for i := range 1000 {
+			fmt.Fprintf(&b, "  - {id: n%d, type: transform, transform: {expr: \"1\"}, next: n%d}\n", i, (i+1)%1000)
+		}
+		return b.String()
+	}
+	cost := func(tools int) float64 {
+		file := parse(t, shared(tools))
+		return testing.AllocsPerRun(1, func() { graph.Build(file, nodes.All) }) / float64(1000+3*tools)
+	}
+	if few, many := cost(10), cost(1000); many > 10*few {
+		t.Errorf("%.1f allocations a node with 10 tools, %.1f with 1,000", few, many)
+	}
+}
+
+// TestFlatGraphsNeverShareNodes builds files whose edges are drawn at random.
+func TestFlatGraphsNeverShareNodes(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		var b strings.Builder
+		b.WriteString("version: \"1.0\"\nserver: {name: test, version: \"1\"}\ntools:\n")
+		for i := range 3 {
+			fmt.Fprintf(&b, "  - {name: t%d, description: d, inputSchema: {type: object}}\n", i)
+		}
+		b.WriteString("nodes:\n")
+		to := func() string { return fmt.Sprintf("%c%d", "nnnnex"[r.IntN(6)], r.IntN(3)) }
+		for i := range 3 {
+			fmt.Fprintf(&b, "  - {id: e%d, type: entry, tool: t%d, next: %s}\n  - {id: x%d, type: exit, tool: t%d}\n", i, i, to(), i, i)
+			fmt.Fprintf(&b, "  - {id: n%d, type: switch, conditions: [{rule: {var: e0}, next: %s}], next: %s}\n", i, to(), to())
+		}
+		set, ds := graph.Build(parse(t, b.String()), nodes.All)
+		owner := map[*graph.Node]string{}
+		for _, g := range set.Graphs {
+			for i, n := range g.Nodes {
+				if n.Index != i || owner[n] != "" {
+					t.Fatalf("node %q of %q has index %d and belongs to %q too\n%s", n.ID, g.Name, n.Index, owner[n], b.String())
+				}
+				owner[n] = g.Name
+				for _, e := range n.Edges {
+					if e.To == nil && !diag.HasErrors(ds) || e.To != nil && g.Node(e.Target) != e.To {
+						t.Fatalf("edge from %q to %q leaves the graph\n%s", n.ID, e.Target, b.String())
+					}
+				}
+			}
+		}
 	}
 }
 
