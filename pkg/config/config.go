@@ -32,7 +32,7 @@ type File struct {
 	Limits    Limits
 	Tools     []*Tool
 	// Nodes is the list that serves all tools in the flat layout; nil in the
-	// other.
+	// other, and where there is no list.
 	Nodes []*Node
 	Flat  bool
 }
@@ -52,7 +52,7 @@ type Limits struct {
 
 // Tool is one tool with its nodes as they were written. InputSchema and
 // OutputSchema are nil where the file has none; Annotations and Icons are
-// undefined. In the flat layout Nodes is nil.
+// undefined. Nodes is nil in the flat layout and where the file has no list there.
 type Tool struct {
 	Name                      Text
 	Title, Description        string

@@ -30,13 +30,17 @@ func (d *decoder) optional(n *Node, name string, kind Kind) *Node {
 	return f
 }
 
-// list gives the elements of a node that has to be a list.
+// list gives the elements of a node that has to be a list: nil where it is
+// none, which is reported, and not nil where it is empty.
 func (d *decoder) list(n *Node, what string) []*Node {
 	if n.Kind() != List {
 		d.report(n.Expected(what, "a list"))
 		return nil
 	}
-	return n.Items()
+	if items := n.Items(); items != nil {
+		return items
+	}
+	return []*Node{}
 }
 
 // str gives a field that has to be a string where it is there.

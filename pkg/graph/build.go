@@ -178,6 +178,9 @@ func (b *builder) tool(t *config.Tool) *Graph {
 	s := b.scope(t.Nodes, fmt.Sprintf("tool %q", t.Name.String()))
 	g := b.start(t)
 	g.Nodes, g.byID = s.nodes, s.byID
+	if t.Nodes == nil {
+		return g // reported already
+	}
 	g.Entry = b.end(g, Entry, s.nodes)
 	g.Exit = b.end(g, Exit, s.nodes)
 	b.check(g, s)

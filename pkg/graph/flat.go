@@ -18,11 +18,14 @@ func (b *builder) flat() []*Graph {
 	certain := true
 	for i, t := range b.file.Tools {
 		g := b.start(t)
+		graphs[i] = g
 		g.byID = map[string]*Node{}
+		if b.file.Nodes == nil {
+			continue // reported already
+		}
 		g.Entry = b.end(g, Entry, f.entries[i])
 		g.Exit = b.end(g, Exit, f.exits[i])
 		certain = certain && g.Entry != nil
-		graphs[i] = g
 	}
 	for i, n := range s.nodes {
 		certain = certain && n.Kind != nil && (n.Kind.Role == Inner || f.tool(n) >= 0) && !(f.owner[i] >= 0 && n.broken)
