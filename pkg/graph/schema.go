@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -70,27 +71,52 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 		b.report(src.Expected(what, "a JSON Schema: a map or a boolean"))
 		return nil
 	}
+	doc := v.Any()
+	compiled, err := compileSchema(doc)
+	if err == nil {
+		s := &Schema{raw: v.JSON(), compiled: compiled, quick: newQuick(v), src: src}
+		b.defaults(s, what)
+		return s
+	}
+	// The library stops at the first bad reference that it comes to, and goes
+	// through maps in no order. Without that reference it comes to the next.
+	for range maxBadReferences {
+		parts := wrongParts(src, doc, err)
+		for _, w := range parts {
+			n := src
+			if at := follow(src, w.path); at != nil {
+				n = at
+			}
+			b.report(n.Problem(diag.CodeSchema, fmt.Sprintf("%s does not compile: %s", what, w.message)))
+		}
+		if len(parts) != 1 || !removeReference(doc, parts[0].path) {
+			break
+		}
+		if _, err = compileSchema(doc); err == nil {
+			break
+		}
+	}
+	return nil
+}
+
+// maxBadReferences is how many references are looked for that lead nowhere.
+const maxBadReferences = 100
+
+func compileSchema(doc any) (compiled *jsonschema.Schema, err error) {
+	// What the library does not foresee is still only a schema that is wrong.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it is not understood: %v", p)
+		}
+	}()
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(closedLoader{})
 	c.UseRegexpEngine(compilePattern)
-	err := c.AddResource(schemaBase, v.Any())
-	if err == nil {
-		var compiled *jsonschema.Schema
-		if compiled, err = c.Compile(schemaBase); err == nil {
-			s := &Schema{raw: v.JSON(), compiled: compiled, quick: newQuick(v), src: src}
-			b.defaults(s, what)
-			return s
-		}
+	if err := c.AddResource(schemaBase, doc); err != nil {
+		return nil, err
 	}
-	for _, w := range wrongParts(src, err) {
-		n := src
-		if at := follow(src, w.path); at != nil {
-			n = at
-		}
-		b.report(n.Problem(diag.CodeSchema, fmt.Sprintf("%s does not compile: %s", what, w.message)))
-	}
-	return nil
+	return c.Compile(schemaBase)
 }
 
 // wrongPart is one reason why a schema does not compile.
@@ -101,7 +127,7 @@ type wrongPart struct {
 
 // wrongParts says what is wrong with a schema, and where, as exactly as the
 // error has it.
-func wrongParts(src *config.Node, err error) []wrongPart {
+func wrongParts(src *config.Node, doc any, err error) []wrongPart {
 	var (
 		invalid *jsonschema.SchemaValidationError
 		details *jsonschema.ValidationError
@@ -116,17 +142,17 @@ func wrongParts(src *config.Node, err error) []wrongPart {
 		var parts []wrongPart
 		for _, p := range problemsOf(details, src.Value()) {
 			tokens := append(append([]string(nil), base...), p.tokens...)
-			parts = append(parts, wrongPart{tokens, strings.TrimPrefix(p.sentence(strings.Join(tokens, "/")), " ")})
+			parts = append(parts, wrongPart{tokens, p.sentence(strings.Join(tokens, "/"))})
 		}
 		return parts
 	case errors.As(err, &regex):
 		return []wrongPart{{fragment(regex.URL), fmt.Sprintf("%q is not a regular expression: %v", regex.Regex, regex.Err)}}
 	case errors.As(err, &load):
-		return []wrongPart{{findReference(src, load.URL), fmt.Sprintf("%q is not in the schema; %v", load.URL, errOutside)}}
+		return []wrongPart{{findReference(src, doc, load.URL), fmt.Sprintf("%q is not in the schema; %v", load.URL, errOutside)}}
 	case errors.As(err, &pointer):
-		return []wrongPart{{findReference(src, pointer.URL), fmt.Sprintf("there is nothing at %q", "#"+after(pointer.URL))}}
+		return []wrongPart{{findReference(src, doc, pointer.URL), fmt.Sprintf("there is nothing at %q", "#"+after(pointer.URL))}}
 	case errors.As(err, &anchor):
-		return []wrongPart{{findReference(src, anchor.Reference), fmt.Sprintf("there is nothing at %q", "#"+after(anchor.Reference))}}
+		return []wrongPart{{findReference(src, doc, anchor.Reference), fmt.Sprintf("there is nothing at %q", "#"+after(anchor.Reference))}}
 	}
 	return []wrongPart{{nil, strings.ReplaceAll(err.Error(), schemaBase, "")}}
 }
@@ -159,8 +185,8 @@ func follow(n *config.Node, path []string) *config.Node {
 			n = n.Get(step)
 			continue
 		}
-		var i int
-		if _, err := fmt.Sscanf(step, "%d", &i); err != nil {
+		i, err := strconv.Atoi(step)
+		if err != nil {
 			return nil
 		}
 		n = n.At(i)
@@ -168,24 +194,63 @@ func follow(n *config.Node, path []string) *config.Node {
 	return n
 }
 
-// findReference finds where a schema refers to u. References are written
-// relative to the schema's own address or whole.
-func findReference(n *config.Node, u string) []string {
-	for _, f := range n.Fields() {
-		key := f.Key.String()
-		if key == "$ref" || key == "$dynamicRef" || key == "$schema" {
-			if s := f.Value.Value().Str(); s != "" && (s == u || strings.HasSuffix(u, s)) {
+// isReference reports whether a keyword names another schema.
+func isReference(key string) bool {
+	return key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef" || key == "$schema"
+}
+
+// findReference finds where a schema refers to u, in the part of it that doc
+// still has. References are written whole or relative to the schema's address.
+func findReference(n *config.Node, doc any, u string) []string {
+	switch doc := doc.(type) {
+	case map[string]any:
+		for _, f := range n.Fields() {
+			key := f.Key.String()
+			inner, ok := doc[key]
+			if !ok {
+				continue
+			}
+			if s, ok := inner.(string); ok && isReference(key) && s != "" && strings.HasSuffix(u, s) {
 				return []string{key}
 			}
+			if path := findReference(f.Value, inner, u); path != nil {
+				return append([]string{key}, path...)
+			}
 		}
-		if path := findReference(f.Value, u); path != nil {
-			return append([]string{key}, path...)
-		}
-	}
-	for i, item := range n.Items() {
-		if path := findReference(item, u); path != nil {
-			return append([]string{fmt.Sprint(i)}, path...)
+	case []any:
+		for i, item := range n.Items() {
+			if path := findReference(item, doc[i], u); path != nil {
+				return append([]string{strconv.Itoa(i)}, path...)
+			}
 		}
 	}
 	return nil
+}
+
+// removeReference takes the reference at path out of a schema and reports
+// whether there was one.
+func removeReference(doc any, path []string) bool {
+	if len(path) == 0 || !isReference(path[len(path)-1]) {
+		return false
+	}
+	for len(path) > 1 {
+		switch d := doc.(type) {
+		case map[string]any:
+			doc = d[path[0]]
+		case []any:
+			i, err := strconv.Atoi(path[0])
+			if err != nil || i < 0 || i >= len(d) {
+				return false
+			}
+			doc = d[i]
+		default:
+			return false
+		}
+		path = path[1:]
+	}
+	m, ok := doc.(map[string]any)
+	if ok {
+		delete(m, path[0])
+	}
+	return ok
 }
