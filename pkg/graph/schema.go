@@ -26,12 +26,6 @@ type Schema struct {
 // Raw gives the schema as compact JSON, its keys in the order of the file.
 func (s *Schema) Raw() string { return s.raw }
 
-// IsObject reports whether the schema itself says that a value must be an
-// object: its "type" is "object" and nothing else.
-func (s *Schema) IsObject() bool {
-	return s.src.Get("type").Value().Str() == "object"
-}
-
 // Validate checks a value. The error is a *SchemaError with everything that is
 // wrong.
 func (s *Schema) Validate(v value.Value) error {

@@ -128,11 +128,5 @@ func (t *Template) Eval(ctx context.Context, env *expr.Env) (value.Value, error)
 	return value.FromEntries(entries), nil
 }
 
-// Literal gives the value of a template without expressions, and whether it is
-// one.
-func (t *Template) Literal() (value.Value, bool) {
-	return t.literal, t.program == nil && t.parts == nil
-}
-
 // Place gives where the template is written.
 func (t *Template) Place() (pos, end diag.Pos) { return t.src.Pos(), t.src.End() }

@@ -22,20 +22,12 @@ var outputModes = []string{modeText, modeStructured, modeContent, modeResult}
 
 var errNoStructure = errors.New("the reply has no structuredContent, which `output: structured` asks for")
 
-// ToolError is a reply with isError: the tool ran and says that it failed.
-type ToolError struct {
-	// Text is what the tool says.
-	Text string
-}
-
-func (e *ToolError) Error() string { return e.Text }
-
 // output takes a node's output from the result object of tools/call (MCP,
 // Server Features, Tools). It is undefined where the reply has no content.
 func output(reply value.Value, mode string) (value.Value, error) {
 	content := reply.Get("content")
 	if reply.Get("isError").Bool() {
-		return value.Undef, &ToolError{Text: failure(reply, content)}
+		return value.Undef, errors.New(failure(reply, content))
 	}
 	structured := reply.Get("structuredContent")
 	switch mode {
