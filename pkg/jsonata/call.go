@@ -175,21 +175,24 @@ func (c *compiler) call(n *ast) *callNode {
 	return call
 }
 
-// function evaluates which function is called.
-func (n *callNode) function(ev *evaluator, f *frame, in value.Value) (callable, *Error) {
+// function evaluates which function is called. That it is none becomes an
+// error after the arguments are evaluated, but for one that lacks its $.
+func (n *callNode) function(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
 	v, err := n.proc.eval(ev, f, in)
-	if err != nil {
-		return nil, err
+	if err == nil && v.IsUndefined() && n.hint != nil && n.hint(ev, f) {
+		err = newError("T1005", n.off, details{token: n.token})
 	}
+	return v, err
+}
+
+// called returns the function of a value.
+func (n *callNode) called(v value.Value) (callable, *Error) {
 	if fn := callableOf(v); fn != nil {
 		return fn, nil
 	}
 	token := n.token
 	if token == "" {
 		token = shown(v)
-	}
-	if v.IsUndefined() && n.hint != nil && n.hint(ev, f) {
-		return nil, newError("T1005", n.off, details{token: token})
 	}
 	return nil, newError("T1006", n.off, details{token: token})
 }
@@ -228,11 +231,15 @@ func (n *callNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	if err := n.begin(ev, f, in); err != nil {
 		return value.Undef, err
 	}
-	fn, err := n.function(ev, f, in)
+	proc, err := n.function(ev, f, in)
 	if err != nil {
 		return value.Undef, err
 	}
 	if err := n.arguments(ev, f, in); err != nil {
+		return value.Undef, err
+	}
+	fn, err := n.called(proc)
+	if err != nil {
 		return value.Undef, err
 	}
 	top := len(ev.stack)
@@ -268,11 +275,11 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 		ev.depth--
 		return call.eval(ev, f, in)
 	}
-	fn, err := call.function(ev, f, in)
+	proc, err := call.function(ev, f, in)
 	if err != nil {
 		return value.Undef, err
 	}
-	c, ok := fn.(*closure)
+	c, ok := callableOf(proc).(*closure)
 	if !ok {
 		ev.depth--
 		return call.eval(ev, f, in)
@@ -384,7 +391,8 @@ func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.
 // applyNode is l ~> r where r is not a call.
 type applyNode struct {
 	lhs, rhs node
-	raw      bool // a sequence is not reduced
+	token    string // the function as the source names it
+	raw      bool   // a sequence is not reduced
 	off      int
 }
 
@@ -413,7 +421,7 @@ func (n *applyNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	ev.stack = append(ev.stack, spare[:]...)
 	v, err := fn.call(ev, ev.stack[base:base+1:base+1+spareArgs], value.NullValue)
 	if err != nil {
-		return value.Undef, err.at(n.off, "~>")
+		return value.Undef, err.at(n.off, n.token)
 	}
 	ev.stack = ev.stack[:base]
 	ev.leave()
@@ -439,87 +447,4 @@ func (c *composed) call(ev *evaluator, args []value.Value, _ value.Value) (value
 		return value.Undef, err
 	}
 	return ev.apply(c.second, []value.Value{v})
-}
-
-// transformNode is |pattern|update,delete|: a function that changes a copy of
-// what it is given.
-type transformNode struct {
-	pattern, update, remove node
-	off                     int
-}
-
-func (n *transformNode) eval(_ *evaluator, f *frame, _ value.Value) (value.Value, *Error) {
-	return value.FromFunc(&transformer{n, f}), nil
-}
-
-type transformer struct {
-	n   *transformNode
-	env *frame
-}
-
-func (t *transformer) arity() int { return 1 }
-
-var transformSignature = mustSignature("<(oa):o>")
-
-func (t *transformer) call(ev *evaluator, args []value.Value, context value.Value) (value.Value, *Error) {
-	args, err := transformSignature.bind(args, context)
-	if err != nil {
-		return value.Undef, err
-	}
-	if args[0].IsUndefined() {
-		return value.Undef, nil
-	}
-	if err := ev.enter(t.n.off); err != nil {
-		return value.Undef, err
-	}
-	draft, err := ev.draft(args[0])
-	if err != nil {
-		return value.Undef, err
-	}
-	matches, err := t.n.pattern.eval(ev, t.env, draft.Value())
-	if err != nil {
-		return value.Undef, err
-	}
-	var one [1]value.Value
-	if !matches.IsUndefined() {
-		for _, m := range (stream{matches, matches.Kind() == value.Array}).items(&one) {
-			if err := t.change(ev, draft, m); err != nil {
-				return value.Undef, err
-			}
-		}
-	}
-	ev.leave()
-	return draft.Value(), nil
-}
-
-// change updates one match in the copy.
-func (t *transformer) change(ev *evaluator, draft *value.Draft, m value.Value) *Error {
-	update, err := t.n.update.eval(ev, t.env, m)
-	if err != nil {
-		return err
-	}
-	if !update.IsUndefined() {
-		if update.Kind() != value.Object {
-			return newError("T2011", t.n.off, details{value: update})
-		}
-		for _, e := range update.Entries() {
-			draft.Set(m, e.Key, e.Value)
-		}
-	}
-	if t.n.remove == nil {
-		return nil
-	}
-	remove, err := t.n.remove.eval(ev, t.env, m)
-	if err != nil || remove.IsUndefined() {
-		return err
-	}
-	var one [1]value.Value
-	keys := stream{remove, remove.Kind() == value.Array}.items(&one)
-	if !allOf(keys, value.String) {
-		return newError("T2012", t.n.off, details{value: remove})
-	}
-	for _, k := range keys {
-		draft.Delete(m, k.Str())
-	}
-	return nil
 }

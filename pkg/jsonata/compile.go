@@ -324,7 +324,7 @@ func (c *compiler) sort(n *ast) *sortNode {
 }
 
 func (c *compiler) apply(n *ast) node {
-	a := &applyNode{lhs: c.node(n.lhs), off: n.off}
+	a := &applyNode{lhs: c.node(n.lhs), off: n.off, token: procName(n.rhs)}
 	if n.rhs.kind == astCall && len(n.rhs.predicate) == 0 && n.rhs.group == nil {
 		call := c.call(n.rhs)
 		call.first = a.lhs

@@ -154,7 +154,9 @@ func (p *parser) predicate(left *ast) (*ast, *Error) {
 	if left.kind == astPath {
 		step = left.list[len(left.list)-1]
 	}
-	if step.group != nil || left.group != nil {
+	// The grouping of a path comes after the predicates of its last step,
+	// wherever those stand.
+	if step.group != nil {
 		p.semantic(newError("S0209", open.off, details{token: "["}))
 	}
 	for _, s := range e.seeking {

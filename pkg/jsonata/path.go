@@ -139,15 +139,11 @@ func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	i := 0
 	empty := false
 	if p.cons {
-		if !s.many {
-			s.v = value.FromArray([]value.Value{in}).WithFlags(value.Sequence)
-		}
-		v, err := p.steps[0].node.eval(ev, f, s.v)
-		if err != nil {
+		var err *Error
+		if s, err = p.construct(ev, f, s); err != nil {
 			return value.Undef, err
 		}
-		s = stream{v, v.Kind() == value.Array}
-		empty = v.IsUndefined() || s.many && v.Len() == 0
+		empty = s.v.IsUndefined() || s.many && s.v.Len() == 0
 		i = 1
 	}
 	for ; i < len(p.steps) && !empty; i++ {
@@ -178,6 +174,16 @@ func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 		return p.group.eval(ev, f, s.items(&one))
 	}
 	return p.finish(s), nil
+}
+
+// construct evaluates an array constructor at the beginning of a path, once
+// for the whole input.
+func (p *pathNode) construct(ev *evaluator, f *frame, s stream) (stream, *Error) {
+	if !s.many {
+		s.v = value.FromArray([]value.Value{s.v}).WithFlags(value.Sequence)
+	}
+	v, err := p.steps[0].node.eval(ev, f, s.v)
+	return stream{v, v.Kind() == value.Array}, err
 }
 
 // finish turns the last stream into the value of the path.

@@ -113,10 +113,10 @@ func (p *pathNode) evalTuples(ev *evaluator, f *frame, in value.Value) (value.Va
 	}
 	ev.depth--
 	if p.group != nil {
-		if isTuples && len(ts) > 0 {
+		if isTuples {
 			return p.group.evalTuples(ev, f, p.tuples, ts)
 		}
-		if empty || isTuples {
+		if empty {
 			s = stream{}
 		}
 		var one [1]value.Value
@@ -139,45 +139,37 @@ func (p *pathNode) walk(ev *evaluator, f *frame, in value.Value) (ts []tuple, s 
 	s = stream{in, in.Kind() == value.Array && !p.asInput}
 	for i := range p.steps {
 		st := &p.steps[i]
-		if st.tuple && !isTuples {
-			isTuples = true
-			if st.kind != stepSort {
-				var one [1]value.Value
-				items := s.items(&one)
-				if err := ev.cells(2 * len(items)); err != nil {
-					return nil, s, true, false, err
-				}
-				ts = make([]tuple, len(items))
-				for j, item := range items {
-					ts[j] = tuple{at: item}
-				}
-			} else {
-				if ts, err = p.sortedTuples(ev, plain, st, s); err != nil {
-					return nil, s, true, false, err
-				}
-				if ts, err = p.stages(ev, f, st, ts); err != nil {
-					return nil, s, true, false, err
-				}
-				continue
-			}
-		}
-		if isTuples {
-			if ts, err = p.stepTuples(ev, f, st, ts); err != nil {
-				return nil, s, true, false, err
-			}
-			continue
-		}
-		if p.cons && i == 0 {
-			if !s.many {
-				s.v = value.FromArray([]value.Value{in}).WithFlags(value.Sequence)
-			}
-			v, err := st.node.eval(ev, plain, s.v)
-			if err != nil {
+		begins := st.tuple && !isTuples
+		isTuples = isTuples || st.tuple
+		switch {
+		case p.cons && i == 0:
+			var made stream
+			if made, err = p.construct(ev, plain, s); err != nil {
 				return nil, s, false, false, err
 			}
-			s = stream{v, v.Kind() == value.Array}
-			empty = v.IsUndefined() || s.many && v.Len() == 0
-		} else if s, empty, err = st.run(ev, plain, s, i == len(p.steps)-1); err != nil {
+			empty = made.many && made.v.Len() == 0 || made.v.IsUndefined()
+			if st.focus < 0 {
+				s = made
+			}
+			if begins {
+				// With a focus the array is not what the next step starts from.
+				empty = false
+				ts, err = tuplesOf(ev, s)
+			}
+		case begins && st.kind == stepSort:
+			if ts, err = p.sortedTuples(ev, plain, st, s); err == nil {
+				ts, err = p.stages(ev, f, st, ts)
+			}
+		case begins:
+			if ts, err = tuplesOf(ev, s); err == nil {
+				ts, err = p.stepTuples(ev, f, st, ts)
+			}
+		case isTuples:
+			ts, err = p.stepTuples(ev, f, st, ts)
+		default:
+			s, empty, err = st.run(ev, plain, s, i == len(p.steps)-1)
+		}
+		if err != nil {
 			return nil, s, false, false, err
 		}
 		if empty {
@@ -185,6 +177,20 @@ func (p *pathNode) walk(ev *evaluator, f *frame, in value.Value) (ts []tuple, s 
 		}
 	}
 	return ts, s, isTuples, empty, nil
+}
+
+// tuplesOf makes a tuple of each item of a stream.
+func tuplesOf(ev *evaluator, s stream) ([]tuple, *Error) {
+	var one [1]value.Value
+	items := s.items(&one)
+	if err := ev.cells(2 * len(items)); err != nil {
+		return nil, err
+	}
+	ts := make([]tuple, len(items))
+	for i, item := range items {
+		ts[i] = tuple{at: item}
+	}
+	return ts, nil
 }
 
 // sortedTuples begins the tuples of a path at an order-by.
