@@ -11,7 +11,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected output of testdata/diag and docs/diagnostics.md")
+var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the expected output of testdata/diag and docs/diagnostics.md")
 
 // nothingSet is an environment without variables.
 func nothingSet(string) (string, bool) { return "", false }
