@@ -118,7 +118,7 @@ func (d *decoder) topLevel(root *Node) {
 		d.file.Flat = true
 		d.file.Nodes = d.list(nodes.Value, `"nodes"`)
 	}
-	if tools := d.required(root, owner, "tools", List); tools != nil {
+	if tools := d.optional(root, "tools", List); tools != nil {
 		d.tools(tools, root)
 	}
 }

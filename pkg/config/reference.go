@@ -54,7 +54,7 @@ var topSettings = []Setting{
 	{Name: "mcpServers", Doc: "The MCP servers that nodes call, by name", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "servers", Doc: "Older spelling of mcpServers", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "executionLimits", Doc: "Bounds of every run", Shape: MapShape, Fields: limitSettings},
-	{Name: "tools", Doc: "The tools that the server offers", Shape: ListShape, Required: true, Fields: toolSettings},
+	{Name: "tools", Doc: "The tools that the server offers", Shape: ListShape, Fields: toolSettings},
 	{Name: "nodes", Doc: "The nodes of all tools, in the flat layout", Shape: FlatShape},
 }
 

@@ -27,9 +27,13 @@ func (d *decoder) tools(list, root *Node) {
 				p := t.Name.Problem(diag.CodeDuplicateTool, fmt.Sprintf("a second tool has the name %q", name))
 				p.Related = []diag.Related{{File: f.File(), Pos: f.Pos(), Message: "the first is here"}}
 				d.report(p)
-				continue
+				// In the flat layout nodes know their tool by its name.
+				if d.file.Flat {
+					continue
+				}
+			} else {
+				first[name] = t.Name
 			}
-			first[name] = t.Name
 		}
 		d.file.Tools = append(d.file.Tools, t)
 	}

@@ -124,6 +124,9 @@ func (b *builder) node(src *config.Node, where string) *Node {
 	n.Kind = b.kinds[kind]
 	if n.Kind == nil {
 		n.broken = true
+		if src.Get("type") == nil {
+			b.misspeltType(src, f.owner)
+		}
 		if kind != "" {
 			d := src.Get("type").Problem(diag.CodeNodeType, fmt.Sprintf("%s has type %q, which does not exist", f.owner, kind))
 			d.Hint = "types are " + diag.List(b.kindNames)
@@ -142,6 +145,17 @@ func (b *builder) node(src *config.Node, where string) *Node {
 	n.Step = n.Kind.Decode(f)
 	f.finish()
 	return n
+}
+
+// misspeltType reports the key of a node without a type that looks like it.
+// What other keys such a node may have is not known.
+func (b *builder) misspeltType(src *config.Node, owner string) {
+	valid := []string{"type"}
+	for _, field := range src.Fields() {
+		if _, ok := diag.Nearest(field.Key.String(), valid); ok {
+			b.report(field.Key.Unknown(owner, valid))
+		}
+	}
 }
 
 const (
@@ -193,7 +207,7 @@ func (b *builder) start(t *config.Tool) *Graph {
 	return &Graph{
 		Name: t.Name.String(), Title: t.Title, Description: t.Description,
 		Limits:      b.file.Limits,
-		Input:       b.schema(t.InputSchema, "inputSchema of "+owner),
+		Input:       b.inputSchema(t.InputSchema, "inputSchema of "+owner),
 		Output:      b.schema(t.OutputSchema, "outputSchema of "+owner),
 		Annotations: t.Annotations, Icons: t.Icons,
 		File: b.file.Path, Pos: t.Pos,

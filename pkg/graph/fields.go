@@ -142,10 +142,11 @@ func (f *Fields) report(d diag.Diagnostic) {
 	}
 }
 
-// Has reports whether the field is written in the file, whatever its value.
+// Has reports whether the field is written in the file with a value other than
+// null.
 func (f *Fields) Has(name string) bool {
-	_, ok := f.src.Field(name)
-	return ok
+	field, ok := f.src.Field(name)
+	return ok && !field.Value.IsNull()
 }
 
 // Problem reports something wrong with the field, or with the whole map where

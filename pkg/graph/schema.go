@@ -93,6 +93,26 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 	return nil
 }
 
+// inputSchema compiles the schema of a tool's arguments, which are always an
+// object (MCP, "Tool": inputSchema.type is "object").
+func (b *builder) inputSchema(src *config.Node, what string) *Schema {
+	s := b.schema(src, what)
+	if src == nil {
+		return s
+	}
+	t := src.Get("type")
+	allows := t == nil || t.Text().String() == "object"
+	for _, one := range t.Items() {
+		allows = allows || one.Text().String() == "object"
+	}
+	if s != nil && !allows {
+		d := t.Problem(diag.CodeSchema, what+" fits no call: the arguments of a tool are always an object")
+		d.Hint = "write type: object"
+		b.report(d)
+	}
+	return s
+}
+
 // maxBadReferences is how many references are looked for that lead nowhere.
 const maxBadReferences = 100
 

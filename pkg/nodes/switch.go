@@ -19,21 +19,18 @@ var Switch = &graph.Kind{
 
 const targetDoc = "The node to go to where the rule is true"
 
+// decodeSwitch also takes the older form of a switch, which files have in both
+// layouts: conditions say target for next, and one without a rule is the
+// default. In that form, and in the flat layout, next may be left out.
 func decodeSwitch(f *graph.Fields) graph.Step {
 	s := &router{fallback: graph.NoEdge}
-	// In the flat layout a condition without a rule is the default.
-	var optional, target []graph.Option
-	if f.Flat() {
-		optional = []graph.Option{graph.Optional}
-		target = []graph.Option{graph.Alias("target")}
-	}
-	conditions := f.List("conditions", "Rules in the order in which they are tried")
-	defaults := 0
-	for _, c := range conditions {
+	older, defaults := f.Flat(), 0
+	for _, c := range f.List("conditions", "Rules in the order in which they are tried") {
 		ruled := c.Has("rule")
-		rule := c.Rule("rule", "A JSON Logic rule, in which var takes JSONata expressions", optional...)
-		edge := c.Edge("next", targetDoc, target...)
-		if !ruled && f.Flat() {
+		rule := c.Rule("rule", "A JSON Logic rule, in which var takes JSONata expressions", graph.Optional)
+		edge := c.Edge("next", targetDoc, graph.Alias("target"))
+		older = older || !ruled || c.Has("target")
+		if !ruled {
 			defaults++
 			if defaults > 1 {
 				c.Problem("", diag.CodeConflict, "has a second condition without a rule",
@@ -46,19 +43,21 @@ func decodeSwitch(f *graph.Fields) graph.Step {
 		c.LabelEdge(edge, rule.Source(), false)
 		s.routes = append(s.routes, route{rule, edge})
 	}
+	var optional []graph.Option
+	if older {
+		optional = []graph.Option{graph.Optional}
+	}
 	next := f.Edge("next", "The node to go to where no rule is true", optional...)
 	f.LabelEdge(next, "default", true)
 	switch {
-	case next == graph.NoEdge:
-	case defaults > 0:
+	case defaults > 0 && f.Has("next"):
 		f.Problem("next", diag.CodeConflict, "has both \"next\" and a condition without a rule",
-			"only one of them can be the default")
-	default:
-		s.fallback = next
-	}
-	if f.Flat() && defaults == 0 && !f.Has("next") {
+			"only one of them can be the default: give the condition a rule, or leave \"next\" out")
+	case defaults == 0 && older && !f.Has("next"):
 		f.Problem("conditions", diag.CodeNoDefault, "has no default",
 			"add `next`, or a condition without a rule")
+	case next != graph.NoEdge:
+		s.fallback = next
 	}
 	f.YieldsTarget()
 	for _, id := range f.Targets() {
