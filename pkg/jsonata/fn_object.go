@@ -68,6 +68,9 @@ func fnSpread(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if err := ev.spread(v, &out, 0); err != nil {
 		return value.Undef, err
 	}
+	if v.Kind() == value.Array && v.Len() > 0 {
+		return value.FromArray(out), nil
+	}
 	return sequence(out), nil
 }
 
@@ -88,7 +91,10 @@ func (ev *evaluator) spread(v value.Value, out *[]value.Value, depth int) *Error
 		if err := ev.spend(len(entries)); err != nil {
 			return err
 		}
-		if err := ev.cells(len(*out) + 4*len(entries)); err != nil {
+		if err := ev.cells(len(*out) + len(entries)); err != nil {
+			return err
+		}
+		if err := ev.meter(96 * len(entries)); err != nil {
 			return err
 		}
 		for _, e := range entries {
@@ -112,7 +118,7 @@ func fnMerge(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		if err := ev.spend(len(entries) + 1); err != nil {
 			return value.Undef, err
 		}
-		if err := ev.cells(2*b.Len() + len(entries)); err != nil && b.Len() > 64 {
+		if err := ev.meter(80 * len(entries)); err != nil {
 			return value.Undef, err
 		}
 		for i := range entries {

@@ -35,6 +35,9 @@ func (p *parser) infix(left *ast) (*ast, *Error) {
 	if t.text == "." {
 		return p.dot(left, right), nil
 	}
+	if t.text == "&" {
+		return concatenation(left, right, t), nil
+	}
 	n := &ast{kind: astBinary, text: t.text, off: t.off, end: t.end, lhs: left, rhs: right}
 	switch t.text {
 	case ":=":
@@ -71,14 +74,28 @@ func (p *parser) infix(left *ast) (*ast, *Error) {
 	return n, nil
 }
 
+// concatenation joins a chain of & in one node, however long it is.
+func concatenation(left, right *ast, t token) *ast {
+	n := left
+	if left.kind != astBinary || left.text != "&" {
+		n = &ast{kind: astBinary, text: "&", off: t.off, end: t.end, list: []*ast{left}}
+		n.raise(left)
+		pushAncestry(n, left)
+	}
+	n.list = append(n.list, right)
+	n.raise(right)
+	pushAncestry(n, right)
+	return n
+}
+
 // dot appends right to the path that left is or begins.
 func (p *parser) dot(left, right *ast) *ast {
 	path := left
 	if left.kind != astPath {
 		path = &ast{kind: astPath, off: left.off, end: left.end, list: []*ast{left}}
 		path.raise(left)
-		if left.tuple {
-			// The predicates see the parents that the steps inside bind.
+		if left.tuple && left.focus == "" && left.kind != astBlock {
+			// The predicates see the parents that the step binds.
 			left.stages = append(left.predicate, left.stages...)
 			left.predicate = nil
 		}
@@ -354,7 +371,7 @@ func (p *parser) lambda(n *ast) (*ast, *Error) {
 	if p.is("<") {
 		start := p.tok.off
 		depth := 1
-		text := "<"
+		text := []byte("<")
 		for depth > 0 && !p.is("{") && p.tok.kind != tokEnd {
 			if err := p.advance(false); err != nil {
 				return nil, err
@@ -366,13 +383,13 @@ func (p *parser) lambda(n *ast) (*ast, *Error) {
 				depth++
 			}
 			if depth > 0 {
-				text += p.src[p.tok.off:p.tok.end]
+				text = append(text, p.src[p.tok.off:p.tok.end]...)
 			}
 		}
 		if err := p.expect(">", false); err != nil {
 			return nil, err
 		}
-		sig, err := parseSignature(text + ">")
+		sig, err := parseSignature(string(append(text, '>')))
 		if err != nil {
 			err.Offset = start
 			return nil, err

@@ -34,7 +34,8 @@ type step struct {
 	tuple                  bool
 	focus, index, ancestor int
 	nested                 tupleSource
-	nestedTo               []int // where the cells of nested's tuples go
+	nestedTo               []int    // where the cells of nested's tuples go
+	nestedFilters          []filter // those of nested itself, for each input
 }
 
 func (c *compiler) path(n *ast) node {
@@ -95,10 +96,24 @@ func (c *compiler) steps(p *pathNode, n *ast) {
 			st.sort = c.sort(s)
 		default:
 			st.kind = stepNode
-			st.node = c.node(s)
-			if src, ok := st.node.(tupleSource); ok && s.tuple && src.yields() {
+			inner := s
+			if s.kind == astBlock && s.tuple && s.focus == "" && s.group == nil {
+				// The predicates see what the steps inside bind.
+				bare := *s
+				bare.predicate, bare.keepArray = nil, false
+				inner = &bare
+			}
+			st.node = c.node(inner)
+			src, ok := st.node.(tupleSource)
+			switch {
+			case ok && s.tuple && src.yields():
 				st.nested = src
 				st.nestedTo = p.tuples.offsets(src)
+				for _, stage := range s.predicate {
+					st.nestedFilters = append(st.nestedFilters, c.filter(stage))
+				}
+			case inner != s:
+				st.node = c.node(s)
 			}
 		}
 		for _, stage := range s.stages {
@@ -328,7 +343,7 @@ func (c *collector) add(ev *evaluator, v value.Value) *Error {
 func (c *collector) flatten(ev *evaluator, v value.Value) *Error {
 	if v.Kind() != value.Array || v.Flags()&value.Cons != 0 {
 		if len(c.seq) == cap(c.seq) {
-			if err := ev.cells(2 * len(c.seq)); err != nil && len(c.seq) >= ev.limits.Sequence {
+			if err := ev.grows(len(c.seq)); err != nil {
 				return err
 			}
 		}

@@ -158,7 +158,7 @@ func (p *pathNode) walk(ev *evaluator, f *frame, in value.Value) (ts []tuple, s 
 			}
 		case begins && st.kind == stepSort:
 			if ts, err = p.sortedTuples(ev, plain, st, s); err == nil {
-				ts, err = p.stages(ev, f, st, ts)
+				ts, err = p.stages(ev, f, st.filters, ts)
 			}
 		case begins:
 			if ts, err = tuplesOf(ev, s); err == nil {
@@ -183,7 +183,7 @@ func (p *pathNode) walk(ev *evaluator, f *frame, in value.Value) (ts []tuple, s 
 func tuplesOf(ev *evaluator, s stream) ([]tuple, *Error) {
 	var one [1]value.Value
 	items := s.items(&one)
-	if err := ev.cells(2 * len(items)); err != nil {
+	if err := ev.meter(48 * len(items)); err != nil {
 		return nil, err
 	}
 	ts := make([]tuple, len(items))
@@ -232,7 +232,7 @@ func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]
 		for i, at := range order {
 			out[i] = in[at]
 		}
-		return p.stages(ev, f, st, out)
+		return p.stages(ev, f, st.filters, out)
 	}
 	var out []tuple
 	for i := range in {
@@ -268,6 +268,7 @@ func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]
 		if err := ev.meter(n * (48 + 32*t.size)); err != nil {
 			return nil, err
 		}
+		before := len(out)
 		for j := range n {
 			next := tuple{cells: make([]cell, t.size)}
 			copy(next.cells, tp.cells)
@@ -290,14 +291,21 @@ func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]
 			next.bind(t, st.ancestor, tp.at)
 			out = append(out, next)
 		}
+		if len(st.nestedFilters) > 0 {
+			kept, err := p.stages(ev, f, st.nestedFilters, out[before:len(out):len(out)])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out[:before], kept...)
+		}
 	}
-	return p.stages(ev, f, st, out)
+	return p.stages(ev, f, st.filters, out)
 }
 
-// stages runs the filters and index binds behind a step on its tuples.
-func (p *pathNode) stages(ev *evaluator, f *frame, st *step, ts []tuple) ([]tuple, *Error) {
-	for i := range st.filters {
-		fl := &st.filters[i]
+// stages runs filters and index binds on the tuples of a step.
+func (p *pathNode) stages(ev *evaluator, f *frame, filters []filter, ts []tuple) ([]tuple, *Error) {
+	for i := range filters {
+		fl := &filters[i]
 		if fl.bind != "" {
 			for j := range ts {
 				ts[j].bind(p.tuples, int(fl.index), value.FromFloat(float64(j)))
@@ -381,7 +389,7 @@ func merged(ev *evaluator, ts []tuple, list []int, size int) (tuple, *Error) {
 	if len(list) == 1 {
 		return ts[list[0]], nil
 	}
-	if err := ev.cells(len(list) * (1 + size)); err != nil {
+	if err := ev.meter(24 * len(list) * (1 + size)); err != nil {
 		return tuple{}, err
 	}
 	var failed *Error
