@@ -1,5 +1,8 @@
 package jsonata
 
+// maxSought bounds the steps that the search for parents goes through.
+const maxSought = 1 << 22
+
 // pushAncestry passes the parents that part still looks for on to n.
 func pushAncestry(n, part *ast) {
 	if part == nil {
@@ -58,6 +61,10 @@ func (p *parser) resolveAncestry(path *ast) {
 	for _, s := range slots {
 		i := len(path.list) - 2
 		for s.level > 0 {
+			if p.sought++; p.sought > maxSought {
+				p.semantic(newError("U1001", last.off, details{text: "the expression asks for too many parents"}))
+				return
+			}
 			if i < 0 {
 				path.seeking = append(path.seeking, s)
 				break

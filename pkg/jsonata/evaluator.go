@@ -157,12 +157,21 @@ func (ev *evaluator) meter(n int) *Error {
 	return nil
 }
 
-// cells counts the elements of an array or sequence that is being built.
-func (ev *evaluator) cells(n int) *Error {
-	if n > ev.limits.Sequence {
+// cells counts n elements that are added to the has elements of an array or
+// sequence.
+func (ev *evaluator) cells(has, n int) *Error {
+	if has+n > ev.limits.Sequence {
 		return newError("D2015", -1, details{index: ev.limits.Sequence})
 	}
 	return ev.meter(24 * n)
+}
+
+// grows counts what it takes to make room for more than n elements.
+func (ev *evaluator) grows(n int) *Error {
+	if n >= ev.limits.Sequence {
+		return newError("D2015", -1, details{index: ev.limits.Sequence})
+	}
+	return ev.meter(48 * n)
 }
 
 // text counts the bytes of a string that is about to be built.

@@ -50,7 +50,7 @@ func (fl *filter) run(ev *evaluator, f *frame, v value.Value) (value.Value, *Err
 				out = make([]value.Value, 0, min(len(items)-i, 64))
 			}
 			if len(out) == cap(out) {
-				if err := ev.cells(2 * len(out)); err != nil {
+				if err := ev.grows(len(out)); err != nil {
 					return value.Undef, err
 				}
 			}

@@ -62,7 +62,7 @@ func fnMap(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	whole := args[0]
 	cb := newCallback(ev, args[1])
 	elems := whole.Elems()
-	if err := ev.cells(len(elems)); err != nil {
+	if err := ev.cells(0, len(elems)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, 0, len(elems))
@@ -96,7 +96,7 @@ func fnFilter(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		}
 		if keep {
 			if len(out) == cap(out) {
-				if err := ev.cells(2*len(out) + 1); err != nil {
+				if err := ev.grows(len(out)); err != nil {
 					return value.Undef, err
 				}
 			}

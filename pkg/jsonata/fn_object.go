@@ -25,7 +25,7 @@ func fnKeys(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		return sequence(out), nil
 	}
 	entries := args[0].Entries()
-	if err := ev.cells(len(entries)); err != nil {
+	if err := ev.cells(0, len(entries)); err != nil {
 		return value.Undef, err
 	}
 	for i := range entries {
@@ -91,7 +91,7 @@ func (ev *evaluator) spread(v value.Value, out *[]value.Value, depth int) *Error
 		if err := ev.spend(len(entries)); err != nil {
 			return err
 		}
-		if err := ev.cells(len(*out) + len(entries)); err != nil {
+		if err := ev.cells(len(*out), len(entries)); err != nil {
 			return err
 		}
 		if err := ev.meter(96 * len(entries)); err != nil {

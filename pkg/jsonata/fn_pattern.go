@@ -227,7 +227,7 @@ func fnMatch(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		if !ok {
 			break
 		}
-		if err := ev.cells(len(out) + 10); err != nil {
+		if err := ev.meter(240); err != nil {
 			return value.Undef, err
 		}
 		out = append(out, value.FromEntries([]value.Entry{
@@ -299,7 +299,7 @@ func fnSplit(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			break
 		}
 		if len(out) == cap(out) {
-			if err := ev.cells(2*len(out) + 1); err != nil {
+			if err := ev.grows(len(out)); err != nil {
 				return value.Undef, err
 			}
 		}
@@ -313,7 +313,7 @@ func fnSplit(ev *evaluator, args []value.Value) (value.Value, *Error) {
 
 func splitString(ev *evaluator, s, sep string, most int) (value.Value, *Error) {
 	n := min(strings.Count(s, sep)+1, most)
-	if err := ev.cells(n); err != nil {
+	if err := ev.cells(0, n); err != nil {
 		return value.Undef, err
 	}
 	if err := ev.spend(n>>3 + len(s)>>8); err != nil {
@@ -335,7 +335,7 @@ func splitString(ev *evaluator, s, sep string, most int) (value.Value, *Error) {
 // splitUnits splits between all UTF-16 units.
 func splitUnits(ev *evaluator, s string, most int) (value.Value, *Error) {
 	n := min(len(s), most)
-	if err := ev.cells(n); err != nil {
+	if err := ev.cells(0, n); err != nil {
 		return value.Undef, err
 	}
 	if err := ev.spend(n >> 3); err != nil {

@@ -35,10 +35,17 @@ type pictures struct {
 	dates    map[string]*picture.DateTime
 }
 
+// maxPicture is how many bytes a picture may have.
+const maxPicture = 1 << 16
+
 // compiled returns the picture of a text, compiling it the first time.
 func compiled[P any](cache *map[string]P, text string, compile func(string) (P, error)) (P, *Error) {
 	if p, ok := (*cache)[text]; ok {
 		return p, nil
+	}
+	if len(text) > maxPicture {
+		var none P
+		return none, stopped(-1, "a picture is too long")
 	}
 	p, err := compile(text)
 	if err != nil {
@@ -59,7 +66,7 @@ func fnFormatNumber(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	}
 	text := args[1].Str()
 	var p *picture.Number
-	if options := args[2].Entries(); len(options) > 0 {
+	if options := args[2].Entries(); len(options) > 0 && len(text) <= maxPicture {
 		m := make(map[string]string, len(options))
 		for _, e := range options {
 			if e.Value.Kind() == value.String {

@@ -44,8 +44,12 @@ func (b *bucket) add(ev *evaluator, item value.Value) *Error {
 		}
 		b.items = appendTo(make([]value.Value, 0, 4), b.item)
 	}
-	if item.Kind() == value.Array || len(b.items) == cap(b.items) {
-		if err := ev.cells(2*len(b.items) + item.Len()); err != nil {
+	if item.Kind() == value.Array {
+		if err := ev.cells(len(b.items), item.Len()); err != nil {
+			return err
+		}
+	} else if len(b.items) == cap(b.items) {
+		if err := ev.grows(len(b.items)); err != nil {
 			return err
 		}
 	}

@@ -118,7 +118,7 @@ func (ev *evaluator) flatten(v value.Value, out *[]value.Value, depth int) *Erro
 	if err := ev.spend(len(elems)); err != nil {
 		return err
 	}
-	if err := ev.cells(len(*out) + len(elems)); err != nil {
+	if err := ev.cells(len(*out), len(elems)); err != nil {
 		return err
 	}
 	for _, e := range elems {
@@ -164,7 +164,7 @@ func (ev *evaluator) descend(v value.Value, out *[]value.Value, depth int) *Erro
 		return nil
 	}
 	if len(*out) >= ev.limits.Sequence {
-		return ev.cells(len(*out) + 1)
+		return ev.cells(len(*out), 1)
 	}
 	if err := ev.meter(24); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (n *arrayNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 			out = elems
 			continue
 		}
-		if err := ev.cells(len(out) + len(elems)); err != nil {
+		if err := ev.cells(len(out), len(elems)); err != nil {
 			return value.Undef, err
 		}
 		if err := ev.spend(len(elems) >> 3); err != nil {

@@ -10,20 +10,7 @@ import (
 func (c *compiler) binary(n *ast) node {
 	b := binaryNode{op: n.text, off: n.off}
 	if n.text == "&" {
-		cat := &concatNode{off: n.off}
-		for {
-			cat.parts = append(cat.parts, c.node(n.rhs))
-			l := n.lhs
-			if l.kind != astBinary || l.text != "&" || len(l.predicate) > 0 || l.group != nil || l.keepArray {
-				cat.parts = append(cat.parts, c.node(l))
-				break
-			}
-			n = l
-		}
-		for i, j := 0, len(cat.parts)-1; i < j; i, j = i+1, j-1 {
-			cat.parts[i], cat.parts[j] = cat.parts[j], cat.parts[i]
-		}
-		return cat
+		return &concatNode{parts: c.nodes(n.list), off: n.off}
 	}
 	b.l, b.r = c.node(n.lhs), c.node(n.rhs)
 	switch n.text {
@@ -368,7 +355,7 @@ func (n *rangeNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	if size > float64(ev.limits.Sequence) {
 		return value.Undef, newError("D2014", n.off, details{token: "..", value: value.FromFloat(size), index: ev.limits.Sequence})
 	}
-	if err := ev.cells(int(size)); err != nil {
+	if err := ev.cells(0, int(size)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, int(size))

@@ -15,6 +15,7 @@ type parser struct {
 	tok    token
 	depth  int
 	labels int // parents seen so far
+	sought int // steps that were looked at for parents
 	// sem is the first error that is not one of syntax: syntax errors are
 	// reported before it, wherever they stand.
 	sem *Error

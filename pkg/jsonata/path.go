@@ -351,7 +351,7 @@ func (c *collector) flatten(ev *evaluator, v value.Value) *Error {
 		return nil
 	}
 	elems := v.Elems()
-	if err := ev.cells(len(c.seq) + len(elems)); err != nil {
+	if err := ev.cells(len(c.seq), len(elems)); err != nil {
 		return err
 	}
 	if err := ev.spend(len(elems) >> 3); err != nil {
@@ -411,7 +411,7 @@ func (ev *evaluator) members(items []value.Value, name string, out *[]value.Valu
 				continue
 			}
 			if v.Kind() == value.Array {
-				if err := ev.cells(len(*out) + v.Len()); err != nil {
+				if err := ev.cells(len(*out), v.Len()); err != nil {
 					return err
 				}
 				*out = append(*out, v.Elems()...)

@@ -40,7 +40,7 @@ func (s *sortNode) run(ev *evaluator, f *frame, in stream) (value.Value, *Error)
 // order returns the indices of n items in their order. Keys are evaluated
 // when a comparison first needs them, and once.
 func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value.Value, *Error)) ([]int, *Error) {
-	if err := ev.cells(2 * n * (1 + len(s.terms))); err != nil {
+	if err := ev.meter(32 * n * (1 + len(s.terms))); err != nil {
 		return nil, err
 	}
 	type key struct {
