@@ -30,7 +30,7 @@ func fnAppend(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		return a, nil
 	}
 	n := a.Len() + b.Len() + 2
-	if err := ev.cells(0, n - 2); err != nil {
+	if err := ev.cells(0, n-2); err != nil {
 		return value.Undef, err
 	}
 	if err := ev.spend(n >> 3); err != nil {
