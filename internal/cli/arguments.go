@@ -29,19 +29,12 @@ func (a *app) readArguments(all string, pairs []string) (arguments, error) {
 		return given, nil
 	}
 	text, from := all, "--args"
-	switch {
-	case all == "-":
-		b, err := io.ReadAll(a.stdin)
-		if err != nil {
-			return given, failed(err)
+	path, isFile := strings.CutPrefix(all, "@")
+	if isFile || all == "-" {
+		var err error
+		if text, from, err = a.readInput(path); err != nil {
+			return given, err
 		}
-		text, from = string(b), "stdin"
-	case all[0] == '@':
-		b, err := os.ReadFile(all[1:])
-		if err != nil {
-			return given, failed(err)
-		}
-		text, from = string(b), all[1:]
 	}
 	v, err := value.Parse(text)
 	switch {
@@ -52,6 +45,17 @@ func (a *app) readArguments(all string, pairs []string) (arguments, error) {
 	}
 	given.all = v
 	return given, nil
+}
+
+// readInput reads a file, or stdin where path is "-", and gives what to call it
+// in messages.
+func (a *app) readInput(path string) (text, name string, _ error) {
+	if path == "-" {
+		b, err := io.ReadAll(a.stdin)
+		return string(b), "stdin", failed(err)
+	}
+	b, err := os.ReadFile(path)
+	return string(b), path, failed(err)
 }
 
 // typed returns the arguments as one object, each --arg read as the type that

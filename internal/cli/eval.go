@@ -101,19 +101,13 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 }
 
 func (a *app) readData(path string) (value.Value, error) {
-	var text []byte
-	var err error
-	if path == "-" {
-		text, err = io.ReadAll(a.stdin)
-	} else {
-		text, err = os.ReadFile(path)
-	}
+	text, name, err := a.readInput(path)
 	if err != nil {
-		return value.Undef, failed(err)
+		return value.Undef, err
 	}
-	v, err := value.ParseLazy(string(text))
+	v, err := value.ParseLazy(text)
 	if err != nil {
-		return value.Undef, failed(fmt.Errorf("%s is not JSON: %w", path, err))
+		return value.Undef, failed(fmt.Errorf("%s is not JSON: %w", name, err))
 	}
 	return v, nil
 }

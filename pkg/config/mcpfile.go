@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
 
 // mcpFiles adds the entries of other files that the nodes name.
 func (d *decoder) mcpFiles(files []MCPFile) {
@@ -28,6 +32,10 @@ func (d *decoder) mcpFiles(files []MCPFile) {
 		d.file.Upstreams = append(d.file.Upstreams, d.upstreams(entries, func(name string) bool {
 			return named[name] && !slices.ContainsFunc(d.file.Upstreams, func(u *Upstream) bool { return u.Name == name })
 		})...)
+		// The file is another program's, whose settings are no mistake.
+		d.diagnostics = slices.DeleteFunc(d.diagnostics, func(p diag.Diagnostic) bool {
+			return p.Code == diag.CodeMeaningless && p.File == f.Path
+		})
 	}
 }
 

@@ -305,7 +305,7 @@ tools:
   - {name: t, description: d, inputSchema: {}, nodes: [{id: a, server: own}, {id: b, server: first}, {id: c, server: second}]}
 `)
 	first := MCPFile{"first.json", []byte(`{"globalShortcut": "x", "mcpServers": {
-  "own": {"command": "other"}, "first": {"command": "one"}, "unused": {"comand": "x"}}}`)}
+  "own": {"command": "other"}, "first": {"command": "one", "disabled": false, "timeout": 60}, "unused": {"comand": "x"}}}`)}
 	second := MCPFile{"second.json", []byte(`{"servers": {"first": {"command": "two"}, "second": {"command": "two", "comand": 1}}}`)}
 	f, ds := Parse("f.yaml", []byte(config), Options{MCPFiles: []MCPFile{first, second}})
 	var got []string

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -36,7 +37,7 @@ const nullID = "null"
 func newMessage(v value.Value) (m message, ok bool, _ *rpcError) {
 	m = message{id: nullID, whole: v}
 	if v.Kind() != value.Object {
-		return m, false, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: expected an object, found %s", v.Kind())
+		return m, false, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: expected an object, found %s", graph.Describe(v))
 	}
 	switch id := v.Get("id"); id.Kind() {
 	case value.Undefined:
@@ -44,7 +45,7 @@ func newMessage(v value.Value) (m message, ok bool, _ *rpcError) {
 	case value.String, value.Number:
 		m.id = id.JSON()
 	default:
-		return m, false, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: id must be a string or a number, found %s", id.Kind())
+		return m, false, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: id must be a string or a number, found %s", graph.Describe(id))
 	}
 	if !v.Has("method") && (v.Has("result") || v.Has("error")) {
 		return m, false, nil
@@ -54,7 +55,7 @@ func newMessage(v value.Value) (m message, ok bool, _ *rpcError) {
 	case v.Get("jsonrpc").Str() != mcp.JSONRPC_VERSION:
 		return m.invalid(`jsonrpc must be "2.0"`)
 	case method.Kind() != value.String:
-		return m.invalid("method must be a string, found " + method.Kind().String())
+		return m.invalid("method must be a string, found " + graph.Describe(method))
 	}
 	m.method, m.params = method.Str(), v.Get("params")
 	switch m.params.Kind() {
@@ -64,7 +65,7 @@ func newMessage(v value.Value) (m message, ok bool, _ *rpcError) {
 	if m.id == "" {
 		return m, false, nil
 	}
-	return m, false, rpcErrorf(mcp.INVALID_PARAMS, "%s: params must be an object, found %s", m.method, m.params.Kind())
+	return m, false, rpcErrorf(mcp.INVALID_PARAMS, "%s: params must be an object, found %s", m.method, graph.Describe(m.params))
 }
 
 func (m message) invalid(text string) (message, bool, *rpcError) {
@@ -86,7 +87,7 @@ type callParams struct {
 func (m message) call() (callParams, *rpcError) {
 	name := m.params.Get("name")
 	if name.Kind() != value.String {
-		return callParams{}, rpcErrorf(mcp.INVALID_PARAMS, "tools/call: name must be a string, found %s", name.Kind())
+		return callParams{}, rpcErrorf(mcp.INVALID_PARAMS, "tools/call: name must be a string, found %s", graph.Describe(name))
 	}
 	p := callParams{name: name.Str(), args: m.params.Get("arguments")}
 	switch p.args.Kind() {
@@ -94,7 +95,7 @@ func (m message) call() (callParams, *rpcError) {
 	case value.Undefined, value.Null:
 		p.args = value.FromEntries(nil)
 	default:
-		return callParams{}, rpcErrorf(mcp.INVALID_PARAMS, "tools/call: arguments must be an object, found %s", p.args.Kind())
+		return callParams{}, rpcErrorf(mcp.INVALID_PARAMS, "tools/call: arguments must be an object, found %s", graph.Describe(p.args))
 	}
 	params := value.NewBuilder(m.params.Len())
 	for _, e := range m.params.Entries() {
