@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
