@@ -33,14 +33,15 @@ func callableOf(v value.Value) callable {
 	return c
 }
 
-// apply calls a function from inside another one.
+// apply calls a function from inside another one. A sequence that the function
+// makes with its last step is not reduced.
 func (ev *evaluator) apply(fn callable, args []value.Value) (value.Value, *Error) {
 	if err := ev.enter(-1); err != nil {
 		return value.Undef, err
 	}
 	v, err := fn.call(ev, args, value.NullValue)
 	ev.depth--
-	return unwrap(v), err
+	return v, err
 }
 
 // lambdaNode is a function definition.
@@ -134,21 +135,23 @@ type callNode struct {
 	off   int
 }
 
-// procName returns what a call names as its function.
+// procName returns what a call names as its function: a variable, or the first
+// step of a path.
 func procName(n *ast) string {
-	switch {
-	case n.kind == astVariable:
+	if n.kind == astPath {
+		n = n.list[0]
+	}
+	if n.kind == astVariable || n.kind == astName {
 		return n.text
-	case n.kind == astPath && len(n.list) == 1 && n.list[0].kind == astName:
-		return n.list[0].text
 	}
 	return ""
 }
 
-// nameOnly returns the name where a call names its function without a $.
-func nameOnly(n *ast) string {
-	if n.kind == astPath && len(n.list) == 1 && n.list[0].kind == astName {
-		return n.list[0].text
+// lacksDollar returns the name of the function that a call means whose $ is
+// missing, should there be one.
+func lacksDollar(n *ast) string {
+	if n.kind == astPath {
+		return procName(n)
 	}
 	return ""
 }
@@ -167,7 +170,7 @@ func (c *compiler) hint(name string) func(*evaluator, *frame) bool {
 }
 
 func (c *compiler) call(n *ast) *callNode {
-	call := &callNode{proc: c.node(n.lhs), args: c.nodes(n.list), token: procName(n.lhs), name: nameOnly(n.lhs), off: n.off}
+	call := &callNode{proc: c.node(n.lhs), args: c.nodes(n.list), token: procName(n.lhs), name: lacksDollar(n.lhs), off: n.off}
 	call.hint = c.hint(call.name)
 	if c.usesEval {
 		call.scope = c.scope
@@ -224,6 +227,15 @@ func (n *callNode) arguments(ev *evaluator, f *frame, in value.Value) *Error {
 const spareArgs = 6
 
 func (n *callNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+	v, err := n.sequence(ev, f, in)
+	if n.raw {
+		return v, err
+	}
+	return unwrap(v), err
+}
+
+// sequence is eval that does not reduce a sequence.
+func (n *callNode) sequence(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
 	if err := ev.enter(n.off); err != nil {
 		return value.Undef, err
 	}
@@ -255,10 +267,7 @@ func (n *callNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	clear(ev.stack[base : top+spareArgs])
 	ev.stack = ev.stack[:base]
 	ev.leave()
-	if n.raw {
-		return v, nil
-	}
-	return unwrap(v), nil
+	return v, nil
 }
 
 var spare [spareArgs]value.Value
@@ -273,7 +282,7 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	}
 	if call.first != nil {
 		ev.depth--
-		return call.eval(ev, f, in)
+		return call.sequence(ev, f, in)
 	}
 	proc, err := call.function(ev, f, in)
 	if err != nil {
@@ -282,7 +291,7 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	c, ok := callableOf(proc).(*closure)
 	if !ok {
 		ev.depth--
-		return call.eval(ev, f, in)
+		return call.sequence(ev, f, in)
 	}
 	base := len(ev.stack)
 	if err := call.arguments(ev, f, in); err != nil {
@@ -385,7 +394,7 @@ func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.
 	}
 	ev.stack = ev.stack[:base]
 	ev.depth--
-	return unwrap(v), nil
+	return v, nil
 }
 
 // applyNode is l ~> r where r is not a call.
@@ -446,5 +455,5 @@ func (c *composed) call(ev *evaluator, args []value.Value, _ value.Value) (value
 	if err != nil {
 		return value.Undef, err
 	}
-	return ev.apply(c.second, []value.Value{v})
+	return ev.apply(c.second, []value.Value{unwrap(v)})
 }

@@ -162,7 +162,7 @@ func (c *compiler) core(n *ast) node {
 	case astCall:
 		return c.call(n)
 	case astPartial:
-		p := &partialNode{proc: c.node(n.lhs), args: make([]node, len(n.list)), off: n.off, token: procName(n.lhs), name: nameOnly(n.lhs)}
+		p := &partialNode{proc: c.node(n.lhs), args: make([]node, len(n.list)), off: n.off, token: procName(n.lhs), name: lacksDollar(n.lhs)}
 		for i, a := range n.list {
 			if a.kind != astPlaceholder {
 				p.args[i] = c.node(a)
@@ -258,11 +258,7 @@ func (c *compiler) lambda(n *ast) node {
 		for _, p := range n.list {
 			fn.params = append(fn.params, s.declare(p.text))
 		}
-		body := c.node(n.rhs)
-		if !n.rhs.keepArray {
-			body = c.tailed(body)
-		}
-		fn.body = body
+		fn.body = c.tailed(c.node(n.rhs))
 	})
 	return fn
 }
@@ -272,6 +268,12 @@ func (c *compiler) tailed(n node) node {
 	switch n := n.(type) {
 	case *callNode:
 		return &tailNode{call: n}
+	case *postNode:
+		// What stands behind a call in tail position does not count, but for
+		// predicates.
+		if call, ok := n.core.(*callNode); ok && len(n.filters) == 0 {
+			return &tailNode{call: call}
+		}
 	case *conditionNode:
 		n.then = c.tailed(n.then)
 		if n.els != nil {

@@ -49,7 +49,7 @@ func (cb *callback) call(element, place, whole value.Value) (value.Value, *Error
 	}
 	v, err := cb.plain.run(ev, f)
 	ev.depth--
-	return unwrap(v), err
+	return v, err
 }
 
 // index returns a number for the place of an element.

@@ -56,7 +56,15 @@ func (ev *evaluator) keysOf(v value.Value, b *value.Builder, depth int) *Error {
 }
 
 func fnLookup(ev *evaluator, args []value.Value) (value.Value, *Error) {
-	return ev.member(args[0], args[1].Str())
+	if args[1].IsUndefined() {
+		return value.Undef, nil
+	}
+	if args[0].Kind() != value.Array {
+		return ev.member(args[0], args[1].Str())
+	}
+	var out []value.Value
+	err := ev.members(args[0].Elems(), args[1].Str(), &out, 0)
+	return sequence(out), err
 }
 
 func fnSpread(ev *evaluator, args []value.Value) (value.Value, *Error) {

@@ -46,7 +46,7 @@ func (c *Call) Apply(fn value.Value, args ...value.Value) (value.Value, error) {
 	if err != nil {
 		return value.Undef, err
 	}
-	return v, nil
+	return unwrap(v), nil
 }
 
 // host is a Function as a value.

@@ -103,7 +103,7 @@ func (p *parser) dot(left, right *ast) *ast {
 			path.seeking = append(path.seeking, left.slot)
 		}
 		p.adoptStep(path, left)
-	} else if len(left.list) == 1 {
+	} else {
 		p.adoptStep(path, left.list[0])
 	}
 	path.fromName = false

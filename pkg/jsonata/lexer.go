@@ -209,6 +209,10 @@ func (l *lexer) quoted(quote byte) (token, *Error) {
 			out = append(out, '\t')
 		case 'u':
 			if i+6 > len(l.src) {
+				if strings.Trim(l.src[i+2:], "0123456789abcdefABCDEF") == "" && i+2 < len(l.src) {
+					i = len(l.src) - 2 // the closing quote is what is missing
+					break
+				}
 				return token{}, l.fail("S0104", i, "")
 			}
 			n, err := strconv.ParseUint(l.src[i+2:i+6], 16, 16)

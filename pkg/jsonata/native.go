@@ -16,7 +16,7 @@ type native struct {
 func (n *native) arity() int { return n.args }
 
 func (n *native) call(ev *evaluator, args []value.Value, context value.Value) (value.Value, *Error) {
-	args, err := n.sig.bind(args, inner(context))
+	args, err := n.sig.bind(args, outermost(context))
 	if err != nil {
 		return value.Undef, err
 	}

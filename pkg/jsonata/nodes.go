@@ -75,11 +75,13 @@ type wildcardNode struct {
 func (n *wildcardNode) eval(ev *evaluator, _ *frame, in value.Value) (value.Value, *Error) {
 	in = outermost(in)
 	var out []value.Value
+	flat := false // with an array among the values, the result is no sequence
 	add := func(v value.Value) *Error {
 		if err := ev.spend(1); err != nil {
 			return err
 		}
 		if v.Kind() == value.Array {
+			flat = true
 			return ev.flatten(v, &out, 0)
 		}
 		out = append(out, v)
@@ -95,7 +97,10 @@ func (n *wildcardNode) eval(ev *evaluator, _ *frame, in value.Value) (value.Valu
 			return value.Undef, err
 		}
 	}
-	if n.raw {
+	switch {
+	case flat:
+		return value.FromArray(out), nil
+	case n.raw:
 		return sequence(out), nil
 	}
 	return unwrap(sequence(out)), nil
@@ -265,7 +270,7 @@ func (n *blockNode) eval(ev *evaluator, f *frame, in value.Value) (v value.Value
 		}
 	}
 	ev.leave()
-	return v, nil
+	return unwrap(v), nil
 }
 
 func (n *blockNode) last() tupleSource {
@@ -322,7 +327,7 @@ func (n *conditionNode) eval(ev *evaluator, f *frame, in value.Value) (v value.V
 		v, err = n.els.eval(ev, f, in)
 	}
 	ev.depth--
-	return v, err
+	return unwrap(v), err
 }
 
 // defaultNode is l ?: r, and l ?? r where exists is set.
@@ -350,7 +355,7 @@ func (n *defaultNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 		v, err = n.r.eval(ev, f, in)
 	}
 	ev.depth--
-	return v, err
+	return unwrap(v), err
 }
 
 // bindNode is $name := value.
@@ -366,5 +371,5 @@ func (n *bindNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 		return value.Undef, err
 	}
 	f.cells[n.index] = cell{v, true}
-	return v, nil
+	return unwrap(v), nil
 }

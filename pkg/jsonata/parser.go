@@ -205,6 +205,10 @@ func (p *parser) prefix() (*ast, *Error) {
 		case "|":
 			return p.transform(n)
 		default:
+			// What cannot be read behind it is named first.
+			if err := p.advance(false); err != nil {
+				return nil, err
+			}
 			return nil, newError("S0211", t.off, details{token: t.text})
 		}
 	}

@@ -7,6 +7,8 @@ import "github.com/mcpgraph/mcpgraph/pkg/value"
 type pathNode struct {
 	steps   []step
 	keep    bool // an array of one stays an array
+	wrap    bool // an array constructor becomes one element
+	exposed bool // a path around it may take over its tuples
 	asInput bool // the first step is a variable: an array context is one item
 	cons    bool // the first step is an array constructor
 	group   *groupNode
@@ -39,7 +41,7 @@ type step struct {
 }
 
 func (c *compiler) path(n *ast) node {
-	p := &pathNode{keep: n.keepSingleton || n.keepArray, off: n.off}
+	p := &pathNode{keep: n.keepSingleton || n.keepArray, wrap: n.keepSingleton, exposed: n.tuple, off: n.off}
 	first := n.list[0]
 	p.asInput = first.kind == astVariable
 	p.cons = first.consArray
@@ -91,13 +93,16 @@ func (c *compiler) steps(p *pathNode, n *ast) {
 		case s.kind == astName:
 			st.kind = stepName
 			st.name = s.text
+			for _, stage := range s.predicate { // of a string as the first step
+				st.filters = append(st.filters, c.filter(stage))
+			}
 		case s.kind == astSort:
 			st.kind = stepSort
 			st.sort = c.sort(s)
 		default:
 			st.kind = stepNode
 			inner := s
-			if s.kind == astBlock && s.tuple && s.focus == "" && s.group == nil {
+			if s.kind == astBlock && s.tuple && s.group == nil {
 				// The predicates see what the steps inside bind.
 				bare := *s
 				bare.predicate, bare.keepArray = nil, false
@@ -198,6 +203,10 @@ func (p *pathNode) construct(ev *evaluator, f *frame, s stream) (stream, *Error)
 		s.v = value.FromArray([]value.Value{s.v}).WithFlags(value.Sequence)
 	}
 	v, err := p.steps[0].node.eval(ev, f, s.v)
+	if v.Kind() != value.Array && len(p.steps) > 1 {
+		// What predicates reduce to one item has no items for the next step.
+		return stream{}, err
+	}
 	return stream{v, v.Kind() == value.Array}, err
 }
 
@@ -213,7 +222,7 @@ func (p *pathNode) finish(s stream) value.Value {
 		switch flags := s.v.Flags(); {
 		case flags&value.Sequence != 0:
 			s.v = s.v.WithFlags(flags | value.KeepSingleton)
-		case flags&value.Cons != 0:
+		case flags&value.Cons != 0 && p.wrap:
 			return value.FromArray([]value.Value{s.v}).WithFlags(value.Sequence | value.KeepSingleton)
 		}
 	}

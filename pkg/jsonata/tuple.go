@@ -91,7 +91,7 @@ func tupleNames(n *ast) []string {
 	return names
 }
 
-func (p *pathNode) yields() bool       { return p.tuples != nil && p.group == nil }
+func (p *pathNode) yields() bool       { return p.tuples != nil && p.group == nil && p.exposed }
 func (p *pathNode) scope() *tupleScope { return p.tuples }
 
 func (p *pathNode) tuplesOf(ev *evaluator, f *frame, in value.Value) ([]tuple, value.Value, *Error) {
