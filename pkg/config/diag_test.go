@@ -5,13 +5,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the expected output of testdata/diag and docs/diagnostics.md")
+var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the expected output of testdata/diag/config")
 
 // nothingSet is an environment without variables.
 func nothingSet(string) (string, bool) { return "", false }
@@ -70,4 +71,10 @@ func TestDiagnosticsOfFiles(t *testing.T) {
 			t.Errorf("no file shows %q", c.Code)
 		}
 	}
+}
+
+// fileCodes gives the codes that this package reports.
+func fileCodes() []diag.CodeInfo {
+	last := slices.IndexFunc(diag.Codes, func(c diag.CodeInfo) bool { return c.Code == diag.CodeUnsupported })
+	return diag.Codes[:last+1]
 }

@@ -16,7 +16,7 @@ import (
 // complete adds the required fields that a test leaves out.
 func complete(source string) string {
 	for key, text := range map[string]string{
-		"version": "version: \"1.0\"\n", "server": "server: {name: demo, version: 1.0.0}\n", "tools": "tools: []\n",
+		"version": "version: \"1.0\"\n", "server": "server: {name: demo, version: 1.0.0}\n",
 	} {
 		if !strings.HasPrefix(source, key+":") && !strings.Contains(source, "\n"+key+":") {
 			source = strings.TrimSuffix(source, "\n") + "\n" + text
