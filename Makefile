@@ -5,7 +5,7 @@ FUZZ    ?= 10s
 BENCH   ?= .
 COUNT   ?= 1
 
-.PHONY: build test lint fuzz bench update clean
+.PHONY: build test lint fuzz bench bench-jsonata update clean
 
 build: ## builds bin/mcpgraph
 	$(GO) build -o bin/mcpgraph ./cmd/mcpgraph
@@ -28,6 +28,9 @@ fuzz: ## runs every fuzz target for FUZZ each
 
 bench: ## runs the benchmarks that match BENCH, COUNT times
 	$(GO) test ./... -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT)
+
+bench-jsonata: ## measures the JSONata engine against the reference on node
+	$(GO) run ./pkg/jsonata/internal/bench/compare
 
 update: ## rewrites the expected outputs under testdata
 	UPDATE=1 $(GO) test ./pkg/config ./pkg/nodes ./pkg/executor ./internal/cli
