@@ -61,6 +61,9 @@ func Load(path string, opts ...Option) (*Engine, error) {
 		var more []diag.Diagnostic
 		e.set, more = graph.Build(file, nodes.All)
 		ds = append(ds, more...)
+		if !diag.HasErrors(ds) {
+			ds = append(ds, e.unpublishable()...)
+		}
 		diag.Sort(ds)
 	}
 	e.diagnostics = ds
@@ -72,6 +75,21 @@ func Load(path string, opts ...Option) (*Engine, error) {
 	}
 	e.upstreams = newUpstreams(file, o)
 	return e, nil
+}
+
+// unpublishable finds tools that could be run and not be served.
+func (e *Engine) unpublishable() []diag.Diagnostic {
+	var ds []diag.Diagnostic
+	for i, t := range e.Tools() {
+		if err := server.Tool(t).Check(); err != nil {
+			g := e.set.Graphs[i]
+			ds = append(ds, diag.Diagnostic{
+				File: g.File, Pos: g.Pos, Severity: diag.SeverityOf(diag.CodeSchema), Code: diag.CodeSchema,
+				Message: err.Error(),
+			})
+		}
+	}
+	return ds
 }
 
 // Close ends the sessions with all servers and the processes behind them. Calls

@@ -241,6 +241,27 @@ func TestLoadReportsEverything(t *testing.T) {
 	}
 }
 
+func TestLoadRefusesToolsThatCannotBeServed(t *testing.T) {
+	_, err := load(t, `
+version: "1.0"
+server: {name: test, version: "1"}
+tools:
+  - name: t
+    description: Test
+    inputSchema: {type: object, properties: {a: {type: object, x-mcp-header: Name}}}
+    nodes:
+      - {id: entry, type: entry, next: exit}
+      - {id: exit, type: exit}
+`)
+	var loadErr *mcpgraph.LoadError
+	if !errors.As(err, &loadErr) || len(loadErr.Diagnostics) != 1 {
+		t.Fatalf("err = %v", err)
+	}
+	if d := loadErr.Diagnostics[0]; d.Code != diag.CodeSchema || d.Pos.Line != 5 || !strings.Contains(d.Message, "x-mcp-header") {
+		t.Errorf("got %v at %v", d.Error(), d.Pos)
+	}
+}
+
 func TestRulesLogToTheLogger(t *testing.T) {
 	var log strings.Builder
 	engine := mustLoad(t, `

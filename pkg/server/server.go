@@ -61,9 +61,7 @@ type Server struct {
 	maxLine int
 }
 
-// New returns a Server. The error says which tool cannot be published: its
-// input schema carries x-mcp-header annotations that break the rules of
-// revision 2026-07-28.
+// New returns a Server. The error is that of [Tool.Check].
 func New(opts Options) (*Server, error) {
 	s := &Server{
 		call:    opts.Call,
@@ -83,13 +81,12 @@ func New(opts Options) (*Server, error) {
 	)
 	registered := make([]mcpserver.ServerTool, 0, len(opts.Tools))
 	for _, t := range opts.Tools {
-		literal := t.literal()
-		if err := mcp.ValidateParamHeaderAnnotations(&literal); err != nil {
-			return nil, fmt.Errorf("tool %q: its input schema has unusable x-mcp-header annotations: %w", t.Name, err)
+		if err := t.Check(); err != nil {
+			return nil, err
 		}
 		s.tools = append(s.tools, newListedTool(t))
 		s.names = append(s.names, t.Name)
-		registered = append(registered, mcpserver.ServerTool{Tool: literal, Handler: s.handle})
+		registered = append(registered, mcpserver.ServerTool{Tool: t.literal(), Handler: s.handle})
 	}
 	slices.Sort(s.names)
 	s.mcp.AddTools(registered...)

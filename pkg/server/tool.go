@@ -2,11 +2,22 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
+
+// Check says why the tool cannot be published: its input schema has x-mcp-header
+// annotations that break the rules of revision 2026-07-28.
+func (t Tool) Check() error {
+	literal := t.literal()
+	if err := mcp.ValidateParamHeaderAnnotations(&literal); err != nil {
+		return fmt.Errorf("tool %q: its input schema has unusable x-mcp-header annotations: %w", t.Name, err)
+	}
+	return nil
+}
 
 // literal is the tool as the library keeps it.
 func (t Tool) literal() mcp.Tool {
