@@ -1,7 +1,9 @@
 package config
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
@@ -13,7 +15,7 @@ func (d *decoder) mcpFiles(files []MCPFile) {
 	}
 	named := d.namedServers()
 	for _, f := range files {
-		_, root, ds := read(f.Path, f.Source)
+		_, root, ds := read(f.Path, withoutComments(f.Source))
 		d.report(ds...)
 		if root == nil {
 			continue
@@ -52,4 +54,46 @@ func (d *decoder) namedServers() map[string]bool {
 		add(t.Nodes)
 	}
 	return named
+}
+
+// withoutComments puts spaces where JSON has the comments of JavaScript, which
+// editors write into such files and YAML does not know. Every other byte stays
+// where it is.
+func withoutComments(source []byte) []byte {
+	if first := bytes.TrimSpace(source); len(first) == 0 || first[0] != '{' && first[0] != '/' {
+		return source // YAML in its own style
+	}
+	out := bytes.Clone(source)
+	for i := 0; i < len(out); i++ {
+		end := ""
+		switch rest := out[i:]; {
+		case out[i] == '"':
+			for i++; i < len(out) && out[i] != '"'; i++ {
+				if out[i] == '\\' {
+					i++
+				}
+			}
+		case i > 0 && !strings.ContainsRune(" \t\r\n,:{}[]\"", rune(out[i-1])):
+			// A comment follows a token, not the letters of an address.
+		case bytes.HasPrefix(rest, []byte("//")):
+			end = "\n"
+		case bytes.HasPrefix(rest, []byte("/*")):
+			end = "*/"
+		}
+		if end == "" {
+			continue
+		}
+		length := len(out) - i
+		if at := bytes.Index(out[i:], []byte(end)); at >= 0 {
+			length = at + len(strings.TrimSpace(end))
+		}
+		for ; length > 0; length-- {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+			i++
+		}
+		i--
+	}
+	return out
 }

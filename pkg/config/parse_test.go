@@ -325,6 +325,22 @@ tools:
 	}
 }
 
+func TestEntriesOfFilesWithComments(t *testing.T) {
+	config := complete(`
+tools:
+  - {name: t, description: d, inputSchema: {}, nodes: [{id: a, server: one}]}
+`)
+	source := "// Written by an editor\n{ // é \"x\": {\n  /* two\n  lines: */ \"servers\": {\n" +
+		"    // \"one\": {},\n    \"one\": {\"command\": \"a//b\", \"args\": [\"/*\", \"\\\"//\", \"https://x\"], /**/ \"comand\": 1},\n  } //\n}"
+	f, ds := Parse("f.yaml", []byte(config), Options{MCPFiles: []MCPFile{{"m.json", []byte(source)}}})
+	if len(f.Upstreams) != 1 || f.Upstreams[0].Command != "a//b" || !slices.Equal(f.Upstreams[0].Args, []string{"/*", `"//`, "https://x"}) {
+		t.Errorf("upstreams are %+v", f.Upstreams)
+	}
+	if len(ds) != 1 || ds[0].Pos != (diag.Pos{Line: 6, Col: 74}) {
+		t.Errorf("diagnostics are %v", ds)
+	}
+}
+
 func TestLoadReadsFilesAndSaysWhichItCannot(t *testing.T) {
 	dir := t.TempDir()
 	path, mcp := filepath.Join(dir, "c.yaml"), filepath.Join(dir, "m.json")
