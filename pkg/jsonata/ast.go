@@ -66,6 +66,7 @@ type ast struct {
 	keepSingleton bool // a path of which some step has []
 	consArray     bool // an array constructor whose result is not flattened
 	tuple         bool
+	focused       bool // @ was the last to bind something to the step
 	focus, index  string
 
 	ancestor *slot // on a step: binds the step's input for %

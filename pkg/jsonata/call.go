@@ -75,7 +75,7 @@ func (c *closure) call(ev *evaluator, args []value.Value, context value.Value) (
 	if err != nil {
 		return value.Undef, err
 	}
-	return c.run(ev, f)
+	return c.run(ev, f, context)
 }
 
 // frame returns the frame of a call with its arguments.
@@ -102,7 +102,9 @@ func (c *closure) frame(ev *evaluator, args []value.Value, context value.Value) 
 
 // run evaluates the body, and then the calls in tail position one after the
 // other, so that they need no depth.
-func (c *closure) run(ev *evaluator, f *frame) (value.Value, *Error) {
+func (c *closure) run(ev *evaluator, f *frame, context value.Value) (value.Value, *Error) {
+	outside := ev.context
+	ev.context = context
 	for {
 		v, err := c.fn.body.eval(ev, f, c.in)
 		if err != nil {
@@ -112,6 +114,7 @@ func (c *closure) run(ev *evaluator, f *frame) (value.Value, *Error) {
 			ev.release(c.fn.info, f)
 		}
 		if ev.tail == nil {
+			ev.context = outside
 			return v, nil
 		}
 		c, f = ev.tail, ev.tailFrame
@@ -227,15 +230,16 @@ func (n *callNode) arguments(ev *evaluator, f *frame, in value.Value) *Error {
 const spareArgs = 6
 
 func (n *callNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
-	v, err := n.sequence(ev, f, in)
+	v, err := n.sequence(ev, f, in, in)
 	if n.raw {
 		return v, err
 	}
 	return unwrap(v), err
 }
 
-// sequence is eval that does not reduce a sequence.
-func (n *callNode) sequence(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
+// sequence is eval that does not reduce a sequence; context is what the
+// signature lets stand in for an argument.
+func (n *callNode) sequence(ev *evaluator, f *frame, in, context value.Value) (value.Value, *Error) {
 	if err := ev.enter(n.off); err != nil {
 		return value.Undef, err
 	}
@@ -260,7 +264,7 @@ func (n *callNode) sequence(ev *evaluator, f *frame, in value.Value) (value.Valu
 	if n.scope != nil {
 		ev.site = site{n.scope, f, in}
 	}
-	v, err := fn.call(ev, ev.stack[base:top:top+spareArgs], in)
+	v, err := fn.call(ev, ev.stack[base:top:top+spareArgs], context)
 	if err != nil {
 		return value.Undef, err.at(n.off, n.token)
 	}
@@ -282,7 +286,7 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	}
 	if call.first != nil {
 		ev.depth--
-		return call.sequence(ev, f, in)
+		return call.sequence(ev, f, in, ev.context)
 	}
 	proc, err := call.function(ev, f, in)
 	if err != nil {
@@ -291,13 +295,13 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	c, ok := callableOf(proc).(*closure)
 	if !ok {
 		ev.depth--
-		return call.sequence(ev, f, in)
+		return call.sequence(ev, f, in, ev.context)
 	}
 	base := len(ev.stack)
 	if err := call.arguments(ev, f, in); err != nil {
 		return value.Undef, err
 	}
-	g, err := c.frame(ev, ev.stack[base:len(ev.stack):len(ev.stack)], in)
+	g, err := c.frame(ev, ev.stack[base:len(ev.stack):len(ev.stack)], ev.context)
 	if err != nil {
 		return value.Undef, err.at(call.off, call.token)
 	}

@@ -32,6 +32,9 @@ type evaluator struct {
 	// function around it.
 	tail      *closure
 	tailFrame *frame
+	// context is what stood for $ where the function that runs was called. A
+	// call in its tail position is taken to stand there.
+	context value.Value
 
 	// Where the call of a function stands that evaluates source text.
 	site site

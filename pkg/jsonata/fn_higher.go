@@ -47,7 +47,7 @@ func (cb *callback) call(element, place, whole value.Value) (value.Value, *Error
 	if err != nil {
 		return value.Undef, err
 	}
-	v, err := cb.plain.run(ev, f)
+	v, err := cb.plain.run(ev, f, value.NullValue)
 	ev.depth--
 	return v, err
 }

@@ -2,6 +2,7 @@ package jsonata
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -179,12 +180,35 @@ func fnPower(_ *evaluator, args []value.Value) (value.Value, *Error) {
 	}
 	x := math.NaN()
 	if !args[1].IsUndefined() {
-		x = math.Pow(args[0].Float(), args[1].Float())
+		x = power(args[0].Float(), args[1].Float())
 	}
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return value.Undef, newError("D3061", -1, details{value: args[0], text: shown(args[1])})
 	}
 	return value.FromFloat(x), nil
+}
+
+// power is math.Pow, rounded once where the exponent is a moderate integer: the
+// usual powers of ten are what they are written as.
+func power(x, y float64) float64 {
+	p := math.Pow(x, y)
+	if y != math.Trunc(y) || math.Abs(y) > 1100 || math.Abs(p) < 1e-300 || math.Abs(p) > math.MaxFloat64 || math.IsNaN(p) {
+		return p
+	}
+	const precision = 256 // bits; the error of 22 multiplications stays far below half a unit of a float64
+	square := new(big.Float).SetPrec(precision).SetFloat64(x)
+	exact := new(big.Float).SetPrec(precision).SetInt64(1)
+	for n := int(math.Abs(y)); n > 0; n >>= 1 {
+		if n&1 == 1 {
+			exact.Mul(exact, square)
+		}
+		square.Mul(square, square)
+	}
+	if y < 0 {
+		exact.Quo(big.NewFloat(1), exact)
+	}
+	p, _ = exact.Float64()
+	return p
 }
 
 func fnRandom(ev *evaluator, _ []value.Value) (value.Value, *Error) {

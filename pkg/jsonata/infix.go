@@ -154,7 +154,7 @@ func (p *parser) predicate(left *ast) (*ast, *Error) {
 			left.list[0].keepArray = true
 			left.keepSingleton = true
 		}
-		if last := len(left.list) - 1; left.kind == astPath && left.list[last].focus != "" {
+		if last := len(left.list) - 1; left.kind == astPath && left.list[last].focused {
 			left.list[last].keepArray = true
 		}
 		return left, p.advance(false)
@@ -294,6 +294,7 @@ func (p *parser) bindStep(left *ast) (*ast, *Error) {
 	path.fromName = false
 	path.end = v.end
 	step.tuple = true
+	step.focused = op.text == "@"
 	if op.text == "#" {
 		if len(step.stages) == 0 {
 			step.index = v.text

@@ -62,14 +62,8 @@ func (n *numericNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 		return n.mismatch(l, r)
 	}
 	a, b := l.Float(), r.Float()
-	if math.IsInf(a, 0) || math.IsInf(b, 0) {
-		return n.fail("D1001", l)
-	}
-	if math.IsNaN(a) {
-		return n.fail("T2001", l)
-	}
-	if math.IsNaN(b) {
-		return n.fail("T2002", r)
+	if !(math.Abs(a) <= math.MaxFloat64 && math.Abs(b) <= math.MaxFloat64) {
+		return n.mismatch(l, r)
 	}
 	switch n.op {
 	case "+":
@@ -87,13 +81,16 @@ func (n *numericNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 }
 
 // mismatch tells a side that is undefined, which makes the result undefined,
-// from one of the wrong type.
+// from one of the wrong type or out of range.
 func (n *numericNode) mismatch(l, r value.Value) (value.Value, *Error) {
-	if !l.IsUndefined() && l.Kind() != value.Number {
-		return n.fail("T2001", l)
-	}
-	if !r.IsUndefined() && r.Kind() != value.Number {
-		return n.fail("T2002", r)
+	for i, v := range [2]value.Value{l, r} {
+		switch {
+		case v.IsUndefined():
+		case v.Kind() != value.Number || math.IsNaN(v.Float()):
+			return n.fail([2]string{"T2001", "T2002"}[i], v)
+		case math.IsInf(v.Float(), 0):
+			return n.fail("D1001", v)
+		}
 	}
 	return value.Undef, nil
 }

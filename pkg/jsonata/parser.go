@@ -19,8 +19,6 @@ type parser struct {
 	// sem is the first error that is not one of syntax: syntax errors are
 	// reported before it, wherever they stand.
 	sem *Error
-	// ended is that the source ends where a value was expected.
-	ended *Error
 }
 
 // parse returns the syntax tree of a source.
@@ -35,9 +33,6 @@ func parse(src string) (*ast, *Error) {
 	}
 	if p.tok.kind != tokEnd {
 		return nil, newError("S0201", p.tok.off, details{token: p.tokenText()})
-	}
-	if p.ended != nil {
-		return nil, p.ended
 	}
 	if p.sem != nil {
 		return nil, p.sem
@@ -153,7 +148,7 @@ func (p *parser) prefix() (*ast, *Error) {
 	switch t.kind {
 	case tokEnd:
 		// What was to close the expression is missing too, and named first.
-		p.ended = newError("S0207", t.off, details{token: "(end)"})
+		p.semantic(newError("S0207", t.off, details{token: "(end)"}))
 		return &ast{kind: astValue, off: t.off, end: t.end}, nil
 	case tokName, tokQuotedName:
 		return p.name(n)
