@@ -10,7 +10,7 @@ import (
 // float64 (json.Number where a float64 would lose digits), bool and nil.
 // Undefined and functions are nil; undefined members are left out.
 func (v Value) Any() any {
-	switch v.kind {
+	switch v.Kind() {
 	case Bool:
 		return v.num != 0
 	case Number:
@@ -29,7 +29,7 @@ func (v Value) Any() any {
 	case Object:
 		out := make(map[string]any, v.Len())
 		for _, e := range v.Entries() {
-			if e.Value.kind != Undefined && e.Value.kind != Func {
+			if e.Value.Kind() != Undefined && e.Value.Kind() != Func {
 				out[e.Key] = e.Value.Any()
 			}
 		}

@@ -26,7 +26,7 @@ func (d *Draft) Value() Value { return d.value }
 
 func countObjects(v Value) int {
 	n := 0
-	switch v.kind {
+	switch v.Kind() {
 	case Array:
 		for _, e := range v.Elems() {
 			n += countObjects(e)
@@ -41,7 +41,7 @@ func countObjects(v Value) int {
 }
 
 func (d *Draft) copy(v Value, leaf func(Value) Value) Value {
-	switch v.kind {
+	switch v.Kind() {
 	case Array:
 		elems := v.Elems()
 		out := make([]Value, len(elems))
@@ -70,7 +70,7 @@ func (d *Draft) copy(v Value, leaf func(Value) Value) Value {
 func (d *Draft) Owns(v Value) bool { return d.find(v) != nil }
 
 func (d *Draft) find(v Value) *object {
-	if v.kind != Object || v.repr != plain || len(d.objects) == 0 {
+	if v.Kind() != Object || v.repr() != plain || len(d.objects) == 0 {
 		return nil
 	}
 	p := uintptr(v.ptr)
@@ -82,6 +82,8 @@ func (d *Draft) find(v Value) *object {
 }
 
 // Set puts a member into an object of the draft and reports whether it is one.
+// The caller sees to it that v does not hold obj, which would make the value
+// endless.
 func (d *Draft) Set(obj Value, key string, v Value) bool {
 	o := d.find(obj)
 	if o == nil {

@@ -23,7 +23,7 @@ func (v *Value) UnmarshalJSON(text []byte) (err error) {
 // null. Undefined or a function alone is null. Nothing is escaped that JSON
 // does not require, but lone surrogates.
 func (v Value) Append(dst []byte) []byte {
-	switch v.kind {
+	switch v.Kind() {
 	case Bool:
 		if v.num != 0 {
 			return append(dst, "true"...)
@@ -34,7 +34,7 @@ func (v Value) Append(dst []byte) []byte {
 	case String:
 		return AppendString(dst, v.Str())
 	case Array, Object:
-		if v.repr == lazy {
+		if v.repr() == lazy {
 			return (*lazyText)(v.ptr).append(dst)
 		}
 		return v.appendMembers(dst, "", "")
@@ -49,7 +49,7 @@ func (v Value) AppendIndent(dst []byte, indent string) []byte {
 }
 
 func (v Value) appendIndent(dst []byte, newline, indent string) []byte {
-	if v.kind == Array || v.kind == Object {
+	if v.Kind() == Array || v.Kind() == Object {
 		return v.appendMembers(dst, newline, indent)
 	}
 	return v.Append(dst)
@@ -64,7 +64,7 @@ func (v Value) appendMembers(dst []byte, newline, indent string) []byte {
 		inner += indent
 		colon = ": "
 	}
-	if v.kind == Array {
+	if v.Kind() == Array {
 		dst = append(dst, '[')
 		for i, e := range v.Elems() {
 			if i > 0 {
@@ -81,7 +81,7 @@ func (v Value) appendMembers(dst []byte, newline, indent string) []byte {
 	dst = append(dst, '{')
 	any := false
 	for _, e := range v.Entries() {
-		if e.Value.kind == Undefined || e.Value.kind == Func {
+		if e.Value.Kind() == Undefined || e.Value.Kind() == Func {
 			continue
 		}
 		if any {

@@ -4,10 +4,10 @@ package value
 // arrays element by element, objects whatever the order of their keys,
 // functions by identity. Undefined equals undefined.
 func Equal(a, b Value) bool {
-	if a.kind != b.kind {
+	if a.Kind() != b.Kind() {
 		return false
 	}
-	switch a.kind {
+	switch a.Kind() {
 	case Bool:
 		return a.num == b.num
 	case Number:
@@ -51,10 +51,10 @@ func Equal(a, b Value) bool {
 // Same reports whether a and b are one value as JavaScript's === has it:
 // scalars by value, arrays, objects and functions by identity.
 func Same(a, b Value) bool {
-	if a.kind != b.kind {
+	if a.Kind() != b.Kind() {
 		return false
 	}
-	switch a.kind {
+	switch a.Kind() {
 	case Array, Object:
 		return a.ptr == b.ptr && a.num == b.num && a.ptr != nil
 	}

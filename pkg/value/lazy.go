@@ -46,5 +46,5 @@ func ParseLazy(text string) (Value, error) {
 	if text[0] == '[' {
 		kind = Array
 	}
-	return Value{kind: kind, repr: lazy, ptr: unsafe.Pointer(&lazyText{text: text, spaced: s.spaced})}, nil
+	return Value{meta: uint32(kind) | uint32(lazy), ptr: unsafe.Pointer(&lazyText{text: text, spaced: s.spaced})}, nil
 }

@@ -11,7 +11,7 @@ const maxSafe = 1 << 53
 
 // FromFloat returns f as a number.
 func FromFloat(f float64) Value {
-	return Value{kind: Number, num: math.Float64bits(f)}
+	return Value{meta: uint32(Number), num: math.Float64bits(f)}
 }
 
 // FromInt returns i as a number; beyond 2^53 its digits are kept for encoding.
@@ -33,7 +33,7 @@ func FromNumberText(text string) Value {
 	}
 	v := FromFloat(f)
 	if (f >= maxSafe || f <= -maxSafe) && isInteger(text) && FormatNumber(f) != text {
-		v.repr = textual
+		v.meta |= uint32(textual)
 		v.ptr = unsafe.Pointer(&text)
 	}
 	return v
@@ -50,7 +50,7 @@ func isInteger(text string) bool {
 
 // Float returns the number, or NaN where v is not a number.
 func (v Value) Float() float64 {
-	if v.kind != Number {
+	if v.Kind() != Number {
 		return math.NaN()
 	}
 	return math.Float64frombits(v.num)
@@ -59,7 +59,7 @@ func (v Value) Float() float64 {
 // NumberText returns the digits of a number that a float64 cannot hold, and
 // whether v is one.
 func (v Value) NumberText() (string, bool) {
-	if v.repr != textual {
+	if v.repr() != textual {
 		return "", false
 	}
 	return *(*string)(v.ptr), true

@@ -65,7 +65,7 @@ func (o *object) find(key string) int {
 	return -1
 }
 
-func fromObject(o *object) Value { return Value{kind: Object, ptr: unsafe.Pointer(o)} }
+func fromObject(o *object) Value { return Value{meta: uint32(Object), ptr: unsafe.Pointer(o)} }
 
 // FromEntries returns an object with these members in this order. It takes
 // ownership of entries; keys must be unique (a [Builder] sees to that).
@@ -75,16 +75,16 @@ func FromEntries(entries []Entry) Value {
 
 // FromSource returns an object that src answers for.
 func FromSource(src Source) Value {
-	return Value{kind: Object, repr: virtual, ptr: unsafe.Pointer(&sourced{src: src})}
+	return Value{meta: uint32(Object) | uint32(virtual), ptr: unsafe.Pointer(&sourced{src: src})}
 }
 
 // Entries returns the members of an object in their order, nil for any other
 // kind. The slice must not be modified.
 func (v Value) Entries() []Entry {
-	if v.kind != Object {
+	if v.Kind() != Object {
 		return nil
 	}
-	switch v.repr {
+	switch v.repr() {
 	case lazy:
 		return (*lazyText)(v.ptr).value().Entries()
 	case virtual:
@@ -96,10 +96,10 @@ func (v Value) Entries() []Entry {
 // Get returns the member of an object under key, or the undefined Value where
 // there is none or v is not an object.
 func (v Value) Get(key string) Value {
-	if v.kind != Object {
+	if v.Kind() != Object {
 		return Value{}
 	}
-	switch v.repr {
+	switch v.repr() {
 	case lazy:
 		return (*lazyText)(v.ptr).value().Get(key)
 	case virtual:
@@ -114,10 +114,10 @@ func (v Value) Get(key string) Value {
 
 // Has reports whether an object has a member under key.
 func (v Value) Has(key string) bool {
-	if v.kind != Object {
+	if v.Kind() != Object {
 		return false
 	}
-	switch v.repr {
+	switch v.repr() {
 	case lazy:
 		return (*lazyText)(v.ptr).value().Has(key)
 	case virtual:

@@ -61,32 +61,39 @@ const (
 	Tuple
 )
 
-type repr uint8
+// repr says what the pointer of a value leads to.
+type repr uint32
 
 const (
-	plain   repr = iota
+	plain   repr = iota << reprShift
 	textual      // a number whose digits are kept; ptr is *string
 	lazy         // an array or object still in its text; ptr is *lazyText
 	virtual      // an object answered by a Source; ptr is *sourced
 )
 
+// Where the parts of meta lie. The kind is the lowest byte.
+const (
+	flagsShift = 8
+	reprShift  = 16
+)
+
 // Value is one JSON value, undefined, or a function. The zero Value is
 // undefined. Values must not be compared with ==; see [Equal].
 type Value struct {
-	_     [0]func()
-	ptr   unsafe.Pointer // string data, first element, *object, or as repr says
-	num   uint64         // float bits, or length of a string or array
-	kind  Kind
-	flags ArrayFlags
-	repr  repr
+	_   [0]func()
+	ptr unsafe.Pointer // string data, first element, *object, or as repr says
+	num uint64         // float bits, or length of a string or array
+	// Kind, ArrayFlags and repr in one word, so that a Value travels in three
+	// registers.
+	meta uint32
 }
 
 // Values without content.
 var (
 	Undef     = Value{}
-	NullValue = Value{kind: Null}
-	True      = Value{kind: Bool, num: 1}
-	False     = Value{kind: Bool}
+	NullValue = Value{meta: uint32(Null)}
+	True      = Value{meta: uint32(Bool), num: 1}
+	False     = Value{meta: uint32(Bool)}
 )
 
 // FromBool returns b as a Value.
@@ -99,36 +106,38 @@ func FromBool(b bool) Value {
 
 // FromString returns s as a Value; the bytes are shared, not copied.
 func FromString(s string) Value {
-	return Value{kind: String, ptr: unsafe.Pointer(unsafe.StringData(s)), num: uint64(len(s))}
+	return Value{meta: uint32(String), ptr: unsafe.Pointer(unsafe.StringData(s)), num: uint64(len(s))}
 }
 
 // FromArray returns an array of elems. It takes ownership: elems must not be
 // changed afterwards.
 func FromArray(elems []Value) Value {
-	return Value{kind: Array, ptr: unsafe.Pointer(unsafe.SliceData(elems)), num: uint64(len(elems))}
+	return Value{meta: uint32(Array), ptr: unsafe.Pointer(unsafe.SliceData(elems)), num: uint64(len(elems))}
 }
 
 // FromFunc returns a function value that carries impl, which [Value.Func]
 // gives back.
 func FromFunc(impl any) Value {
-	return Value{kind: Func, ptr: unsafe.Pointer(&impl)}
+	return Value{meta: uint32(Func), ptr: unsafe.Pointer(&impl)}
 }
 
 // Kind returns the value's kind.
-func (v Value) Kind() Kind { return v.kind }
+func (v Value) Kind() Kind { return Kind(v.meta) }
+
+func (v Value) repr() repr { return repr(v.meta) & (0xFF << reprShift) }
 
 // IsUndefined reports whether nothing is there.
-func (v Value) IsUndefined() bool { return v.kind == Undefined }
+func (v Value) IsUndefined() bool { return v.Kind() == Undefined }
 
 // IsNull reports whether v is JSON's null.
-func (v Value) IsNull() bool { return v.kind == Null }
+func (v Value) IsNull() bool { return v.Kind() == Null }
 
 // Bool returns the boolean, or false where v is not a boolean.
-func (v Value) Bool() bool { return v.kind == Bool && v.num != 0 }
+func (v Value) Bool() bool { return v.Kind() == Bool && v.num != 0 }
 
 // Str returns the string, or "" where v is not a string.
 func (v Value) Str() string {
-	if v.kind != String {
+	if v.Kind() != String {
 		return ""
 	}
 	return unsafe.String((*byte)(v.ptr), int(v.num))
@@ -136,7 +145,7 @@ func (v Value) Str() string {
 
 // Func returns what [FromFunc] was given, or nil where v is not a function.
 func (v Value) Func() any {
-	if v.kind != Func {
+	if v.Kind() != Func {
 		return nil
 	}
 	return *(*any)(v.ptr)
@@ -145,10 +154,10 @@ func (v Value) Func() any {
 // Elems returns the elements of an array, nil for any other kind. The slice
 // must not be modified.
 func (v Value) Elems() []Value {
-	if v.kind != Array {
+	if v.Kind() != Array {
 		return nil
 	}
-	if v.repr == lazy {
+	if v.repr() == lazy {
 		return (*lazyText)(v.ptr).value().Elems()
 	}
 	return unsafe.Slice((*Value)(v.ptr), int(v.num))
@@ -157,9 +166,9 @@ func (v Value) Elems() []Value {
 // Len returns the number of elements of an array or entries of an object, 0
 // for any other kind.
 func (v Value) Len() int {
-	switch v.kind {
+	switch v.Kind() {
 	case Array:
-		if v.repr == lazy {
+		if v.repr() == lazy {
 			return (*lazyText)(v.ptr).value().Len()
 		}
 		return int(v.num)
@@ -170,13 +179,13 @@ func (v Value) Len() int {
 }
 
 // Flags returns the flags of an array, 0 for any other kind.
-func (v Value) Flags() ArrayFlags { return v.flags }
+func (v Value) Flags() ArrayFlags { return ArrayFlags(v.meta >> flagsShift) }
 
 // WithFlags returns v with its flags replaced; elements are shared. Only
 // arrays carry flags, other kinds come back unchanged.
 func (v Value) WithFlags(f ArrayFlags) Value {
-	if v.kind == Array {
-		v.flags = f
+	if v.Kind() == Array {
+		v.meta = v.meta&^(0xFF<<flagsShift) | uint32(f)<<flagsShift
 	}
 	return v
 }
