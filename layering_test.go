@@ -27,6 +27,11 @@ var layers = map[string]struct{ ours, others []string }{
 		ours:   []string{"pkg/value", "pkg/jsonata/internal/picture", "pkg/jsonata/internal/regex"},
 		others: []string{"golang.org/x/text"},
 	},
+	"pkg/jsonata/internal/bench": {ours: []string{"pkg/jsonata", "pkg/value"}},
+	"pkg/jsonata/internal/bench/compare": {
+		ours: []string{"pkg/jsonata", "pkg/jsonata/internal/bench", "pkg/value"},
+	},
+
 	"pkg/config": {
 		ours:   []string{"pkg/diag", "pkg/value"},
 		others: []string{"go.yaml.in/yaml/v4"},

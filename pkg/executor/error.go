@@ -72,12 +72,3 @@ func (e *NodeError) Diagnostic() diag.Diagnostic {
 		Message: fmt.Sprintf("%s failed: %s", e.subject(), e.Err),
 	}
 }
-
-// PanicError is a step that panicked, which is a mistake in the program.
-type PanicError struct {
-	// Value is what the step panicked with, Stack where.
-	Value any
-	Stack []byte
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }

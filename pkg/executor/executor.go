@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -39,8 +40,8 @@ type Hooks struct {
 // fields must not change while it is used. The zero Executor has no observers.
 type Executor struct {
 	Hooks []Hooks
-	// Log gets what the JSON Logic operator `log` writes; nil means nothing
-	// does.
+	// Log gets what the JSON Logic operator `log` writes, and panics that were
+	// survived; nil means nothing does.
 	Log *slog.Logger
 }
 
@@ -172,11 +173,15 @@ func (w *walk) nodeStart(ctx context.Context, n *graph.Node, index int) (context
 	return ctx, done, nil
 }
 
-// execute runs a step and turns a panic into an error.
+// execute runs a step. A panic, which is a mistake in the program, is an error
+// of the node; where it happened is in the log.
 func (w *walk) execute(ctx context.Context, n *graph.Node) (out graph.Output, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = graph.Output{}, &PanicError{Value: p, Stack: debug.Stack()}
+			if w.Log != nil {
+				w.Log.Error("a node panicked", "tool", w.run.graph.Name, "node", n.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			}
+			out, err = graph.Output{}, fmt.Errorf("internal error: %v", p)
 		}
 	}()
 	previous, _ := w.run.Previous(1)

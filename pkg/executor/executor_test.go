@@ -58,16 +58,24 @@ func run(ctx context.Context, t testing.TB, g *graph.Graph, hooks ...executor.Ho
 	return r, (&executor.Executor{Hooks: hooks}).Run(ctx, r, &script{t: t})
 }
 
-func TestPanicInAStepIsAnErrorOfItsNode(t *testing.T) {
+func TestPanicInAStepIsAnErrorOfItsNodeAndLogged(t *testing.T) {
 	g := withStep(t, "", func(context.Context, *graph.Input) (graph.Output, error) { panic("boom") })
-	r, err := run(context.Background(), t, g)
+	var log strings.Builder
+	r := executor.NewRun(g, value.FromEntries(nil))
+	e := &executor.Executor{Log: slog.New(slog.NewTextHandler(&log, nil))}
+	err := e.Run(context.Background(), r, &script{t: t})
 	var failed *executor.NodeError
-	var panicked *executor.PanicError
-	if !errors.As(err, &failed) || !errors.As(err, &panicked) || failed.Node != "n0" || len(panicked.Stack) == 0 {
+	if !errors.As(err, &failed) || failed.Node != "n0" || !strings.Contains(err.Error(), "internal error: boom") {
 		t.Fatalf("got %v", err)
+	}
+	if !strings.Contains(log.String(), "node=n0 panic=boom") || !strings.Contains(log.String(), "executor_test.go") {
+		t.Errorf("the log is %s", log.String())
 	}
 	if h := r.History(); len(h) != 2 || h[1].Err == nil || !r.Done() || !r.Result().IsUndefined() {
 		t.Errorf("history %v", h)
+	}
+	if _, err := run(context.Background(), t, g); !errors.As(err, &failed) {
+		t.Errorf("without a log: %v", err)
 	}
 }
 
