@@ -103,7 +103,7 @@ func fnSubstring(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	end := n
 	if args[2].Kind() == value.Number {
 		length := args[2].Float()
-		if length <= 0 {
+		if length <= 0 || args[1].IsUndefined() {
 			return value.FromString(""), nil
 		}
 		end = start + length

@@ -192,7 +192,7 @@ func (l *lexer) quoted(quote byte) (token, *Error) {
 		}
 		out = append(out, l.src[plain:i]...)
 		if i+1 >= len(l.src) {
-			break
+			return token{}, l.fail("S0103", i, "")
 		}
 		switch e := l.src[i+1]; e {
 		case '"', '\\', '/':

@@ -90,12 +90,9 @@ func (c *compiler) steps(p *pathNode, n *ast) {
 			}
 		}
 		switch {
-		case s.kind == astName:
+		case s.kind == astName && len(s.predicate) == 0:
 			st.kind = stepName
 			st.name = s.text
-			for _, stage := range s.predicate { // of a string as the first step
-				st.filters = append(st.filters, c.filter(stage))
-			}
 		case s.kind == astSort:
 			st.kind = stepSort
 			st.sort = c.sort(s)
@@ -187,6 +184,9 @@ func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	}
 	ev.depth--
 	if p.group != nil {
+		if p.wrap && s.many && s.v.Flags()&(value.Cons|value.Sequence) == value.Cons {
+			s.many, empty = false, false
+		}
 		if empty {
 			s = stream{}
 		}
