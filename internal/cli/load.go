@@ -44,7 +44,12 @@ func (a *app) load(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, erro
 		ds, sources = engine.Diagnostics()
 	case errors.As(err, &loadErr):
 		ds, sources = loadErr.Diagnostics, loadErr.Sources
-		err = &exitError{codeOf(ds), fmt.Errorf("%s has errors", path)}
+		// A file that cannot be read has said so.
+		failure := &exitError{code: codeOf(ds)}
+		if failure.code == exitProblems {
+			failure.err = fmt.Errorf("%s has errors", path)
+		}
+		err = failure
 	default:
 		return nil, failed(err)
 	}
