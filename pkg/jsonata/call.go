@@ -40,7 +40,7 @@ func (ev *evaluator) apply(fn callable, args []value.Value) (value.Value, *Error
 		return value.Undef, err
 	}
 	v, err := fn.call(ev, args, value.NullValue)
-	ev.depth--
+	ev.leave()
 	return v, err
 }
 
@@ -268,7 +268,7 @@ func (n *callNode) sequence(ev *evaluator, f *frame, in, context value.Value) (v
 	if err != nil {
 		return value.Undef, err.at(n.off, n.token)
 	}
-	clear(ev.stack[base : top+spareArgs])
+	clear(ev.stack[base:])
 	ev.stack = ev.stack[:base]
 	ev.leave()
 	return v, nil
@@ -285,7 +285,7 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 		return value.Undef, err
 	}
 	if call.first != nil {
-		ev.depth--
+		ev.leave()
 		return call.sequence(ev, f, in, ev.context)
 	}
 	proc, err := call.function(ev, f, in)
@@ -294,7 +294,7 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	}
 	c, ok := callableOf(proc).(*closure)
 	if !ok {
-		ev.depth--
+		ev.leave()
 		return call.sequence(ev, f, in, ev.context)
 	}
 	base := len(ev.stack)
@@ -305,8 +305,9 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	if err != nil {
 		return value.Undef, err.at(call.off, call.token)
 	}
+	clear(ev.stack[base:])
 	ev.stack = ev.stack[:base]
-	ev.depth--
+	ev.leave()
 	ev.tail, ev.tailFrame = c, g
 	return value.Undef, nil
 }
@@ -396,8 +397,9 @@ func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.
 	if err != nil {
 		return value.Undef, err.at(p.off, p.token)
 	}
+	clear(ev.stack[base:])
 	ev.stack = ev.stack[:base]
-	ev.depth--
+	ev.leave()
 	return v, nil
 }
 
@@ -436,6 +438,7 @@ func (n *applyNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	if err != nil {
 		return value.Undef, err.at(n.off, n.token)
 	}
+	clear(ev.stack[base:])
 	ev.stack = ev.stack[:base]
 	ev.leave()
 	if n.raw {

@@ -19,6 +19,7 @@ type unit struct {
 	body  node
 	info  *frameInfo
 	names map[string]int // the cells of variables bound at the top
+	blank *frame         // the frame, where nothing can be bound in it
 }
 
 // compiler turns one syntax tree into nodes.
@@ -46,7 +47,12 @@ func compile(tree *ast, outer *scope, functions map[string]value.Value) (*unit, 
 	for _, do := range c.pending {
 		do()
 	}
-	return &unit{body: body, info: info, names: s.names}, nil
+	info.pooled = outer == nil && !tree.closes && !c.usesEval
+	u := &unit{body: body, info: info, names: s.names}
+	if info.size == 0 && outer == nil && !c.usesEval {
+		u.blank = &frame{}
+	}
+	return u, nil
 }
 
 func (c *compiler) fail(err *Error) {
@@ -227,7 +233,12 @@ func (c *compiler) variable(n *ast) node {
 func (c *compiler) resolve(v *variableNode) {
 	s := c.scope
 	v.extra = c.usesEval
-	c.pending = append(c.pending, func() { v.refs = s.refsTo(v.name, s.info) })
+	c.pending = append(c.pending, func() {
+		v.refs = s.refsTo(v.name, s.info)
+		if len(v.refs) > 0 && v.refs[0].hops == 0 {
+			v.near = v.refs[0].index + 1
+		}
+	})
 }
 
 func (c *compiler) bind(n *ast) node {

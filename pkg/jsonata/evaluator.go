@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/metrics"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -16,14 +17,13 @@ const checkEvery = 2048
 type evaluator struct {
 	ctx    context.Context
 	done   <-chan struct{}
-	opts   *Options
+	opts   Options
 	limits Limits
-	vars   map[string]value.Value
 	root   value.Value
 
-	depth int
-	fuel  int   // steps until the next look at the context
-	steps int64 // steps left after that
+	levels int   // of depth that are left
+	fuel   int   // steps until the next look at the context
+	steps  int64 // steps left after that
 
 	stack  []value.Value // arguments of the calls in progress
 	frames []*frame      // frames to be used again
@@ -70,14 +70,39 @@ type cell struct {
 	set bool
 }
 
+// evaluators are those that have ended, kept for their memory.
+var evaluators = sync.Pool{New: func() any { return new(evaluator) }}
+
 func newEvaluator(ctx context.Context, opts *Options) *evaluator {
-	if opts == nil {
-		opts = &Options{}
+	ev := evaluators.Get().(*evaluator)
+	ev.ctx, ev.done = ctx, ctx.Done()
+	if opts != nil {
+		ev.opts = *opts
 	}
-	ev := &evaluator{ctx: ctx, done: ctx.Done(), opts: opts, limits: opts.Limits.withDefaults(), vars: opts.Vars}
-	ev.steps = ev.limits.Steps
+	ev.limits = ev.opts.Limits.withDefaults()
+	ev.steps, ev.levels = ev.limits.Steps, ev.limits.Depth
 	ev.refuel()
 	return ev
+}
+
+// What a pooled evaluator keeps at most.
+const (
+	keptStack  = 4096
+	keptFrames = 256
+)
+
+// free gives the evaluator back after an evaluation that succeeded: its stack
+// and its frames are empty. One that failed is left to the collector.
+func (ev *evaluator) free() {
+	stack, frames := ev.stack[:0], ev.frames
+	if cap(stack) > keptStack {
+		stack = nil
+	}
+	if len(frames) > keptFrames {
+		frames = nil
+	}
+	*ev = evaluator{stack: stack, frames: frames}
+	evaluators.Put(ev)
 }
 
 func (ev *evaluator) refuel() {
@@ -88,15 +113,15 @@ func (ev *evaluator) refuel() {
 // enter counts one step and one level of depth; leave takes the level back.
 // After an error the levels do not matter any more.
 func (ev *evaluator) enter(off int) *Error {
-	ev.depth++
+	ev.levels--
 	ev.fuel--
-	if ev.depth > ev.limits.Depth || ev.fuel < 0 {
+	if ev.levels|ev.fuel < 0 {
 		return ev.pause(off)
 	}
 	return nil
 }
 
-func (ev *evaluator) leave() { ev.depth-- }
+func (ev *evaluator) leave() { ev.levels++ }
 
 // spend counts n steps of work that needs no depth.
 func (ev *evaluator) spend(n int) *Error {
@@ -109,7 +134,7 @@ func (ev *evaluator) spend(n int) *Error {
 
 // pause looks at what bounds the evaluation.
 func (ev *evaluator) pause(off int) *Error {
-	if ev.depth > ev.limits.Depth {
+	if ev.levels < 0 {
 		return stopped(off, "it is nested too deeply, which endless recursion can cause")
 	}
 	if ev.fuel >= 0 {
@@ -227,20 +252,30 @@ func (ev *evaluator) now() time.Time {
 
 // newFrame returns a frame with unset cells.
 func (ev *evaluator) newFrame(info *frameInfo, up *frame) *frame {
-	if info.pooled {
-		if n := len(ev.frames); n > 0 {
-			f := ev.frames[n-1]
+	if n := len(ev.frames); n > 0 && info.pooled {
+		if f := ev.frames[n-1]; cap(f.cells) >= info.size {
 			ev.frames = ev.frames[:n-1]
-			if cap(f.cells) >= info.size {
-				f.cells = f.cells[:info.size]
-			} else {
-				f.cells = make([]cell, info.size)
-			}
+			f.cells = f.cells[:info.size]
 			f.up = up
 			return f
 		}
 	}
+	return ev.makeFrame(info, up)
+}
+
+// smallFrame is a frame with its cells.
+type smallFrame struct {
+	frame
+	room [4]cell
+}
+
+func (ev *evaluator) makeFrame(info *frameInfo, up *frame) *frame {
 	ev.metered += int64(64 + 32*info.size)
+	if info.size <= len(smallFrame{}.room) {
+		f := &smallFrame{frame: frame{up: up}}
+		f.cells = f.room[:info.size]
+		return &f.frame
+	}
 	return &frame{up: up, cells: make([]cell, info.size)}
 }
 
@@ -248,6 +283,7 @@ func (ev *evaluator) newFrame(info *frameInfo, up *frame) *frame {
 func (ev *evaluator) release(info *frameInfo, f *frame) {
 	if info.pooled {
 		clear(f.cells)
+		f.up = nil
 		ev.frames = append(ev.frames, f)
 	}
 }

@@ -88,7 +88,7 @@ func (g *groupNode) eval(ev *evaluator, f *frame, items []value.Value) (value.Va
 	} else {
 		v, err = g.buckets(ev, f, items)
 	}
-	ev.depth--
+	ev.leave()
 	return v, err
 }
 

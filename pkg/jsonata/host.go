@@ -24,8 +24,9 @@ type Function struct {
 // Call is what a [Function] can learn about the evaluation that calls it. It
 // must not be kept.
 type Call struct {
-	ev      *evaluator
+	ev      *evaluator // nil once the function has returned
 	context value.Value
+	data    any
 }
 
 // Context returns the value of $ where the function was called; null where
@@ -33,11 +34,14 @@ type Call struct {
 func (c *Call) Context() value.Value { return inner(c.context) }
 
 // Data returns [Options].Data of the evaluation.
-func (c *Call) Data() any { return c.ev.opts.Data }
+func (c *Call) Data() any { return c.data }
 
 // Apply calls a function that was given as an argument. The error is an
 // *[Error] and should be returned as it is.
 func (c *Call) Apply(fn value.Value, args ...value.Value) (value.Value, error) {
+	if c.ev == nil {
+		return value.Undef, newError("U1002", -1, details{text: "a call was used after its function had returned"})
+	}
 	f := callableOf(fn)
 	if f == nil {
 		return value.Undef, newError("T1006", -1, details{token: shown(fn)})
@@ -81,12 +85,14 @@ func (h *host) call(ev *evaluator, args []value.Value, context value.Value) (v v
 			return value.Undef, err
 		}
 	}
+	c := &Call{ev, context, ev.opts.Data}
 	defer func() {
+		c.ev = nil
 		if p := recover(); p != nil {
 			v, err = value.Undef, h.failed(fmt.Errorf("panic: %v", p))
 		}
 	}()
-	v, goErr := h.fn.Call(&Call{ev, context}, args)
+	v, goErr := h.fn.Call(c, args)
 	if goErr != nil {
 		return value.Undef, h.failed(goErr)
 	}

@@ -126,6 +126,7 @@ func (e *Expr) Eval(ctx context.Context, input value.Value, opts *Options) (valu
 	if err != nil {
 		return value.Undef, err.final()
 	}
+	ev.free()
 	return v, nil
 }
 
@@ -133,9 +134,16 @@ func (e *Expr) Eval(ctx context.Context, input value.Value, opts *Options) (valu
 func (ev *evaluator) run(u *unit, input value.Value) (value.Value, *Error) {
 	input = outer(input)
 	ev.root = input
-	v, err := u.body.eval(ev, ev.newFrame(u.info, nil), input)
+	f := u.blank
+	if f == nil {
+		f = ev.newFrame(u.info, nil)
+	}
+	v, err := u.body.eval(ev, f, input)
 	if err != nil {
 		return value.Undef, err
+	}
+	if u.blank == nil {
+		ev.release(u.info, f)
 	}
 	if ev.built > maxValueDepth {
 		if err := ev.checkDepth(v, 0); err != nil {

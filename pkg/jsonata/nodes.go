@@ -32,6 +32,7 @@ func inner(v value.Value) value.Value {
 type variableNode struct {
 	name   string
 	refs   []cellRef
+	near   int         // one more than its cell in the innermost frame, where it has one
 	global value.Value // the function of that name
 	root   bool        // $$
 	extra  bool        // source given to $eval can bind it
@@ -39,25 +40,35 @@ type variableNode struct {
 }
 
 func (n *variableNode) eval(ev *evaluator, f *frame, _ value.Value) (value.Value, *Error) {
+	if n.near > 0 {
+		if c := &f.cells[n.near-1]; c.set {
+			return unwrap(c.v), nil
+		}
+	}
+	return n.search(ev, f), nil
+}
+
+// search looks further than the innermost frame.
+func (n *variableNode) search(ev *evaluator, f *frame) value.Value {
 	if len(n.refs) > 0 {
 		if v, ok := lookup(n.refs, f); ok {
-			return unwrap(v), nil
+			return unwrap(v)
 		}
 	}
 	if n.extra {
 		if v, ok := lookupExtra(n.name, f); ok {
-			return unwrap(v), nil
+			return unwrap(v)
 		}
 	}
 	if n.root {
-		return inner(ev.root), nil
+		return inner(ev.root)
 	}
-	if ev.vars != nil {
-		if v, ok := ev.vars[n.name]; ok {
-			return unwrap(v), nil
+	if ev.opts.Vars != nil {
+		if v, ok := ev.opts.Vars[n.name]; ok {
+			return unwrap(v)
 		}
 	}
-	return n.global, nil
+	return n.global
 }
 
 // nameNode is a name outside a path, which only a predicate can make of it.
@@ -299,7 +310,7 @@ func (n *blockNode) tuplesOf(ev *evaluator, f *frame, in value.Value) ([]tuple, 
 		}
 	}
 	ts, v, err := n.last().tuplesOf(ev, f, in)
-	ev.depth--
+	ev.leave()
 	return ts, v, err
 }
 
@@ -326,7 +337,7 @@ func (n *conditionNode) eval(ev *evaluator, f *frame, in value.Value) (v value.V
 	case n.els != nil:
 		v, err = n.els.eval(ev, f, in)
 	}
-	ev.depth--
+	ev.leave()
 	return unwrap(v), err
 }
 
@@ -354,7 +365,7 @@ func (n *defaultNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 	if !take {
 		v, err = n.r.eval(ev, f, in)
 	}
-	ev.depth--
+	ev.leave()
 	return unwrap(v), err
 }
 

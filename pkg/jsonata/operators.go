@@ -42,7 +42,7 @@ func (n *binaryNode) operands(ev *evaluator, f *frame, in value.Value) (l, r val
 		return
 	}
 	r, err = n.r.eval(ev, f, in)
-	ev.depth--
+	ev.leave()
 	return
 }
 
@@ -107,7 +107,7 @@ func (n *negateNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value,
 	}
 	v, err := n.operand.eval(ev, f, in)
 	if err != nil || v.IsUndefined() {
-		ev.depth--
+		ev.leave()
 		return value.Undef, err
 	}
 	x := v.Float()
@@ -249,7 +249,7 @@ func (n *logicNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 		}
 		ok, err = ev.truth(v, n.off)
 	}
-	ev.depth--
+	ev.leave()
 	return value.FromBool(ok), err
 }
 

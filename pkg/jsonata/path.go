@@ -182,7 +182,7 @@ func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 			return value.Undef, err
 		}
 	}
-	ev.depth--
+	ev.leave()
 	if p.group != nil {
 		if p.wrap && s.many && s.v.Flags()&(value.Cons|value.Sequence) == value.Cons {
 			s.many, empty = false, false
@@ -232,13 +232,18 @@ func (p *pathNode) finish(s stream) value.Value {
 // unwrap reduces a sequence of one to its element and an empty one to
 // undefined.
 func unwrap(v value.Value) value.Value {
-	if flags := v.Flags(); flags&value.Sequence != 0 {
-		switch elems := v.Elems(); {
-		case len(elems) == 0:
-			return value.Undef
-		case len(elems) == 1 && flags&value.KeepSingleton == 0:
-			return elems[0]
-		}
+	if v.Flags()&value.Sequence == 0 {
+		return v
+	}
+	return reduced(v)
+}
+
+func reduced(v value.Value) value.Value {
+	switch elems := v.Elems(); {
+	case len(elems) == 0:
+		return value.Undef
+	case len(elems) == 1 && v.Flags()&value.KeepSingleton == 0:
+		return elems[0]
 	}
 	return v
 }

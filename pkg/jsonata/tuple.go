@@ -111,7 +111,7 @@ func (p *pathNode) evalTuples(ev *evaluator, f *frame, in value.Value) (value.Va
 	if err != nil {
 		return value.Undef, err
 	}
-	ev.depth--
+	ev.leave()
 	if p.group != nil {
 		if isTuples {
 			return p.group.evalTuples(ev, f, p.tuples, ts)
