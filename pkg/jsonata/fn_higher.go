@@ -48,7 +48,7 @@ func (cb *callback) call(element, place, whole value.Value) (value.Value, *Error
 		return value.Undef, err
 	}
 	v, err := cb.plain.run(ev, f, value.NullValue)
-	ev.depth--
+	ev.leave()
 	return v, err
 }
 
