@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -25,10 +26,10 @@ func (r *Result) JSON() []byte { return r.Value.Append(nil) }
 // JSON object, a [value.Value] as it is; nil means none. Where the walk began,
 // the Result is there even if it failed, with the history so far.
 //
-// The error is a *server.UnknownToolError, or that of arguments or a result which do not fit the tool's schema
-// (it wraps a *graph.SchemaError), or of a node (an *executor.NodeError, which
-// wraps an *executor.LimitError, an *upstream.Error or the cause with which ctx
-// ended, where it was one of these).
+// The error is a *server.UnknownToolError, or that of arguments or a result
+// which do not fit the tool's schema (it wraps a *graph.SchemaError), or of a
+// node (an *executor.NodeError, which wraps an *executor.LimitError, an
+// *upstream.Error or the cause with which ctx ended, where it was one of these).
 func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
 	g, err := e.Graph(tool)
 	if err != nil {
@@ -45,7 +46,7 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 	if in.IsNull() || in.IsUndefined() {
 		in = value.FromEntries(nil)
 	}
-	if err := g.Input.Validate(in); err != nil {
+	if err := checkArguments(g, in); err != nil {
 		return nil, fmt.Errorf("tool %q: invalid arguments: %w", tool, err)
 	}
 	ex := &executor.Executor{Hooks: append(slices.Clip(e.opts.hooks), o.hooks...), Log: e.opts.log}
@@ -63,4 +64,13 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 	}
 	result.Value = out
 	return result, nil
+}
+
+// checkArguments holds arguments to the tool's schema, and to being an object,
+// which the schema need not say.
+func checkArguments(g *graph.Graph, args value.Value) error {
+	if args.Kind() != value.Object {
+		return &graph.SchemaError{Problems: []graph.SchemaProblem{{Expected: "an object", Found: graph.Describe(args)}}}
+	}
+	return g.Input.Validate(args)
 }

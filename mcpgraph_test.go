@@ -185,6 +185,17 @@ func TestCallRefusesWhatDoesNotFitTheSchemas(t *testing.T) {
 	}
 }
 
+func TestArgumentsAreAnObjectWhateverTheSchemaSays(t *testing.T) {
+	engine := mustLoad(t, strings.ReplaceAll(twoTools, "inputSchema: {type: object}", "inputSchema: {}"))
+	for args, found := range map[any]string{5: "the number 5", "x": `the string "x"`, [1]int{1}: "an array of 1 element", false: "the boolean false"} {
+		_, err := engine.Call(context.Background(), "pick", args)
+		var schema *graph.SchemaError
+		if want := `tool "pick": invalid arguments: expected an object, found ` + found; !errors.As(err, &schema) || err.Error() != want {
+			t.Errorf("%v: %v, want %s", args, err, want)
+		}
+	}
+}
+
 func TestAFailedCallHasItsHistoryAndItsNode(t *testing.T) {
 	cause := errors.New("the line is dead")
 	engine := mustLoad(t, twoTools, mcpgraph.WithCaller(&caller{reply: func(value.Value) (string, error) { return "", cause }}))
