@@ -90,7 +90,7 @@ func (c *compiler) nodes(list []*ast) []node {
 // node compiles a tree with its predicates and grouping.
 func (c *compiler) node(n *ast) node {
 	if n.kind == astPath {
-		return c.path(n)
+		return fields(c.path(n))
 	}
 	core := c.core(n)
 	if len(n.predicate) == 0 && n.group == nil && !n.keepArray {

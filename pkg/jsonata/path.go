@@ -40,7 +40,7 @@ type step struct {
 	nestedFilters          []filter // those of nested itself, for each input
 }
 
-func (c *compiler) path(n *ast) node {
+func (c *compiler) path(n *ast) *pathNode {
 	p := &pathNode{keep: n.keepSingleton || n.keepArray, wrap: n.keepSingleton, exposed: n.tuple, off: n.off}
 	first := n.list[0]
 	p.asInput = first.kind == astVariable
