@@ -12,6 +12,7 @@ const (
 	CodeUnusedServer  = "unused-server"
 	CodeNoDefault     = "no-default"
 	CodeQuotedID      = "quoted-id"
+	CodeLiteral       = "literal-expression"
 
 	// The way through a graph.
 
@@ -45,6 +46,7 @@ var graphCodes = []CodeInfo{
 	{CodeUnusedServer, Warning, "No node calls an upstream server"},
 	{CodeNoDefault, Warning, "A switch has no default; where no rule is true the run fails"},
 	{CodeQuotedID, Info, "A node's id can be written in an expression only in back-quotes, or not at all"},
+	{CodeLiteral, Info, "A text that is sent as it is looks like an expression"},
 	{CodeUnknownNode, Error, "An edge leads to a node that does not exist"},
 	{CodeForeignNode, Error, "An edge leads to a node that belongs to another tool"},
 	{CodeUnknownTool, Error, "An entry or exit node is for a tool that does not exist"},

@@ -65,9 +65,15 @@ func (f *Fields) template(n *config.Node, path string, depth int) (*Template, bo
 			add(f.template(field.Value, path+"."+key, depth+1))
 		}
 	default:
-		if f.flat && depth == 1 && n.IsString() && strings.HasPrefix(n.Text().String(), "$") {
+		switch text := n.Text().String(); {
+		case !n.IsString() || depth != 1:
+		case f.flat && strings.HasPrefix(text, "$"):
 			t.program = f.compile(n)
 			return t, true
+		case !f.flat && strings.HasPrefix(text, "$."):
+			d := n.Problem(diag.CodeLiteral, fmt.Sprintf("%s is a text, not an expression", f.what(path)))
+			d.Hint = "write {expr: …} where its value is meant"
+			f.report(d)
 		}
 	}
 	if !live {
