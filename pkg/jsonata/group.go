@@ -25,38 +25,49 @@ func (n *objectNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value,
 	return n.group.eval(ev, f, stream{in, in.Kind() == value.Array}.items(&one))
 }
 
-// bucket is one key of a grouping and the items that gave it.
+// bucket is one key of a grouping and the items that gave it. Items are counted
+// before they are gathered, so that all find room at once.
 type bucket struct {
 	key    string
 	member int
-	item   value.Value   // the only item, or
-	items  []value.Value // several
+	at     int           // in the list of buckets
+	count  int           // items that are not undefined
+	size   int           // those, arrays flattened
+	item   value.Value   // the first of them
+	items  []value.Value // all of them, where there are several
 }
 
-func (b *bucket) add(ev *evaluator, item value.Value) *Error {
-	if b.items == nil {
-		if b.item.IsUndefined() {
-			b.item = item
-			return nil
-		}
-		if item.IsUndefined() {
-			return nil
-		}
-		b.items = appendTo(make([]value.Value, 0, 4), b.item)
+func (b *bucket) note(item value.Value) {
+	switch item.Kind() {
+	case value.Undefined:
+		return
+	case value.Array:
+		b.size += item.Len()
+	default:
+		b.size++
 	}
-	if item.Kind() == value.Array {
-		if err := ev.cells(len(b.items), item.Len()); err != nil {
-			return err
-		}
-	} else if len(b.items) == cap(b.items) {
-		if err := ev.grows(len(b.items)); err != nil {
-			return err
-		}
+	if b.count++; b.count == 1 {
+		b.item = item
 	}
-	if !item.IsUndefined() {
+}
+
+// reserve makes room for the items of a bucket.
+func (b *bucket) reserve(ev *evaluator) *Error {
+	if b.count < 2 {
+		return nil
+	}
+	if err := ev.cells(0, b.size); err != nil {
+		return err
+	}
+	b.items = make([]value.Value, 0, b.size)
+	return nil
+}
+
+// gather takes an item for which there is room.
+func (b *bucket) gather(item value.Value) {
+	if b.count > 1 && !item.IsUndefined() {
 		b.items = appendTo(b.items, item)
 	}
-	return nil
 }
 
 // appendTo appends a value, or the elements of an array.
@@ -119,8 +130,18 @@ func (ev *evaluator) construct(cells int) *Error {
 
 func (g *groupNode) buckets(ev *evaluator, f *frame, items []value.Value) (value.Value, *Error) {
 	var set bucketSet
-	for _, item := range items {
+	var owners []int32 // the bucket of each item and member, -1 for none
+	if len(items) > 1 {
+		if err := ev.meter(4 * len(items) * len(g.members)); err != nil {
+			return value.Undef, err
+		}
+		owners = make([]int32, len(items)*len(g.members))
+	}
+	for k, item := range items {
 		for i := range g.members {
+			if owners != nil {
+				owners[k*len(g.members)+i] = -1
+			}
 			key, ok, err := g.members[i].keyFor(ev, f, item)
 			if err != nil {
 				return value.Undef, err
@@ -132,9 +153,20 @@ func (g *groupNode) buckets(ev *evaluator, f *frame, items []value.Value) (value
 			if err != nil {
 				return value.Undef, err
 			}
-			if err := b.add(ev, item); err != nil {
-				return value.Undef, err
+			b.note(item)
+			if owners != nil {
+				owners[k*len(g.members)+i] = int32(b.at)
 			}
+		}
+	}
+	for _, b := range set.list {
+		if err := b.reserve(ev); err != nil {
+			return value.Undef, err
+		}
+	}
+	for i, at := range owners {
+		if at >= 0 {
+			set.list[at].gather(items[i/len(g.members)])
 		}
 	}
 	if err := ev.construct(2 * len(set.list)); err != nil {
@@ -196,7 +228,7 @@ func (s *bucketSet) get(ev *evaluator, key string, member, off int) (*bucket, *E
 	if err := ev.meter(160); err != nil {
 		return nil, err
 	}
-	b := &bucket{key: key, member: member}
+	b := &bucket{key: key, member: member, at: len(s.list)}
 	s.list = append(s.list, b)
 	switch {
 	case s.index != nil:

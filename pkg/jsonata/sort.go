@@ -59,8 +59,8 @@ func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value
 		}
 		return k.v, nil
 	}
-	return mergeSort(ev, n, func(a, b int) (bool, *Error) {
-		for t := range s.terms {
+	from := func(t, a, b int) (bool, *Error) {
+		for ; t < len(s.terms); t++ {
 			x, err := get(t, a)
 			if err != nil {
 				return false, err
@@ -75,7 +75,43 @@ func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value
 			}
 		}
 		return false, nil
-	})
+	}
+	// Every item's first key is needed. Where that is a plain path, nothing can
+	// tell that all are looked up before the first comparison.
+	if _, plain := s.terms[0].node.(*fieldsNode); plain {
+		kind := value.Undefined
+		for i := range n {
+			v, err := get(0, i)
+			if err != nil {
+				return nil, err
+			}
+			if k := v.Kind(); i == 0 {
+				kind = k
+			} else if k != kind {
+				kind = value.Undefined
+				break
+			}
+		}
+		descending := s.terms[0].descending
+		switch kind {
+		case value.Number:
+			return mergeSort(ev, n, func(a, b int) (bool, *Error) {
+				x, y := keys[a].v.Float(), keys[b].v.Float()
+				if x < y || x > y {
+					return (x > y) != descending, nil
+				}
+				return from(0, a, b)
+			})
+		case value.String:
+			return mergeSort(ev, n, func(a, b int) (bool, *Error) {
+				if c := value.CompareStrings(keys[a].v.Str(), keys[b].v.Str()); c != 0 {
+					return (c > 0) != descending, nil
+				}
+				return from(1, a, b)
+			})
+		}
+	}
+	return mergeSort(ev, n, func(a, b int) (bool, *Error) { return from(0, a, b) })
 }
 
 // compare orders two keys; what is undefined comes last.

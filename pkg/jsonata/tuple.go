@@ -396,10 +396,14 @@ func merged(ev *evaluator, ts []tuple, list []int, size int) (tuple, *Error) {
 	join := func(get func(*tuple) value.Value) value.Value {
 		var b bucket
 		for _, i := range list {
-			if err := b.add(ev, get(&ts[i])); err != nil {
-				failed = err
-				break
-			}
+			b.note(get(&ts[i]))
+		}
+		if err := b.reserve(ev); err != nil {
+			failed = err
+			return value.Undef
+		}
+		for _, i := range list {
+			b.gather(get(&ts[i]))
 		}
 		return b.context()
 	}
