@@ -87,7 +87,7 @@ func newEvaluator(ctx context.Context, opts *Options) *evaluator {
 
 // What a pooled evaluator keeps at most.
 const (
-	keptStack  = 4096
+	keptStack  = 1 << 14
 	keptFrames = 256
 )
 

@@ -13,14 +13,18 @@ var higherOrderFunctions = []native{
 	{"sift", mustSignature("<o-f?:o>"), 2, fnSift},
 }
 
-// callback calls a function with an element, its place and the whole, as far
-// as it has parameters for them.
+// callback calls a function again and again, with as many of the arguments
+// that are given as it has parameters for.
 type callback struct {
-	ev    *evaluator
-	fn    callable
-	n     int
-	args  [3]value.Value
-	plain *closure // a function whose arguments need no checks
+	ev   *evaluator
+	fn   callable
+	n    int
+	args [4]value.Value
+
+	// A function that needs no checks of its arguments and whose frame is used
+	// again.
+	plain *closure
+	frame *frame
 }
 
 func newCallback(ev *evaluator, fn value.Value) *callback {
@@ -28,28 +32,62 @@ func newCallback(ev *evaluator, fn value.Value) *callback {
 	if cb.fn != nil {
 		cb.n = min(max(cb.fn.arity(), 1), 3)
 	}
-	if c, ok := cb.fn.(*closure); ok && c.fn.sig == nil {
+	if c, ok := cb.fn.(*closure); ok && c.fn.sig == nil && c.fn.info.pooled && len(c.fn.params) > 0 {
 		cb.plain = c
 	}
 	return cb
 }
 
+// call calls with an element, its place and the whole.
 func (cb *callback) call(element, place, whole value.Value) (value.Value, *Error) {
-	cb.args = [3]value.Value{element, place, whole}
-	if cb.plain == nil {
-		return cb.ev.apply(cb.fn, cb.args[:cb.n])
+	cb.args[0] = element
+	if cb.n > 1 {
+		cb.args[1], cb.args[2] = place, whole
 	}
+	return cb.again()
+}
+
+// again calls with the arguments that are set.
+func (cb *callback) again() (value.Value, *Error) {
 	ev := cb.ev
+	if cb.plain == nil {
+		return ev.apply(cb.fn, cb.args[:cb.n])
+	}
 	if err := ev.enter(-1); err != nil {
 		return value.Undef, err
 	}
-	f, err := cb.plain.frame(ev, cb.args[:cb.n], value.Undef)
-	if err != nil {
-		return value.Undef, err
+	fn := cb.plain.fn
+	if cb.frame == nil {
+		cb.frame = ev.newFrame(fn.info, cb.plain.env)
+	} else if len(cb.frame.cells) > len(fn.params) {
+		clear(cb.frame.cells)
 	}
-	v, err := cb.plain.run(ev, f, value.NullValue)
+	for i, at := range fn.params {
+		var v value.Value
+		if i < cb.n {
+			v = cb.args[i]
+		}
+		cb.frame.cells[at] = cell{v, true}
+	}
+	outside := ev.context
+	ev.context = value.NullValue
+	v, err := fn.body.eval(ev, cb.frame, cb.plain.in)
+	if err == nil && ev.tail != nil {
+		c, f := ev.tail, ev.tailFrame
+		ev.tail, ev.tailFrame = nil, nil
+		v, err = c.run(ev, f, ev.context)
+	}
+	ev.context = outside
 	ev.leave()
 	return v, err
+}
+
+// done gives the frame back after the last call.
+func (cb *callback) done() {
+	if cb.frame != nil {
+		cb.ev.release(cb.plain.fn.info, cb.frame)
+		cb.frame = nil
+	}
 }
 
 // index returns a number for the place of an element.
@@ -75,6 +113,7 @@ func fnMap(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			out = append(out, v)
 		}
 	}
+	cb.done()
 	return sequence(out), nil
 }
 
@@ -84,7 +123,8 @@ func fnFilter(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	}
 	whole := args[0]
 	cb := newCallback(ev, args[1])
-	var out []value.Value
+	// What is kept waits on the stack until its number is known.
+	base := len(ev.stack)
 	for i, e := range whole.Elems() {
 		v, err := cb.call(e, index(i), whole)
 		if err != nil {
@@ -95,14 +135,28 @@ func fnFilter(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			return value.Undef, err
 		}
 		if keep {
-			if len(out) == cap(out) {
-				if err := ev.grows(len(out)); err != nil {
+			if len(ev.stack) == cap(ev.stack) {
+				if err := ev.grows(len(ev.stack) - base); err != nil {
 					return value.Undef, err
 				}
 			}
-			out = append(out, e)
+			ev.stack = append(ev.stack, e)
 		}
 	}
+	cb.done()
+	return ev.unstack(base)
+}
+
+// unstack makes a sequence of what lies on the stack from base on.
+func (ev *evaluator) unstack(base int) (value.Value, *Error) {
+	kept := ev.stack[base:]
+	if err := ev.cells(0, len(kept)); err != nil {
+		return value.Undef, err
+	}
+	out := make([]value.Value, len(kept))
+	copy(out, kept)
+	clear(kept)
+	ev.stack = ev.stack[:base]
 	return sequence(out), nil
 }
 
@@ -157,15 +211,16 @@ func fnReduce(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		acc = elems[0]
 		from = 1
 	}
-	n := min(fn.arity(), 4)
-	list := make([]value.Value, 4)
+	cb := newCallback(ev, args[1])
+	cb.n = min(fn.arity(), 4)
 	for i := from; i < len(elems); i++ {
-		list[0], list[1], list[2], list[3] = acc, elems[i], index(i), whole
+		cb.args[0], cb.args[1], cb.args[2], cb.args[3] = acc, elems[i], index(i), whole
 		var err *Error
-		if acc, err = ev.apply(fn, list[:n]); err != nil {
+		if acc, err = cb.again(); err != nil {
 			return value.Undef, err
 		}
 	}
+	cb.done()
 	return acc, nil
 }
 
