@@ -319,14 +319,19 @@ func splitString(ev *evaluator, s, sep string, most int) (value.Value, *Error) {
 	if err := ev.spend(n>>3 + len(s)>>8); err != nil {
 		return value.Undef, err
 	}
-	out := make([]value.Value, 0, n)
-	for len(out) < n {
-		i := strings.Index(s, sep)
+	out := make([]value.Value, n)
+	for k := range out {
+		i := -1
+		if len(sep) == 1 {
+			i = strings.IndexByte(s, sep[0])
+		} else {
+			i = strings.Index(s, sep)
+		}
 		if i < 0 {
-			out = append(out, value.FromString(s))
+			out[k] = value.FromString(s)
 			break
 		}
-		out = append(out, value.FromString(s[:i]))
+		out[k] = value.FromString(s[:i])
 		s = s[i+len(sep):]
 	}
 	return value.FromArray(out), nil

@@ -40,15 +40,20 @@ func (s *sourced) all() []Entry {
 	return s.entries
 }
 
+// scan returns the place of key among a few entries, or -1.
+func scan(entries []Entry, key string) int {
+	for i := range entries {
+		if entries[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
 // find returns the place of key, or -1. Safe for concurrent use.
 func (o *object) find(key string) int {
 	if len(o.entries) < indexFrom {
-		for i := range o.entries {
-			if o.entries[i].Key == key {
-				return i
-			}
-		}
-		return -1
+		return scan(o.entries, key)
 	}
 	idx := o.index.Load()
 	if idx == nil {
@@ -70,8 +75,21 @@ func fromObject(o *object) Value { return Value{meta: uint32(Object), ptr: unsaf
 // FromEntries returns an object with these members in this order. It takes
 // ownership of entries; keys must be unique (a [Builder] sees to that).
 func FromEntries(entries []Entry) Value {
+	if isShort(entries) {
+		return fromShort(entries)
+	}
 	return fromObject(&object{entries: entries})
 }
+
+// isShort reports whether entries need no object around them: there are some,
+// and few enough to be looked up one by one.
+func isShort(entries []Entry) bool { return len(entries) > 0 && len(entries) < indexFrom }
+
+func fromShort(entries []Entry) Value {
+	return Value{meta: uint32(Object) | uint32(short), ptr: unsafe.Pointer(unsafe.SliceData(entries)), num: uint64(len(entries))}
+}
+
+func (v Value) shortEntries() []Entry { return unsafe.Slice((*Entry)(v.ptr), int(v.num)) }
 
 // FromSource returns an object that src answers for.
 func FromSource(src Source) Value {
@@ -89,6 +107,8 @@ func (v Value) Entries() []Entry {
 		return (*lazyText)(v.ptr).value().Entries()
 	case virtual:
 		return (*sourced)(v.ptr).all()
+	case short:
+		return v.shortEntries()
 	}
 	return (*object)(v.ptr).entries
 }
@@ -104,6 +124,14 @@ func (v Value) Get(key string) Value {
 		return (*lazyText)(v.ptr).value().Get(key)
 	case virtual:
 		return (*sourced)(v.ptr).src.Lookup(key)
+	case short:
+		entries := v.shortEntries()
+		for i := range entries {
+			if entries[i].Key == key {
+				return entries[i].Value
+			}
+		}
+		return Value{}
 	}
 	o := (*object)(v.ptr)
 	if i := o.find(key); i >= 0 {
@@ -122,6 +150,8 @@ func (v Value) Has(key string) bool {
 		return (*lazyText)(v.ptr).value().Has(key)
 	case virtual:
 		return !(*sourced)(v.ptr).src.Lookup(key).IsUndefined()
+	case short:
+		return scan(v.shortEntries(), key) >= 0
 	}
 	return (*object)(v.ptr).find(key) >= 0
 }
@@ -184,6 +214,9 @@ func (b *Builder) Len() int { return len(b.entries) }
 
 // Value returns the object. The Builder must not be used afterwards.
 func (b *Builder) Value() Value {
+	if isShort(b.entries) {
+		return fromShort(b.entries)
+	}
 	o := &object{entries: b.entries}
 	if b.index != nil {
 		o.index.Store(&b.index)

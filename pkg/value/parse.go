@@ -54,7 +54,6 @@ type parser struct {
 
 	elemSlab   []Value
 	entrySlab  []Entry
-	objectSlab []object
 }
 
 func (p *parser) value(depth int) (Value, error) {
@@ -192,9 +191,7 @@ func (p *parser) object(depth int) (Value, error) {
 	copy(out, members)
 	clear(p.entries[base:])
 	p.entries = p.entries[:base]
-	o := &carve(&p.objectSlab, 1)[0]
-	o.entries = out
-	return fromObject(o), nil
+	return FromEntries(out), nil
 }
 
 // unique drops repeated keys in place: the last value in the first place.

@@ -69,6 +69,7 @@ const (
 	textual      // a number whose digits are kept; ptr is *string
 	lazy         // an array or object still in its text; ptr is *lazyText
 	virtual      // an object answered by a Source; ptr is *sourced
+	short        // an object of few members; ptr is the first *Entry, num their number
 )
 
 // Where the parts of meta lie. The kind is the lowest byte.
@@ -82,7 +83,7 @@ const (
 type Value struct {
 	_   [0]func()
 	ptr unsafe.Pointer // string data, first element, *object, or as repr says
-	num uint64         // float bits, or length of a string or array
+	num uint64         // float bits, or length of a string, array or short object
 	// Kind, ArrayFlags and repr in one word, so that a Value travels in three
 	// registers.
 	meta uint32

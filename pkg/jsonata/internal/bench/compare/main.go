@@ -29,8 +29,9 @@ func main() {
 	folder := flag.String("reference", "testdata/realservers/node_modules/jsonata", "folder of the npm package jsonata")
 	rounds := flag.Int("rounds", 9, "rounds to take the median of")
 	slice := flag.Duration("slice", 100*time.Millisecond, "how long each side runs in a round")
+	only := flag.String("only", "", "measure only expressions whose name contains this")
 	flag.Parse()
-	if err := compare(*folder, *rounds, *slice); err != nil {
+	if err := compare(*folder, *only, *rounds, *slice); err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		os.Exit(1)
 	}
@@ -117,7 +118,7 @@ func (s *side) median() float64 {
 	return s.took[len(s.took)/2]
 }
 
-func compare(folder string, rounds int, slice time.Duration) error {
+func compare(folder, only string, rounds int, slice time.Duration) error {
 	ref, err := startReference(folder)
 	switch {
 	case errors.Is(err, errAbsent):
@@ -131,6 +132,9 @@ func compare(folder string, rounds int, slice time.Duration) error {
 	}
 	fmt.Printf("| expression | reference | engine | ratio | goal | allocations | on %d cores |\n|---|---|---|---|---|---|---|\n", runtime.GOMAXPROCS(0))
 	for _, c := range bench.Cases() {
+		if !strings.Contains(c.Name, only) {
+			continue
+		}
 		line, err := measure(c, ref, rounds, slice)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
