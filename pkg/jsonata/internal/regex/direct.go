@@ -5,14 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// direct is the form of everyday patterns that never have to try again: runs of
-// sets, each of which ends where the next one can begin (\d+, [,;]\s*, (\w+)=(\d+)).
-// They are matched step by step, several times faster than by regexp, which
-// decides about everything else and about texts where this would take too long.
+// direct is the form of everyday patterns: runs of sets, one behind the other.
+// Most end where the next one can begin (\d+, [,;]\s*, (\w+)=(\d+)) and never
+// have to try again; others try fewer or more ((.*?)\s+(\d+) bytes). They are
+// matched step by step, several times faster than by regexp, which decides
+// about everything else and about texts where this would take too long.
 type direct struct {
 	steps    []step
 	prefix   string // what every match begins with, where that is plain text
 	anchored bool
+	tries    bool // some step has more than one way
 }
 
 // step is one piece of a direct pattern. Sets repeat; the others take nothing.
@@ -22,14 +24,23 @@ type step struct {
 	ascii    [2]uint64 // the units of set below 0x80
 	wide     bool      // set has units above
 	min, max int
-	slot     int // of opGroup: the offset to note
+	lazy     bool
+	tries    bool // fewer or more units may have to be tried
+	follow   int  // the set that must accept the next unit; 0 where none has to
+	slot     int  // of opGroup: the offset to note
 }
 
 // newDirect returns the direct form of n, or nil where it has none.
 func newDirect(n *node, multiline bool) *direct {
 	d := &direct{anchored: !multiline && n.anchored()}
-	if !d.add(n, multiline) || !d.decided() {
+	if !d.add(n, multiline) {
 		return nil
+	}
+	for i := range d.steps {
+		s := &d.steps[i]
+		s.tries = s.kind == opSet && s.min != s.max && (s.lazy || !d.decidedFrom(i+1, s))
+		s.follow = d.follow(i + 1)
+		d.tries = d.tries || s.tries
 	}
 	for _, s := range d.steps {
 		u, ok := s.set.one()
@@ -63,10 +74,12 @@ func (d *direct) add(n *node, multiline bool) bool {
 		d.steps = append(d.steps, newSetStep(n.set, 1, 1))
 		return true
 	case opRepeat:
-		if n.subs[0].op != opSet || n.lazy && n.min != n.max {
+		if n.subs[0].op != opSet {
 			return false
 		}
-		d.steps = append(d.steps, newSetStep(n.subs[0].set, n.min, n.max))
+		s := newSetStep(n.subs[0].set, n.min, n.max)
+		s.lazy = n.lazy
+		d.steps = append(d.steps, s)
 		return true
 	case opLineStart, opLineEnd:
 		d.steps = append(d.steps, step{kind: n.op})
@@ -89,18 +102,22 @@ func newSetStep(set charset, least, most int) step {
 	return s
 }
 
-// decided reports whether taking as many units as possible at each step is the
-// only way to match: where a step takes fewer, none of the steps behind it that
-// could come next accepts the unit it left.
-func (d *direct) decided() bool {
-	for i, s := range d.steps {
-		if s.kind == opSet && s.min != s.max && !d.decidedFrom(i+1, &s) {
-			return false
+// follow returns the set that the unit after step next-1 must be of, or 0.
+func (d *direct) follow(next int) int {
+	for i, s := range d.steps[next:] {
+		switch {
+		case s.kind == opSet && s.min > 0:
+			return next + i
+		case s.kind != opGroup:
+			return 0
 		}
 	}
-	return true
+	return 0
 }
 
+// decidedFrom reports whether taking as many units as possible is the only way
+// to match for a run of a set: where it takes fewer, none of the steps behind
+// it that could come next accepts the unit it left.
 func (d *direct) decidedFrom(next int, run *step) bool {
 	set := run.set
 	for _, s := range d.steps[next:] {
@@ -141,6 +158,9 @@ func (c charset) overlapsAny(other charset) bool {
 // steps for each byte: then the answer must come from elsewhere.
 func (d *direct) find(s string, from int, loc []int) (found, decided bool) {
 	budget := 8*(len(s)-from) + 256
+	if d.tries {
+		budget *= 4
+	}
 	for start := from; start <= len(s); {
 		if d.anchored && start > 0 {
 			return false, true
@@ -154,7 +174,14 @@ func (d *direct) find(s string, from int, loc []int) (found, decided bool) {
 		} else if start = d.skip(s, start); start < 0 {
 			return false, true
 		}
-		end, cost := d.match(s, start, loc)
+		end, cost := 0, 0
+		if d.tries {
+			try := attempt{d: d, s: s, loc: loc, limit: budget}
+			end = try.from(0, start)
+			cost = try.cost
+		} else {
+			end, cost = d.match(s, start, loc)
+		}
 		if end >= 0 {
 			loc[0], loc[1] = start, end
 			return true, true

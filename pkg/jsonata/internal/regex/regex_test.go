@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -90,7 +91,8 @@ func TestSurrogatesAreSeenAsJavaScriptSeesThem(t *testing.T) {
 // by backtracking.
 func TestEnginesAgree(t *testing.T) {
 	const text = "the Cat sat\non a 42nd mat, aab abab 3.14 x=1;y=22;\tend"
-	for _, pattern := range []string{`\w+`, `(\w)=(\d+);`, `\b[a-z]at\b`, `^o|t$`, `a+?b`, `(a|ab)(c|bab)?`, `\d+(\.\d+)?`, `[^\s,]+`, `(?:a|b)+`, `.*`} {
+	for _, pattern := range []string{`\w+`, `(\w)=(\d+);`, `\b[a-z]at\b`, `^o|t$`, `a+?b`, `(a|ab)(c|bab)?`, `\d+(\.\d+)?`, `[^\s,]+`, `(?:a|b)+`, `.*`,
+		`a*b`, `(.*?)at`, `(\w+)(\w)\b`, `\w+?\d`, `\s\S*?a`, `(.*)=(\d+)`, `a{1,2}?b`, `[a-z]{2,}t`, `.+?`, `\w*\B`, `(é?.*?)\s+([\d.]+)`} {
 		r, err := Compile(pattern, "im")
 		if err != nil {
 			t.Fatal(err)
@@ -109,6 +111,46 @@ func TestEnginesAgree(t *testing.T) {
 				t.Errorf("/%s/: %s, %v\nand %s", pattern, got, err, want)
 			}
 		}
+	}
+}
+
+// TestDirectPatternsAgreeWithLinearOnes compares the two on random rows of sets.
+func TestDirectPatternsAgreeWithLinearOnes(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	pick := func(from ...string) string { return from[rnd.IntN(len(from))] }
+	direct := 0
+	for range 5000 {
+		var pattern, text strings.Builder
+		for range 1 + rnd.IntN(5) {
+			piece := pick("a", "b", "[ab]", "[^a]", ".", `\s`, `\w`, "é", "[é-ü]", `\d`) + pick("", "", "*", "+", "?", "*?", "+?", "??", "{1,2}", "{2}", "{1,2}?")
+			if rnd.IntN(4) == 0 {
+				piece = "(" + piece + ")"
+			}
+			pattern.WriteString(pick("", "", "", "", "", "", "", "^", "$", `\b`, `\B`) + piece)
+		}
+		for range rnd.IntN(12) {
+			text.WriteString(pick("a", "a", "b", "b", "é", "ü", " ", "1", "\n", "€"))
+		}
+		r, err := Compile(pattern.String(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.direct == nil || r.linear == nil {
+			continue
+		}
+		direct++
+		linear := *r
+		linear.direct = nil
+		want, err := matchesAsJSON(&linear, text.String(), 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := matchesAsJSON(r, text.String(), 20); got != want || err != nil {
+			t.Errorf("/%s/ on %q: %s, %v\nwant %s", pattern.String(), text.String(), got, err, want)
+		}
+	}
+	if direct < 1000 {
+		t.Errorf("only %d of the patterns were direct", direct)
 	}
 }
 
@@ -240,31 +282,42 @@ func TestDeepBacktrackingIsRefused(t *testing.T) {
 }
 
 func TestDirectPatterns(t *testing.T) {
-	for pattern, want := range map[string]bool{
-		`\d+`: true, `[,;]\s*`: true, `(\w+)=(\d+);`: true, `^\[FILE\] `: true, `-?\d+`: true, `\b\d+\b`: true, `a{2,3}b*$`: true, `(a)(b)?`: false,
-		`\w+1`: false, `\d+\B`: false, `a*^b`: false, `a+?`: false, `a|b`: false, `\s*\S*x`: false, `\w+\d`: false, `[\w-]+\b`: false, `\d*\b`: false, `\d+x?\b`: false, `\d+-?x*`: true,
+	const no, tries, one = "not direct", "with several ways", "with one way"
+	for pattern, want := range map[string]string{
+		`\d+`: one, `[,;]\s*`: one, `(\w+)=(\d+);`: one, `^\[FILE\] `: one, `-?\d+`: one, `\b\d+\b`: one, `a{2,3}b*$`: one, `\d+-?x*`: one,
+		`(a)(b)?`: no, `a|b`: no, `(ab)+`: no,
+		`\w+1`: tries, `\d+\B`: tries, `a*^b`: tries, `a+?`: tries, `\s*\S*x`: tries, `\w+\d`: tries, `[\w-]+\b`: tries, `\d*\b`: tries, `\d+x?\b`: tries,
 	} {
 		r, err := Compile(pattern, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.direct != nil; got != want {
-			t.Errorf("/%s/: got %v, want %v", pattern, got, want)
+		got := no
+		if r.direct != nil {
+			got = one
+			if r.direct.tries {
+				got = tries
+			}
+		}
+		if got != want {
+			t.Errorf("/%s/ is matched %s, want %s", pattern, got, want)
 		}
 	}
 }
 
 func TestDirectPatternsTakeLinearTime(t *testing.T) {
-	r, err := Compile(`[ab]b*c`, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Repeat("b", 1<<20)
-	if _, decided := r.direct.find(text, 0, make([]int, 2)); decided {
-		t.Error("a quadratic search was not given up")
-	}
-	if ok, err := r.MatchString(context.Background(), text+"c"); err != nil || !ok {
-		t.Errorf("got %v, %v", ok, err)
+	for _, pattern := range []string{`[ab]b*c`, `b*b*b*c`, `b*?b*?b*?c`, `^.*.*.*c`} {
+		r, err := Compile(pattern, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Repeat("b", 1<<20)
+		if _, decided := r.direct.find(text, 0, make([]int, 2)); decided {
+			t.Errorf("/%s/: a search that takes too long was not given up", pattern)
+		}
+		if ok, err := r.MatchString(context.Background(), text+"c"); err != nil || !ok {
+			t.Errorf("/%s/: got %v, %v", pattern, ok, err)
+		}
 	}
 }
 
