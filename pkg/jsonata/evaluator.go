@@ -43,6 +43,7 @@ type evaluator struct {
 	heap    int64 // bytes of heap that are not this evaluation's, once known
 	built   int   // arrays and objects made by constructors
 
+	idle     *matches // a walk through matches to be used again
 	pictures pictures
 
 	clock    time.Time
@@ -101,7 +102,7 @@ func (ev *evaluator) free() {
 	if len(frames) > keptFrames {
 		frames = nil
 	}
-	*ev = evaluator{stack: stack, frames: frames}
+	*ev = evaluator{stack: stack, frames: frames, idle: ev.idle}
 	evaluators.Put(ev)
 }
 
