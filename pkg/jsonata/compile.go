@@ -300,7 +300,7 @@ func (c *compiler) tailed(n node) node {
 
 func (c *compiler) filter(st stage) filter {
 	if st.expr == nil {
-		return filter{bind: st.index}
+		return filter{binds: true}
 	}
 	if st.expr.isNumberLiteral() && len(st.expr.predicate) == 0 {
 		return filter{literal: true, index: st.expr.val.Float()}

@@ -12,7 +12,7 @@ type filter struct {
 	index   float64 // that number, or the place in a tuple for an index bind
 	expr    node
 	off     int
-	bind    string
+	binds   bool // it is an index bind
 }
 
 // emptySequence is what a filter gives that lets nothing through.
@@ -21,7 +21,7 @@ var emptySequence = value.FromArray(nil).WithFlags(value.Sequence)
 // run filters what a step gave. A result that is one value and no array stands
 // for the sequence of it.
 func (fl *filter) run(ev *evaluator, f *frame, v value.Value) (value.Value, *Error) {
-	if fl.bind != "" {
+	if fl.binds {
 		return v, nil
 	}
 	var one [1]value.Value

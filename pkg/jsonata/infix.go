@@ -362,7 +362,7 @@ func (p *parser) call(left *ast) (*ast, *Error) {
 // lambda makes a function definition of the call that was read so far.
 func (p *parser) lambda(n *ast) (*ast, *Error) {
 	for i, a := range n.list {
-		if a.kind != astVariable || a.predicate != nil {
+		if a.kind != astVariable || a.predicate != nil || a.group != nil || a.focus != "" {
 			return nil, newError("S0208", a.off, details{token: p.src[a.off:a.end], index: i + 1})
 		}
 	}

@@ -225,7 +225,7 @@ func (p *parser) negation(n *ast) (*ast, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if operand.kind == astNumber && operand.predicate == nil && operand.group == nil {
+	if operand.kind == astNumber {
 		operand.val = value.FromFloat(-operand.val.Float())
 		operand.off = n.off
 		return operand, nil

@@ -28,6 +28,7 @@ const (
 type step struct {
 	kind    stepKind
 	name    string
+	keep    bool // of a name: one array found in an array stays inside another
 	node    node
 	sort    *sortNode
 	filters []filter
@@ -90,9 +91,10 @@ func (c *compiler) steps(p *pathNode, n *ast) {
 			}
 		}
 		switch {
-		case s.kind == astName && len(s.predicate) == 0:
+		case s.kind == astName && len(s.predicate) == 0 && s.group == nil:
 			st.kind = stepName
 			st.name = s.text
+			st.keep = s.keepArray
 		case s.kind == astSort:
 			st.kind = stepSort
 			st.sort = c.sort(s)
@@ -316,7 +318,7 @@ func (st *step) one(ev *evaluator, f *frame, item value.Value) (value.Value, *Er
 	if st.kind == stepName {
 		if item.Kind() == value.Object {
 			v = item.Get(st.name)
-		} else if v, err = ev.member(item, st.name); err != nil {
+		} else if v, err = st.member(ev, item); err != nil {
 			return v, err
 		}
 	} else if v, err = st.node.eval(ev, f, item); err != nil {
@@ -391,6 +393,18 @@ func (c *collector) result(ev *evaluator, last bool) (value.Value, *Error) {
 		return value.FromArray([]value.Value{v}).WithFlags(value.Sequence), nil
 	}
 	return value.FromArray(c.seq).WithFlags(value.Sequence), nil
+}
+
+// member looks up the name of the step in an item.
+func (st *step) member(ev *evaluator, item value.Value) (value.Value, *Error) {
+	if !st.keep || item.Kind() != value.Array {
+		return ev.member(item, st.name)
+	}
+	var out []value.Value
+	if err := ev.members(item.Elems(), st.name, &out, 0); err != nil || len(out) == 0 {
+		return value.Undef, err
+	}
+	return value.FromArray(out).WithFlags(value.Sequence | value.KeepSingleton), nil
 }
 
 // member looks a name up in an item of any kind; in an array, in each of its

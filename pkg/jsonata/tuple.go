@@ -245,7 +245,7 @@ func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]
 		case st.nested != nil:
 			inner, v, err = st.nested.tuplesOf(ev, g, tp.at)
 		case st.kind == stepName:
-			v, err = ev.member(tp.at, st.name)
+			v, err = st.member(ev, tp.at)
 		default:
 			v, err = st.node.eval(ev, g, tp.at)
 		}
@@ -306,7 +306,7 @@ func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]
 func (p *pathNode) stages(ev *evaluator, f *frame, filters []filter, ts []tuple) ([]tuple, *Error) {
 	for i := range filters {
 		fl := &filters[i]
-		if fl.bind != "" {
+		if fl.binds {
 			for j := range ts {
 				ts[j].bind(p.tuples, int(fl.index), value.FromFloat(float64(j)))
 			}
