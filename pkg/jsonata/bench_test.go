@@ -69,3 +69,20 @@ func BenchmarkEvalParallel(b *testing.B) {
 		})
 	})
 }
+
+func TestAPathAllocatesNothing(t *testing.T) {
+	data, err := value.Parse(`{"entry":{"directory":"/srv","list":[1,2],"n":null}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, src := range []string{`$.entry.directory`, `entry.directory`, `$$.entry.list`, `entry.n`, `entry.absent.name`} {
+		e, err := jsonata.Compile(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.Background()
+		if n := testing.AllocsPerRun(100, func() { e.Eval(ctx, data, nil) }); n != 0 {
+			t.Errorf("%s: %v allocations", src, n)
+		}
+	}
+}

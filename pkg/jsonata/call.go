@@ -175,6 +175,9 @@ func (c *compiler) hint(name string) func(*evaluator, *frame) bool {
 func (c *compiler) call(n *ast) *callNode {
 	call := &callNode{proc: c.node(n.lhs), args: c.nodes(n.list), token: procName(n.lhs), name: lacksDollar(n.lhs), off: n.off}
 	call.hint = c.hint(call.name)
+	if n.lhs.kind == astVariable {
+		c.known.foresee(n.lhs.text, n.list)
+	}
 	if c.usesEval {
 		call.scope = c.scope
 	}

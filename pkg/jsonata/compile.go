@@ -20,6 +20,7 @@ type unit struct {
 	info  *frameInfo
 	names map[string]int // the cells of variables bound at the top
 	blank *frame         // the frame, where nothing can be bound in it
+	known pictures
 }
 
 // compiler turns one syntax tree into nodes.
@@ -28,6 +29,7 @@ type compiler struct {
 	functions map[string]value.Value
 	pending   []func() // what waits until all variables are declared
 	usesEval  bool
+	known     pictures
 	err       *Error
 }
 
@@ -48,7 +50,7 @@ func compile(tree *ast, outer *scope, functions map[string]value.Value) (*unit, 
 		do()
 	}
 	info.pooled = outer == nil && !tree.closes && !c.usesEval
-	u := &unit{body: body, info: info, names: s.names}
+	u := &unit{body: body, info: info, names: s.names, known: c.known}
 	if info.size == 0 && outer == nil && !c.usesEval {
 		u.blank = &frame{}
 	}

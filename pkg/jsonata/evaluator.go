@@ -43,7 +43,8 @@ type evaluator struct {
 	heap    int64 // bytes of heap that are not this evaluation's, once known
 	built   int   // arrays and objects made by constructors
 
-	idle     *matches // a walk through matches to be used again
+	idle     *matches  // a walk through matches to be used again
+	known    *pictures // of the expression
 	pictures pictures
 
 	clock    time.Time
@@ -152,6 +153,9 @@ func (ev *evaluator) pause(off int) *Error {
 
 // cancelled reports that the context of the evaluation has ended.
 func (ev *evaluator) cancelled(off int) *Error {
+	if ev.done == nil {
+		return nil
+	}
 	select {
 	case <-ev.done:
 		cause := context.Cause(ev.ctx)

@@ -37,6 +37,22 @@ func fields(p *pathNode) node {
 	return n
 }
 
+// walk follows the names from v, as long as it meets objects and, at the end,
+// any value of the input itself; else not ok.
+func (n *fieldsNode) walk(v value.Value) (_ value.Value, ok bool) {
+	for _, name := range n.names {
+		switch v.Kind() {
+		case value.Object:
+			v = v.Get(name)
+		case value.Array:
+			return v, false
+		default:
+			return value.Undef, true
+		}
+	}
+	return v, v.Flags() == 0
+}
+
 func (n *fieldsNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
 	ev.fuel--
 	v := in
@@ -46,18 +62,27 @@ func (n *fieldsNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value,
 			return value.Undef, err
 		}
 	}
-	for _, name := range n.names {
-		switch v.Kind() {
-		case value.Object:
-			v = v.Get(name)
-		case value.Array:
-			return n.path.eval(ev, f, in)
-		default:
-			return value.Undef, nil
-		}
-	}
-	if v.Flags() != 0 {
+	v, ok := n.walk(v)
+	if !ok {
 		return n.path.eval(ev, f, in)
 	}
 	return v, nil
+}
+
+// fromInput returns the short form of an expression that is nothing but a path
+// into its input, nil for any other.
+func fromInput(body node) *fieldsNode {
+	n, _ := body.(*fieldsNode)
+	if n == nil {
+		return nil
+	}
+	switch head := n.head.(type) {
+	case nil, contextNode:
+		return n
+	case *variableNode:
+		if head.root && len(head.refs) == 0 && !head.extra {
+			return n
+		}
+	}
+	return nil
 }

@@ -28,38 +28,6 @@ func pictureError(err error) *Error {
 	return &Error{Code: p.Code, Offset: -1, Message: strings.TrimPrefix(p.Error(), p.Code+": ")}
 }
 
-// pictures holds what an evaluation has compiled.
-type pictures struct {
-	numbers  map[string]*picture.Number
-	integers map[string]*picture.Integer
-	dates    map[string]*picture.DateTime
-}
-
-// maxPicture is how many bytes a picture may have.
-const maxPicture = 1 << 16
-
-// compiled returns the picture of a text, compiling it the first time.
-func compiled[P any](cache *map[string]P, text string, compile func(string) (P, error)) (P, *Error) {
-	if p, ok := (*cache)[text]; ok {
-		return p, nil
-	}
-	if len(text) > maxPicture {
-		var none P
-		return none, stopped(-1, "a picture is too long")
-	}
-	p, err := compile(text)
-	if err != nil {
-		return p, pictureError(err)
-	}
-	if *cache == nil {
-		*cache = map[string]P{}
-	}
-	if len(*cache) < 64 {
-		(*cache)[text] = p
-	}
-	return p, nil
-}
-
 func fnFormatNumber(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if args[0].IsUndefined() {
 		return value.Undef, nil
@@ -79,9 +47,7 @@ func fnFormatNumber(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		}
 	} else {
 		var err *Error
-		p, err = compiled(&ev.pictures.numbers, text, func(s string) (*picture.Number, error) {
-			return picture.CompileNumber(s, nil)
-		})
+		p, err = compiled(ev.known.numbers, &ev.pictures.numbers, text, compileNumber)
 		if err != nil {
 			return value.Undef, err
 		}
@@ -93,7 +59,7 @@ func fnFormatInteger(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if args[0].IsUndefined() {
 		return value.Undef, nil
 	}
-	p, err := compiled(&ev.pictures.integers, args[1].Str(), picture.CompileInteger)
+	p, err := compiled(ev.known.integers, &ev.pictures.integers, args[1].Str(), picture.CompileInteger)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -104,7 +70,7 @@ func fnParseInteger(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if args[0].IsUndefined() {
 		return value.Undef, nil
 	}
-	p, err := compiled(&ev.pictures.integers, args[1].Str(), picture.CompileInteger)
+	p, err := compiled(ev.known.integers, &ev.pictures.integers, args[1].Str(), picture.CompileInteger)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -145,7 +111,7 @@ func formatTime(ev *evaluator, millis int64, pic, zone value.Value) (value.Value
 	p := picture.DefaultDateTime
 	if !pic.IsUndefined() {
 		var err *Error
-		if p, err = compiled(&ev.pictures.dates, pic.Str(), picture.CompileDateTime); err != nil {
+		if p, err = compiled(ev.known.dates, &ev.pictures.dates, pic.Str(), picture.CompileDateTime); err != nil {
 			return value.Undef, err
 		}
 	}
@@ -167,7 +133,7 @@ func fnToMillis(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		}
 		return value.FromFloat(x), nil
 	}
-	p, err := compiled(&ev.pictures.dates, args[1].Str(), picture.CompileDateTime)
+	p, err := compiled(ev.known.dates, &ev.pictures.dates, args[1].Str(), picture.CompileDateTime)
 	if err != nil {
 		return value.Undef, err
 	}

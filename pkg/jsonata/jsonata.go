@@ -13,6 +13,7 @@ import (
 type Expr struct {
 	src  string
 	unit *unit
+	path *fieldsNode // the expression, where it is nothing but a path
 	refs []Ref
 }
 
@@ -59,7 +60,7 @@ func Compile(src string, opts ...Option) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expr{src: src, unit: u, refs: refs}, nil
+	return &Expr{src: src, unit: u, path: fromInput(u.body), refs: refs}, nil
 }
 
 // String returns the source of the expression.
@@ -118,7 +119,14 @@ func (ev *evaluator) random() float64 {
 // [Options]. The error is an *[Error]. An undefined result means that the
 // expression matched nothing.
 func (e *Expr) Eval(ctx context.Context, input value.Value, opts *Options) (value.Value, error) {
+	if e.path != nil && input.Kind() == value.Object && ctx.Err() == nil {
+		// Most expressions in a graph are such paths, and need no evaluator.
+		if v, ok := e.path.walk(input); ok {
+			return v, nil
+		}
+	}
 	ev := newEvaluator(ctx, opts)
+	ev.known = &e.unit.known
 	if err := ev.cancelled(-1); err != nil {
 		return value.Undef, err
 	}
