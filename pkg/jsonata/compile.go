@@ -168,7 +168,7 @@ func (c *compiler) core(n *ast) node {
 	case astLambda:
 		return c.lambda(n)
 	case astCall:
-		return c.call(n)
+		return counted(c.call(n))
 	case astPartial:
 		p := &partialNode{proc: c.node(n.lhs), args: make([]node, len(n.list)), off: n.off, token: procName(n.lhs), name: lacksDollar(n.lhs)}
 		for i, a := range n.list {
