@@ -136,9 +136,10 @@ func newMatches(ev *evaluator, pattern value.Value, text string) *matches {
 
 // end gives a walk back to which no match refers.
 func (m *matches) end() {
-	ev := m.ev
-	*m = matches{}
-	ev.idle = m
+	m.ev.idle = m
+	m.own.sc.Clear()
+	m.own.re, m.own.begun, m.own.empty = nil, false, false
+	m.ev, m.text, m.fast, m.fn, m.args, m.object = nil, "", nil, nil, nil, value.Undef
 }
 
 // next moves to the next match.

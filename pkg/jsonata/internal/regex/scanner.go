@@ -29,12 +29,24 @@ type Scanner struct {
 
 // Reset makes sc search s for r from the beginning.
 func (sc *Scanner) Reset(r *Regex, s string) {
-	units := sc.units[:0]
-	*sc = Scanner{re: r, s: s, units: units}
+	sc.Clear()
+	sc.re, sc.s = r, s
 	sc.byUnits = r.plain == "" && !r.fits(s)
 	if sc.byUnits {
-		sc.units = appendUnits(units, s)
+		sc.units = appendUnits(sc.units, s)
 	}
+}
+
+// keptUnits is how much memory for the units of a string is used again.
+const keptUnits = 1 << 16
+
+// Clear lets go of the pattern and the string. Only Reset makes sc ready again.
+func (sc *Scanner) Clear() {
+	sc.re, sc.s, sc.started, sc.loc, sc.base, sc.units = nil, "", false, nil, 0, sc.units[:0]
+	if cap(sc.units) > keptUnits {
+		sc.units = nil
+	}
+	sc.prev, sc.start, sc.end, sc.cursor = place{}, place{}, place{}, place{}
 }
 
 // Seek makes the next search begin at a UTF-16 index of the string, as setting
