@@ -304,7 +304,7 @@ func (c *compiler) filter(st stage) filter {
 	if st.expr == nil {
 		return filter{binds: true}
 	}
-	if st.expr.isNumberLiteral() && len(st.expr.predicate) == 0 {
+	if st.expr.isNumberLiteral() { // what stands behind the number does not count
 		return filter{literal: true, index: st.expr.val.Float()}
 	}
 	return filter{expr: c.node(st.expr), off: st.off}

@@ -189,6 +189,9 @@ func (p *postNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	if err != nil {
 		return value.Undef, err
 	}
+	if _, all := p.core.(descendantNode); all && v.IsUndefined() && !in.IsUndefined() {
+		v = emptySequence // there is no item that predicates could see
+	}
 	filtered := false
 	for i := range p.filters {
 		if v, err = p.filters[i].run(ev, f, v); err != nil {

@@ -56,13 +56,17 @@ func (ev *evaluator) keysOf(v value.Value, b *value.Builder, depth int) *Error {
 }
 
 func fnLookup(ev *evaluator, args []value.Value) (value.Value, *Error) {
-	if args[1].IsUndefined() {
-		return value.Undef, nil
-	}
+	known := !args[1].IsUndefined()
 	if args[0].Kind() != value.Array {
+		if !known {
+			return value.Undef, nil
+		}
 		return ev.member(args[0], args[1].Str())
 	}
 	var out []value.Value
+	if !known {
+		return sequence(out), nil
+	}
 	err := ev.members(args[0].Elems(), args[1].Str(), &out, 0)
 	return sequence(out), err
 }

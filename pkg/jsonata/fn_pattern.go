@@ -39,6 +39,11 @@ func fnMatch(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			{Key: "index", Value: m.start()},
 			{Key: "groups", Value: m.groups()},
 		}))
+		if limit >= 0 && float64(len(out)) >= limit {
+			if err := m.last(); err != nil {
+				return value.Undef, err
+			}
+		}
 	}
 	m.end()
 	return sequence(out), nil
@@ -109,6 +114,11 @@ func fnSplit(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			}
 		}
 		out = append(out, value.FromString(m.before(&from)))
+		if limited && float64(len(out)) >= limit {
+			if err := m.last(); err != nil {
+				return value.Undef, err
+			}
+		}
 	}
 	if !limited || float64(len(out)) < limit {
 		out = append(out, value.FromString(m.rest(from)))

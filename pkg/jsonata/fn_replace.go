@@ -84,6 +84,11 @@ func replaceMatches(ev *evaluator, text, pattern, with value.Value, limited bool
 		return text, nil
 	}
 	out = append(out, m.rest(from)...)
+	if limited && float64(count) >= limit {
+		if err := m.last(); err != nil {
+			return value.Undef, err
+		}
+	}
 	if err := ev.text(len(out)); err != nil {
 		return value.Undef, err
 	}

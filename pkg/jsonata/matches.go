@@ -50,11 +50,14 @@ func (n *nextMatch) step(ev *evaluator) (bool, *Error) {
 	if err := ev.spend(1); err != nil {
 		return false, err
 	}
+	if n.empty && n.sc.Rest() != "" {
+		return false, newError("D1004", -1, details{})
+	}
 	ok, err := n.sc.Next(ev.ctx)
 	if err != nil {
 		return false, ev.regexError(err)
 	}
-	if ok && n.begun && (n.empty || n.sc.Match() == "") {
+	if ok && n.begun && n.sc.Match() == "" {
 		return false, newError("D1004", -1, details{})
 	}
 	n.begun = true
@@ -211,4 +214,11 @@ func (m *matches) rest(from int) string {
 		return m.fast.sc.Rest()
 	}
 	return units(m.text, from, -1)
+}
+
+// last looks behind the last match that a limit allows: that the pattern
+// matches nothing there is an error, whatever the limit.
+func (m *matches) last() *Error {
+	_, err := m.next()
+	return err
 }

@@ -75,7 +75,12 @@ func (n *variableNode) search(ev *evaluator, f *frame) value.Value {
 type nameNode struct{ name string }
 
 func (n *nameNode) eval(ev *evaluator, _ *frame, in value.Value) (value.Value, *Error) {
-	return ev.member(in, n.name)
+	if in.Kind() != value.Array {
+		return ev.member(in, n.name)
+	}
+	var out []value.Value
+	err := ev.members(in.Elems(), n.name, &out, 0)
+	return sequence(out), err
 }
 
 // wildcardNode is *: all values of an object, arrays flattened.
