@@ -263,7 +263,7 @@ func (n *callNode) sequence(ev *evaluator, f *frame, in, context value.Value) (v
 	}
 	top := len(ev.stack)
 	// A signature may append what was left out.
-	ev.stack = append(ev.stack, spare[:]...)
+	ev.reserve()
 	if n.scope != nil {
 		ev.site = site{n.scope, f, in}
 	}
@@ -277,7 +277,15 @@ func (n *callNode) sequence(ev *evaluator, f *frame, in, context value.Value) (v
 	return v, nil
 }
 
-var spare [spareArgs]value.Value
+// reserve adds the room for such arguments. What lies behind the top of the
+// stack is always undefined.
+func (ev *evaluator) reserve() {
+	if top := len(ev.stack) + spareArgs; top <= cap(ev.stack) {
+		ev.stack = ev.stack[:top]
+		return
+	}
+	ev.stack = append(ev.stack, make([]value.Value, spareArgs)...)
+}
 
 // tailNode is a call whose value is that of the function around it.
 type tailNode struct{ call *callNode }

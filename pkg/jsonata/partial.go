@@ -82,7 +82,7 @@ func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.
 		}
 	}
 	top := len(ev.stack)
-	ev.stack = append(ev.stack, spare[:]...)
+	ev.reserve()
 	v, err := p.fn.call(ev, ev.stack[base:top:top+spareArgs], value.Undef)
 	if err != nil {
 		return value.Undef, err.at(p.off, p.token)
@@ -123,7 +123,7 @@ func (n *applyNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	}
 	base := len(ev.stack)
 	ev.stack = append(ev.stack, l)
-	ev.stack = append(ev.stack, spare[:]...)
+	ev.reserve()
 	v, err := fn.call(ev, ev.stack[base:base+1:base+1+spareArgs], value.NullValue)
 	if err != nil {
 		return value.Undef, err.at(n.off, n.token)
