@@ -34,10 +34,10 @@ var (
 	grouped   = regexp.MustCompile(`\{.*:.*,.*:.*\}`)
 	lettersOf = regexp.MustCompile(`\]\[.*\]\.`)
 	// items is a wildcard over the input of an array constructor.
-	items      = regexp.MustCompile(`\[[^\]]*\*`)
+	items      = regexp.MustCompile(`\[.*\*`)
 	longNumber = regexp.MustCompile(`\d{15}`)
 	hugeNumber = regexp.MustCompile(`e\+?\d\d`)
-	hugeDigits = regexp.MustCompile(`e[,.]*\+`)
+	hugeDigits = regexp.MustCompile(`(?i)e[,.]*\+`)
 	integerKey = regexp.MustCompile(`"\d+\\?"`)
 	// hanging are searches beside an operator that makes the reference search
 	// again without end.
