@@ -15,6 +15,8 @@ type Error struct {
 	Hint    string   // what to do about it; may be empty
 	Stderr  []string // the server's last lines on stderr, at most 100, where they may tell more
 	Err     error    // the cause: *RPCError, context.Canceled, context.DeadlineExceeded or one of the system's; may be nil
+
+	raw error // the cause as it was, to tell kinds of failures apart; it may hold secrets
 }
 
 // shownLines is how many lines of stderr Error shows.

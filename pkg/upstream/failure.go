@@ -5,10 +5,44 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os/exec"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
+
+// statusError is the error of a request that was answered with an HTTP status
+// of 400 or more.
+type statusError struct {
+	Status int
+	Header http.Header // of the response
+	Body   string      // its start
+	rpc    *RPCError   // the JSON-RPC error in the body; nil where there is none
+}
+
+// Error returns the status and what the body says.
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
+	switch {
+	case e.rpc != nil:
+		text += ": " + e.rpc.Error()
+	case e.Body != "":
+		text += ": " + quote([]byte(e.Body))
+	}
+	return text
+}
+
+// Unwrap returns the JSON-RPC error of the body.
+func (e *statusError) Unwrap() error {
+	if e.rpc == nil {
+		return nil
+	}
+	return e.rpc
+}
+
+// errLost is in the error of a request that may have been written and whose
+// answer will not come, because its connection ended.
+var errLost = errors.New("the connection ended before the answer")
 
 var (
 	// errTooSlow is the cause of a context that ended at maxCallTimeMs.
@@ -23,7 +57,7 @@ var (
 func (s *server) failure(op, tool, message, hint string, err error) *Error {
 	return &Error{
 		Server: s.entry.Name, Tool: tool, Op: op,
-		Message: s.redact.text(message), Hint: hint, Err: s.redact.err(err),
+		Message: s.redact.text(message), Hint: hint, Err: s.redact.err(err), raw: err,
 	}
 }
 
@@ -122,8 +156,12 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		long   *tooLongError
 		over   overError
 		stderr []string
+		raw    = err
 	)
-	d := session.link.seen()
+	d := &diary{}
+	if session != nil {
+		d = session.link.seen()
+	}
 	switch {
 	case errors.Is(err, errSilent):
 		message = fmt.Sprintf("timed out: no answer and no progress for %v", s.entry.Timeout)
@@ -135,7 +173,9 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		return s.stopped(ctx, op, tool, "before it was answered")
 	case errors.As(err, &rpc):
 		clean := &RPCError{rpc.Code, s.redact.text(rpc.Message)}
-		return s.failure(op, tool, "it answered an error: "+clean.Error(), "", clean)
+		e := s.failure(op, tool, "it answered an error: "+clean.Error(), "", clean)
+		e.raw = raw
+		return e
 	case errors.As(err, &long):
 		message = fmt.Sprintf("the answer is longer than %d bytes", long.limit)
 		hint = "ask for less, or raise " + s.setting("maxMessageBytes")
@@ -148,6 +188,6 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		stderr = d.last()
 	}
 	e := s.failure(op, tool, message+oddSince(odd, d), hint, err)
-	e.Stderr = stderr
+	e.Stderr, e.raw = stderr, raw
 	return e
 }

@@ -170,7 +170,7 @@ func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
 }
 
 func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
-	s := newServer(child(mcptest.Script{}), Options{Log: (&logged{}).logger()})
+	s := &holder{}
 	var delays []time.Duration
 	for range 9 {
 		s.buried(time.Second)

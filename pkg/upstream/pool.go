@@ -78,11 +78,7 @@ func (p *Pool) CallTool(ctx context.Context, server, tool string, args value.Val
 	if err != nil {
 		return Result{}, err
 	}
-	reply, err := s.call(ctx, tool, args)
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Reply: reply, Attempts: 1}, nil
+	return s.call(ctx, tool, args)
 }
 
 // Tools returns the tools of a server as it describes them, with every keyword
@@ -120,7 +116,7 @@ func (p *Pool) Start(ctx context.Context) error {
 		if !s.entry.Eager {
 			continue
 		}
-		wait.Go(func() { _, errs[i] = s.session(ctx, "") })
+		wait.Go(func() { errs[i] = s.start(ctx) })
 	}
 	wait.Wait()
 	return errors.Join(errs...)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,42 +15,30 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// How long to wait before a server that keeps dying is started again: not at
-// all the first time, then firstDelay, and twice as long each time.
-const (
-	firstDelay = 250 * time.Millisecond
-	maxDelay   = 10 * time.Second
-	// wellAfter is how long a session must have lasted to count as a good one.
-	wellAfter = 30 * time.Second
-)
-
-// server is one entry of mcpServers: its settings and the one session that all
-// calls share. Nothing is started before the first call.
+// server is one entry of mcpServers: its settings, what stands between a
+// caller and the wire, and one session for each identity that calls it.
+// Nothing is started before the first call.
 type server struct {
-	entry  *config.Upstream
-	client mcp.Implementation
-	dial   func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
-	log    *slog.Logger
-	redact *redactor
-	slots  chan struct{} // a call in flight holds one; nil without a limit
+	entry     *config.Upstream
+	client    mcp.Implementation
+	dial      func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
+	log       *slog.Logger
+	redact    *redactor
+	authority *authority    // what a call may carry
+	layers    *layers       // cache, rate limit, circuit breaker, retry
+	slots     chan struct{} // a request in flight holds one; nil without a limit
 
 	life context.Context // ends with the pool
 	kill context.CancelFunc
 
 	mu      sync.Mutex
 	closed  bool
-	current *session
-	opening *opening
-	born    time.Time // of the current session
-	deaths  int       // in a row, of sessions that did not last
+	holders map[identity]*holder
 }
 
-// opening is one attempt to open a session, which any number of calls await.
-type opening struct {
-	done    chan struct{}
-	session *session
-	err     *Error
-}
+// maxHolders is how many identities keep a session with one server. Beyond it
+// the one that was idle for the longest loses its session.
+const maxHolders = 1000
 
 func newServer(entry *config.Upstream, o Options) *server {
 	own := *entry
@@ -62,26 +52,41 @@ func newServer(entry *config.Upstream, o Options) *server {
 		own.MaxMessageBytes = config.DefaultMaxMessageBytes
 	}
 	s := &server{
-		entry:  &own,
-		client: mcp.Implementation{Name: o.ClientName, Version: o.ClientVersion},
-		dial:   o.Dial,
-		log:    o.Log.With("server", own.Name),
-		redact: newRedactor(own.Secrets),
+		entry:   &own,
+		client:  mcp.Implementation{Name: o.ClientName, Version: o.ClientVersion},
+		dial:    o.Dial,
+		log:     o.Log.With("server", own.Name),
+		redact:  newRedactor(own.Secrets),
+		holders: map[identity]*holder{},
 	}
 	if own.MaxConcurrency > 0 {
 		s.slots = make(chan struct{}, own.MaxConcurrency)
 	}
+	s.authority = newAuthority(s, o)
+	s.layers = newLayers(s)
 	s.life, s.kill = context.WithCancel(context.Background())
 	return s
 }
 
 // call calls a tool, through the layers between a caller and the wire.
-func (s *server) call(ctx context.Context, tool string, args value.Value) (value.Value, error) {
+func (s *server) call(ctx context.Context, tool string, args value.Value) (Result, error) {
 	if s.entry.MaxCallTime > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errTooSlow)
 		defer cancel()
 	}
+	g, err := s.authority.grant(ctx)
+	if err != nil {
+		return Result{}, s.failed(ctx, "call", tool, nil, 0, err)
+	}
+	return s.layers.call(ctx, g.id, tool, args, func(ctx context.Context) (value.Value, error) {
+		return s.callOnce(ctx, g, tool, args)
+	})
+}
+
+// callOnce asks the server once, or twice where it had forgotten the session
+// or refused the credentials. Errors are *[Error].
+func (s *server) callOnce(ctx context.Context, g *grant, tool string, args value.Value) (value.Value, error) {
 	if s.slots != nil {
 		// Senders are served in the order in which they came.
 		select {
@@ -92,28 +97,62 @@ func (s *server) call(ctx context.Context, tool string, args value.Value) (value
 		}
 	}
 	var reply value.Value
-	err := s.use(ctx, "call", tool, func(session *session) (err error) {
+	err := s.use(ctx, g, "call", tool, func(session *session) (err error) {
 		reply, err = session.callTool(ctx, s.entry.NamePrefix+tool, args, s.entry.Timeout)
 		return err
 	})
 	return reply, err
 }
 
+// start opens the session before a call needs it.
+func (s *server) start(ctx context.Context) error {
+	g, err := s.authority.grant(ctx)
+	if err != nil {
+		return s.failed(ctx, "start", "", nil, 0, err)
+	}
+	return s.use(ctx, g, "start", "", func(*session) error { return nil })
+}
+
 // tools lists the tools.
 func (s *server) tools(ctx context.Context) ([]value.Value, error) {
+	g, err := s.authority.grant(ctx)
+	if err != nil {
+		return nil, s.failed(ctx, "list", "", nil, 0, err)
+	}
 	var tools []value.Value
-	err := s.use(ctx, "list", "", func(session *session) (err error) {
+	err = s.use(ctx, g, "list", "", func(session *session) (err error) {
 		tools, err = session.tools(ctx, s.entry.Timeout)
 		return err
 	})
 	return tools, err
 }
 
-// use runs f on the shared session. Where the session turns out to be over
-// before anything of f's request was written, f runs once more on a new one.
-func (s *server) use(ctx context.Context, op, tool string, f func(*session) error) error {
+// hints returns what the server says of a tool (the annotations of tools/list),
+// undefined where it says nothing. The list is read when it is first needed.
+func (s *server) hints(ctx context.Context, tool string) value.Value {
+	tools, err := s.tools(ctx)
+	if err != nil {
+		return value.Undef
+	}
+	for _, t := range tools {
+		if t.Get("name").Str() == s.entry.NamePrefix+tool {
+			return t.Get("annotations")
+		}
+	}
+	return value.Undef
+}
+
+// use runs f on the session of g's identity. Where the session turns out to be
+// over before anything of f's request was written, f runs once more on a new
+// one.
+func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(*session) error) error {
+	h, err := s.hold(g, op, tool)
+	if err != nil {
+		return err
+	}
+	defer s.release(h)
 	for again := true; ; again = false {
-		session, err := s.session(ctx, tool)
+		session, err := h.session(ctx, tool)
 		if err != nil {
 			return err
 		}
@@ -129,109 +168,49 @@ func (s *server) use(ctx context.Context, op, tool string, f func(*session) erro
 	}
 }
 
-// session returns the shared session and opens it where there is none.
-func (s *server) session(ctx context.Context, tool string) (*session, error) {
+// hold returns the holder of g's identity, which release gives back.
+func (s *server) hold(g *grant, op, tool string) (*holder, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed {
-		s.mu.Unlock()
-		return nil, s.shut("start", tool)
+		return nil, s.shut(op, tool)
 	}
-	if s.current != nil && !isClosed(s.current.link.over()) {
-		defer s.mu.Unlock()
-		return s.current, nil
+	h := s.holders[g.id]
+	if h == nil {
+		s.makeRoom()
+		h = &holder{server: s, id: g.id}
+		s.holders[g.id] = h
 	}
-	if s.opening == nil {
-		if s.current != nil {
-			s.buried(time.Since(s.born))
-		}
-		s.opening = &opening{done: make(chan struct{})}
-		go s.open(s.opening, s.delay())
-	}
-	o := s.opening
-	s.mu.Unlock()
-	select {
-	case <-o.done:
-	case <-ctx.Done():
-		return nil, s.stopped(ctx, "start", tool, "while the server was being started")
-	}
-	if o.err != nil {
-		err := *o.err // each call names its own tool
-		err.Tool = tool
-		return nil, &err
-	}
-	return o.session, nil
+	h.grant.Store(g)
+	h.inUse++
+	return h, nil
 }
 
-// buried forgets the session, which lived for that long.
-func (s *server) buried(age time.Duration) {
-	s.current = nil
-	s.deaths++
-	if age >= wellAfter {
-		s.deaths = 1
-	}
-}
-
-// delay is how long the next start has to wait.
-func (s *server) delay() time.Duration {
-	if s.deaths < 2 {
-		return 0
-	}
-	return min(firstDelay<<min(s.deaths-2, 16), maxDelay)
-}
-
-// open opens a session for all calls that wait for it, whatever becomes of
-// them.
-func (s *server) open(o *opening, delay time.Duration) {
-	o.session, o.err = s.connect(delay)
+func (s *server) release(h *holder) {
 	s.mu.Lock()
-	s.opening = nil
-	switch {
-	case o.err == nil:
-		s.current, s.born = o.session, time.Now()
-	case o.err.Op == "handshake": // it did start
-		s.deaths++
+	defer s.mu.Unlock()
+	if h.inUse--; h.inUse == 0 {
+		h.used = time.Now()
 	}
-	closed := s.closed
-	s.mu.Unlock()
-	if closed && o.session != nil {
-		o.session.link.end(s.life)
-		o.session, o.err = nil, s.shut("start", "")
-	}
-	close(o.done)
 }
 
-func (s *server) connect(delay time.Duration) (*session, *Error) {
-	if delay > 0 {
-		s.log.Warn("the server keeps ending; waiting before it is started again", "delay", delay)
-		select {
-		case <-time.After(delay):
-		case <-s.life.Done():
-			return nil, s.shut("start", "")
+// makeRoom ends the session that was idle for the longest where there are too
+// many.
+func (s *server) makeRoom() {
+	if len(s.holders) < maxHolders {
+		return
+	}
+	var oldest *holder
+	for _, h := range s.holders {
+		if h.inUse == 0 && (oldest == nil || h.used.Before(oldest.used)) {
+			oldest = h
 		}
 	}
-	started := time.Now()
-	ctx, cancel := context.WithTimeout(s.life, s.entry.ConnectTimeout)
-	defer cancel()
-	link, err := s.openLink(ctx)
-	if err != nil {
-		return nil, s.notStarted(err)
+	if oldest != nil {
+		delete(s.holders, oldest.id)
+		go oldest.close(context.Background())
 	}
-	session, err := openSession(ctx, link, s.client)
-	if err != nil {
-		failure := s.notInitialized(ctx, link, err)
-		link.end(canceled)
-		return nil, failure
-	}
-	s.log.Debug("connected", "after", time.Since(started))
-	return session, nil
 }
-
-// canceled is a context for closing something at once.
-var canceled = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
 
 // openLink opens what the entry says: the first phase.
 func (s *server) openLink(ctx context.Context) (link, error) {
@@ -255,26 +234,16 @@ func (s *server) openLink(ctx context.Context) (link, error) {
 	return p, nil
 }
 
-// close ends the session for good. The end of ctx cuts waiting short.
+// close ends the sessions for good. The end of ctx cuts waiting short.
 func (s *server) close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
-	session, o := s.current, s.opening
+	holders := slices.Collect(maps.Values(s.holders))
 	s.mu.Unlock()
 	s.kill()
-	if o != nil {
-		<-o.done
+	var wait sync.WaitGroup
+	for _, h := range holders {
+		wait.Go(func() { h.close(ctx) })
 	}
-	if session != nil {
-		session.link.end(ctx)
-	}
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
+	wait.Wait()
 }

@@ -122,9 +122,10 @@ func (s *session) request(ctx context.Context, method string, silence time.Durat
 	s.mu.Unlock()
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		if !errors.Is(err, errNotWritten) {
-			s.cancelled(id, context.Cause(ctx))
+		if errors.Is(err, errNotWritten) {
+			return value.Value{}, errors.Join(errNotWritten, context.Cause(ctx))
 		}
+		s.cancelled(id, context.Cause(ctx))
 		return value.Value{}, context.Cause(ctx)
 	case err != nil:
 		return value.Value{}, err

@@ -1,0 +1,169 @@
+package upstream
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// How long to wait before a server that keeps dying is started again: not at
+// all the first time, then firstDelay, and twice as long each time.
+const (
+	firstDelay = 250 * time.Millisecond
+	maxDelay   = 10 * time.Second
+	// wellAfter is how long a session must have lasted to count as a good one.
+	wellAfter = 30 * time.Second
+)
+
+// holder holds the one session that all calls of one identity share with a
+// server, and opens it again when it is over.
+type holder struct {
+	server *server
+	id     identity
+	grant  atomic.Pointer[grant] // the latest of this identity
+
+	mu      sync.Mutex
+	closed  bool
+	current *session
+	opening *opening
+	born    time.Time // of the current session
+	deaths  int       // in a row, of sessions that did not last
+	inUse   int       // calls that hold it, guarded by server.mu
+	used    time.Time // when the last of them let go, guarded by server.mu
+}
+
+// opening is one attempt to open a session, which any number of calls await.
+type opening struct {
+	done    chan struct{}
+	session *session
+	err     *Error
+}
+
+// session returns the session and opens it where there is none.
+func (h *holder) session(ctx context.Context, tool string) (*session, error) {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, h.server.shut("start", tool)
+	}
+	if h.current != nil && !isClosed(h.current.link.over()) {
+		defer h.mu.Unlock()
+		return h.current, nil
+	}
+	if h.opening == nil {
+		if h.current != nil {
+			h.buried(time.Since(h.born))
+		}
+		h.opening = &opening{done: make(chan struct{})}
+		go h.open(h.opening, h.delay())
+	}
+	o := h.opening
+	h.mu.Unlock()
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		return nil, h.server.stopped(ctx, "start", tool, "while the server was being started")
+	}
+	if o.err != nil {
+		err := *o.err // each call names its own tool
+		err.Tool = tool
+		return nil, &err
+	}
+	return o.session, nil
+}
+
+// buried forgets the session, which lived for that long.
+func (h *holder) buried(age time.Duration) {
+	h.current = nil
+	h.deaths++
+	if age >= wellAfter {
+		h.deaths = 1
+	}
+}
+
+// delay is how long the next start has to wait.
+func (h *holder) delay() time.Duration {
+	if h.deaths < 2 {
+		return 0
+	}
+	return min(firstDelay<<min(h.deaths-2, 16), maxDelay)
+}
+
+// open opens a session for all calls that wait for it, whatever becomes of
+// them.
+func (h *holder) open(o *opening, delay time.Duration) {
+	o.session, o.err = h.connect(delay)
+	h.mu.Lock()
+	h.opening = nil
+	switch {
+	case o.err == nil:
+		h.current, h.born = o.session, time.Now()
+	case o.err.Op == "handshake": // it did start
+		h.deaths++
+	}
+	closed := h.closed
+	h.mu.Unlock()
+	if closed && o.session != nil {
+		o.session.link.end(h.server.life)
+		o.session, o.err = nil, h.server.shut("start", "")
+	}
+	close(o.done)
+}
+
+func (h *holder) connect(delay time.Duration) (*session, *Error) {
+	s := h.server
+	if delay > 0 {
+		s.log.Warn("the server keeps ending; waiting before it is started again", "delay", delay)
+		select {
+		case <-time.After(delay):
+		case <-s.life.Done():
+			return nil, s.shut("start", "")
+		}
+	}
+	started := time.Now()
+	ctx, cancel := context.WithTimeout(s.life, s.entry.ConnectTimeout)
+	defer cancel()
+	link, err := s.openLink(ctx)
+	if err != nil {
+		return nil, s.notStarted(err)
+	}
+	session, err := openSession(ctx, link, s.client)
+	if err != nil {
+		failure := s.notInitialized(ctx, link, err)
+		link.end(canceled)
+		return nil, failure
+	}
+	s.log.Debug("connected", "after", time.Since(started))
+	return session, nil
+}
+
+// close ends the session for good. The end of ctx cuts waiting short.
+func (h *holder) close(ctx context.Context) {
+	h.mu.Lock()
+	h.closed = true
+	session, o := h.current, h.opening
+	h.mu.Unlock()
+	if o != nil {
+		<-o.done
+	}
+	if session != nil {
+		session.link.end(ctx)
+	}
+}
+
+// canceled is a context for closing something at once.
+var canceled = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
