@@ -1,5 +1,7 @@
 package config
 
+import "github.com/mcpgraph/mcpgraph/pkg/diag"
+
 // Forward takes one value of what a caller sent and puts it into a header of
 // the requests to a server, for that caller's calls alone.
 type Forward struct {
@@ -10,6 +12,7 @@ type Forward struct {
 	Required bool // a call without it fails
 	// UnsafePassthrough allows the caller's own Authorization to be passed on.
 	UnsafePassthrough bool
+	Pos               diag.Pos
 }
 
 // Types of Auth.
@@ -32,24 +35,40 @@ type Auth struct {
 
 	// Of AuthBearer: one of the two.
 	Token        string
-	TokenCommand []string // program and arguments
+	TokenCommand []string // a program and its arguments
 
-	// Of the others.
-	Flow             string // of AuthOAuth2
-	ClientID         string
-	ClientSecret     string
-	TokenURL         string // empty: found by discovery
-	AuthorizationURL string // of FlowAuthorizationCode; empty: found by discovery
-	Scopes           []string
-	Audience         string
-	Resource         string // RFC 8707; empty: the address of the server
-	RefreshToken     string // of FlowRefreshToken
+	// Of the others. Addresses that are empty are found by discovery.
+	Issuer, TokenURL       string
+	ClientID, ClientSecret string
+	Scopes                 []string
+	Audience               string
+	Resource               *string // RFC 8707; nil: the address of the server; empty: not sent
+
+	// Of AuthOAuth2.
+	Flow             string // FlowClientCredentials, FlowRefreshToken or FlowAuthorizationCode
+	AuthorizationURL string // of FlowAuthorizationCode
 	RedirectPort     int    // of FlowAuthorizationCode; 0: any free one
+	RefreshToken     string // of FlowRefreshToken
 	Store            string // file of the tokens; empty: the user's own
+
+	// Of AuthTokenExchange: the header, or the key of _meta, that holds the
+	// caller's token; one may be empty.
+	From, FromMeta                       string
+	SubjectTokenType, RequestedTokenType string // URIs of RFC 8693, 3; the latter may be empty
 }
 
 // Session says where the ids of sessions are kept.
 type Session struct {
-	Store string // "memory" or "file"
-	Path  string // of "file"
+	Store string // StoreMemory or StoreFile
+	Path  string // of StoreFile
 }
+
+// Stores of Session.
+const (
+	StoreMemory = "memory"
+	StoreFile   = "file"
+)
+
+// AccessTokenType is the token type that [Auth].SubjectTokenType has by default
+// (RFC 8693, 3).
+const AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"

@@ -35,7 +35,7 @@ const (
 	CodeSubstitution     = "bad-substitution"
 	CodeTransport        = "bad-transport"
 	CodeServerIncomplete = "incomplete-server"
-	CodeUnsupported      = "not-supported"
+	CodePassthrough      = "token-passthrough"
 )
 
 // CodeInfo describes one code: what it is about, in one sentence without a full
@@ -80,7 +80,7 @@ var fileCodes = []CodeInfo{
 	{CodeSubstitution, Error, "A ${…} is not well formed"},
 	{CodeTransport, Error, "The type of an upstream server is not known"},
 	{CodeServerIncomplete, Error, "An upstream server has neither a command nor a url"},
-	{CodeUnsupported, Error, "A setting is not supported by this version"},
+	{CodePassthrough, Error, "The caller's own token would be passed on to an upstream server"},
 }
 
 // SeverityOf gives the severity of a code; Error for one that is not listed.
