@@ -85,12 +85,16 @@ func (s *server) stopped(ctx context.Context, op, tool, when string) *Error {
 		why = cause.Error()
 		cause = errors.Join(cause, ctx.Err())
 	}
-	return s.failure(op, tool, "given up "+when+": "+why, "", cause)
+	e := s.failure(op, tool, "given up "+when+": "+why, "", cause)
+	e.raw = errors.Join(errGivenUp, cause)
+	return e
 }
 
 func (s *server) tooSlow(op, tool, when string) *Error {
-	return s.failure(op, tool, fmt.Sprintf("it took longer than %v %s", s.entry.MaxCallTime, when),
+	e := s.failure(op, tool, fmt.Sprintf("it took longer than %v %s", s.entry.MaxCallTime, when),
 		"raise "+s.setting("maxCallTimeMs")+" if it needs more", context.DeadlineExceeded)
+	e.raw = errTooSlow
+	return e
 }
 
 // notStarted is the error of a server that could not be started.
@@ -172,7 +176,7 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return s.stopped(ctx, op, tool, "before it was answered")
 	case errors.As(err, &rpc):
-		clean := &RPCError{rpc.Code, s.redact.text(rpc.Message)}
+		clean := &RPCError{Code: rpc.Code, Message: s.redact.text(rpc.Message)}
 		e := s.failure(op, tool, "it answered an error: "+clean.Error(), "", clean)
 		e.raw = raw
 		return e

@@ -24,9 +24,9 @@ type server struct {
 	dial      func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
 	log       *slog.Logger
 	redact    *redactor
-	authority *authority    // what a call may carry
-	layers    *layers       // cache, rate limit, circuit breaker, retry
-	slots     chan struct{} // a request in flight holds one; nil without a limit
+	authority *authority // what a call may carry
+	layers    *layers    // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
+	counts    counters
 
 	life context.Context // ends with the pool
 	kill context.CancelFunc
@@ -59,9 +59,6 @@ func newServer(entry *config.Upstream, o Options) *server {
 		redact:  newRedactor(own.Secrets),
 		holders: map[identity]*holder{},
 	}
-	if own.MaxConcurrency > 0 {
-		s.slots = make(chan struct{}, own.MaxConcurrency)
-	}
 	s.authority = newAuthority(s, o)
 	s.layers = newLayers(s)
 	s.life, s.kill = context.WithCancel(context.Background())
@@ -69,7 +66,13 @@ func newServer(entry *config.Upstream, o Options) *server {
 }
 
 // call calls a tool, through the layers between a caller and the wire.
-func (s *server) call(ctx context.Context, tool string, args value.Value) (Result, error) {
+func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Result, err error) {
+	s.counts.calls.Add(1)
+	defer func() {
+		if err != nil {
+			s.counts.errors.Add(1)
+		}
+	}()
 	if s.entry.MaxCallTime > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errTooSlow)
@@ -87,15 +90,6 @@ func (s *server) call(ctx context.Context, tool string, args value.Value) (Resul
 // callOnce asks the server once, or twice where it had forgotten the session
 // or refused the credentials. Errors are *[Error].
 func (s *server) callOnce(ctx context.Context, g *grant, tool string, args value.Value) (value.Value, error) {
-	if s.slots != nil {
-		// Senders are served in the order in which they came.
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		case <-ctx.Done():
-			return value.Value{}, s.stopped(ctx, "call", tool, "while it waited for a free slot (maxConcurrency)")
-		}
-	}
 	var reply value.Value
 	err := s.use(ctx, g, "call", tool, func(session *session) (err error) {
 		reply, err = session.callTool(ctx, s.entry.NamePrefix+tool, args, s.entry.Timeout)
@@ -246,4 +240,5 @@ func (s *server) close(ctx context.Context) {
 		wait.Go(func() { h.close(ctx) })
 	}
 	wait.Wait()
+	s.layers.close()
 }
