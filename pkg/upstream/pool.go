@@ -33,6 +33,16 @@ type Options struct {
 	// as on stdio. It returns nil to leave the server to its entry. It is
 	// called again when the connection has ended.
 	Dial func(ctx context.Context, entry *config.Upstream) (io.ReadWriteCloser, error)
+	// Credentials are sources of credentials by the names of servers, each in
+	// the place of its entry's auth.
+	Credentials map[string]CredentialSource
+	// TokenFile is where logins and renewed refresh tokens are kept, for entries
+	// that do not say where (auth.store). Empty is mcpgraph/tokens.json in the
+	// user's configuration directory.
+	TokenFile string
+	// OpenBrowser shows an address to a person who logs in. Where it is nil, a
+	// call to a server that nobody has logged in to fails.
+	OpenBrowser func(ctx context.Context, url string) error
 }
 
 // Pool is the sessions with a set of servers. It is safe for any number of
