@@ -43,14 +43,17 @@ func classify(err error) failure {
 		status *statusError
 		rpc    *RPCError
 		long   *tooLongError
+		lacks  *credentialError
 	)
 	switch {
 	case err == nil:
 		return failure{}
-	case errors.Is(raw, errGivenUp), errors.Is(raw, errShut):
+	case errors.Is(raw, errGivenUp), errors.Is(raw, errShut), errors.As(raw, &lacks):
 		return failure{final: true, silent: true}
 	case errors.Is(raw, errTooSlow):
 		return failure{final: true, fault: true, names: []string{failedTimeout}}
+	case refusal(raw):
+		return failure{final: true}
 	case errors.As(raw, &status):
 		return ofStatus(status)
 	case errors.As(raw, &rpc):
@@ -139,7 +142,7 @@ func timedOut(err error) bool {
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	const longest = 1 << 31 // seconds; a Duration holds that
-	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
+	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, longest)) * time.Second
 	}
 	if date, err := http.ParseTime(text); err == nil {
