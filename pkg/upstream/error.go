@@ -3,6 +3,8 @@ package upstream
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Error is the failure of something that was asked of an upstream server. It
@@ -50,6 +52,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type RPCError struct {
 	Code    int
 	Message string
+	Data    value.Value // undefined where there is none
 }
 
 // Error returns the server's message and its code.

@@ -44,11 +44,14 @@ func (e *statusError) Unwrap() error {
 // answer will not come, because its connection ended.
 var errLost = errors.New("the connection ended before the answer")
 
+// both returns an error that is a and b and reads as one sentence.
+func both(a, b error) error { return fmt.Errorf("%w: %w", a, b) }
+
 var (
 	// errTooSlow is the cause of a context that ended at maxCallTimeMs.
 	errTooSlow = errors.New("maxCallTimeMs has passed")
 	// errTransport is the error of an entry whose transport is not spoken.
-	errTransport = errors.New("only servers over stdio can be called")
+	errTransport = errors.New("there is no such transport")
 	// errShut is the error of what is asked after Close.
 	errShut = errors.New("the connection to it was closed for good")
 )
@@ -97,8 +100,11 @@ func (s *server) tooSlow(op, tool, when string) *Error {
 	return e
 }
 
-// notStarted is the error of a server that could not be started.
+// notStarted is the error of a server whose connection could not be opened.
 func (s *server) notStarted(err error) *Error {
+	if s.entry.URL != "" {
+		return s.notReached("start", err)
+	}
 	message, hint := "could not be started: "+err.Error(), ""
 	if s.entry.Command != "" {
 		hint = "check " + s.setting("command")
@@ -107,7 +113,7 @@ func (s *server) notStarted(err error) *Error {
 	switch {
 	case errors.Is(err, errTransport):
 		message = fmt.Sprintf("transport %q: %v", s.entry.Transport, err)
-		hint = "give the server a command"
+		hint = "give the server a command or a url"
 	case errors.As(err, &missing):
 		message = fmt.Sprintf("could not be started: there is no program %q on the PATH", missing.Name)
 		hint = "install it, or give its full path in " + s.setting("command")
@@ -117,6 +123,36 @@ func (s *server) notStarted(err error) *Error {
 	return s.failure("start", "", message, hint, err)
 }
 
+// notReached is the error of a server with a URL that did not answer well to
+// the first that it was asked.
+func (s *server) notReached(op string, err error) *Error {
+	message, hint := "could not be reached: "+err.Error(), "check "+s.setting("url")
+	var (
+		status *statusError
+		kind   *contentTypeError
+		raw    = err
+	)
+	switch {
+	case s.life.Err() != nil:
+		return s.shut(op, "")
+	case errors.Is(err, context.DeadlineExceeded):
+		message = fmt.Sprintf("did not complete the handshake within %v", s.entry.ConnectTimeout)
+		hint += ", or raise " + s.setting("connectTimeoutMs")
+		err = context.DeadlineExceeded
+	case errors.As(err, &status) && (status.Status == http.StatusUnauthorized || status.Status == http.StatusForbidden):
+		message = "refused us: " + err.Error()
+		hint = "check " + s.setting("headers") + " and " + s.setting("auth")
+	case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusMethodNotAllowed), errors.As(err, &kind):
+		message = "does not speak MCP at this address: it answered " + err.Error()
+		hint += " and " + s.setting("type")
+	case op == "handshake" && !errors.Is(err, errNotWritten):
+		message = "the handshake failed: " + err.Error()
+	}
+	e := s.failure(op, "", message, hint, err)
+	e.raw = raw
+	return e
+}
+
 // notInitialized is the error of a server that was started but did not
 // complete the handshake.
 func (s *server) notInitialized(ctx context.Context, l link, err error) *Error {
@@ -124,6 +160,11 @@ func (s *server) notInitialized(ctx context.Context, l link, err error) *Error {
 	var version mcp.UnsupportedProtocolVersionError
 	var over overError
 	switch {
+	case errors.As(err, &version):
+		message = fmt.Sprintf("it speaks revision %q of MCP; known are %v", version.Version, mcp.ValidProtocolVersions)
+		hint = "update the server"
+	case s.entry.URL != "":
+		return s.notReached("handshake", during(ctx, err))
 	case s.life.Err() != nil:
 		return s.shut("handshake", "")
 	case ctx.Err() != nil:
@@ -133,9 +174,6 @@ func (s *server) notInitialized(ctx context.Context, l link, err error) *Error {
 	case errors.As(err, &over):
 		message = "it " + over.Error() + " before the handshake was complete"
 		hint = "check " + s.setting("command") + " and " + s.setting("args")
-	case errors.As(err, &version):
-		message = fmt.Sprintf("it speaks revision %q of MCP; known are %v", version.Version, mcp.LegacyProtocolVersions())
-		hint = "update the server"
 	}
 	e := s.failure("handshake", "", message+oddSince(0, l.seen()), hint, err)
 	e.Stderr = l.seen().last()
@@ -159,6 +197,8 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		rpc    *RPCError
 		long   *tooLongError
 		over   overError
+		status *statusError
+		cred   *credentialError
 		stderr []string
 		raw    = err
 	)
@@ -175,11 +215,18 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		return s.tooSlow(op, tool, "to answer")
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return s.stopped(ctx, op, tool, "before it was answered")
+	case errors.As(err, &cred):
+		message, hint = cred.message, cred.hint
 	case errors.As(err, &rpc):
 		clean := &RPCError{Code: rpc.Code, Message: s.redact.text(rpc.Message)}
 		e := s.failure(op, tool, "it answered an error: "+clean.Error(), "", clean)
 		e.raw = raw
 		return e
+	case errors.As(err, &status):
+		message = "it answered " + err.Error()
+		if status.Status == http.StatusUnauthorized || status.Status == http.StatusForbidden {
+			hint = "check " + s.setting("headers") + " and " + s.setting("auth")
+		}
 	case errors.As(err, &long):
 		message = fmt.Sprintf("the answer is longer than %d bytes", long.limit)
 		hint = "ask for less, or raise " + s.setting("maxMessageBytes")

@@ -26,6 +26,8 @@ type holder struct {
 	mu      sync.Mutex
 	closed  bool
 	current *session
+	forgot  bool // the server has forgotten the last session
+	spare   link // of a session that the server forgot, to open the next one on; may be nil
 	opening *opening
 	born    time.Time // of the current session
 	deaths  int       // in a row, of sessions that did not last
@@ -63,7 +65,7 @@ func (h *holder) session(ctx context.Context, tool string) (*session, error) {
 	select {
 	case <-o.done:
 	case <-ctx.Done():
-		return nil, h.server.stopped(ctx, "start", tool, "while the server was being started")
+		return nil, h.server.stopped(ctx, "start", tool, "while the connection was being opened")
 	}
 	if o.err != nil {
 		err := *o.err // each call names its own tool
@@ -105,7 +107,7 @@ func (h *holder) open(o *opening, delay time.Duration) {
 	closed := h.closed
 	h.mu.Unlock()
 	if closed && o.session != nil {
-		o.session.link.end(h.server.life)
+		o.session.end(h.server.life)
 		o.session, o.err = nil, h.server.shut("start", "")
 	}
 	close(o.done)
@@ -121,34 +123,100 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 			return nil, s.shut("start", "")
 		}
 	}
-	started := time.Now()
-	ctx, cancel := context.WithTimeout(s.life, s.entry.ConnectTimeout)
+	g := h.grant.Load()
+	ctx, cancel := context.WithTimeout(withGrant(s.life, g), s.entry.ConnectTimeout)
 	defer cancel()
-	link, err := s.openLink(ctx)
+	started := time.Now()
+	key := SessionKey{Server: s.entry.Name, Caller: string(h.id)}
+	l, saved, err := h.link(ctx, key)
 	if err != nil {
 		return nil, s.notStarted(err)
 	}
-	session, err := openSession(ctx, link, s.client)
+	session := newSession(s, l)
+	if saved != nil {
+		session.resume(*saved)
+		session.hear()
+		s.log.Debug("session resumed")
+		return session, nil
+	}
+	found, err := session.handshake(ctx, era(s.era.Load()))
 	if err != nil {
-		failure := s.notInitialized(ctx, link, err)
-		link.end(canceled)
+		s.era.Store(int32(eraUnknown))
+		failure := s.notInitialized(ctx, l, err)
+		session.end(canceled)
 		return nil, failure
 	}
-	s.log.Debug("connected", "after", time.Since(started))
+	s.era.Store(int32(found))
+	s.save(ctx, key, session)
+	session.hear()
+	s.log.Debug("connected", "after", time.Since(started), "revision", session.peer.revision)
 	return session, nil
+}
+
+// link returns what to open a session on, and the saved session to go on with
+// where there is one.
+func (h *holder) link(ctx context.Context, key SessionKey) (link, *SavedSession, error) {
+	h.mu.Lock()
+	spare := h.spare
+	h.spare = nil
+	forgot := h.forgot
+	h.forgot = false
+	h.mu.Unlock()
+	if spare != nil && !isClosed(spare.over()) {
+		return spare, nil, nil
+	}
+	l, err := h.server.openLink(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if over, ok := l.(*httpLink); ok && !forgot {
+		if saved := h.server.saved(ctx, key); saved != nil {
+			over.id.Store(&saved.ID)
+			return l, saved, nil
+		}
+	}
+	return l, nil, nil
+}
+
+// lost drops a session that the server has forgotten, unless that was done
+// already. The next call opens another one, without delay.
+func (h *holder) lost(session *session) {
+	h.mu.Lock()
+	if h.current != session {
+		h.mu.Unlock()
+		return
+	}
+	h.current, h.forgot = nil, true
+	p, reusable := session.link.(*pipe)
+	if reusable {
+		h.spare = p
+	}
+	h.mu.Unlock()
+	h.server.log.Debug("the server has forgotten the session; another one is opened")
+	if reusable {
+		session.kill(errForgotten)
+		return
+	}
+	if over, ok := session.link.(*httpLink); ok {
+		over.id.Store(nil) // there is nothing to delete
+	}
+	session.retire()
 }
 
 // close ends the session for good. The end of ctx cuts waiting short.
 func (h *holder) close(ctx context.Context) {
 	h.mu.Lock()
 	h.closed = true
-	session, o := h.current, h.opening
+	session, o, spare := h.current, h.opening, h.spare
 	h.mu.Unlock()
 	if o != nil {
 		<-o.done
 	}
 	if session != nil {
-		session.link.end(ctx)
+		session.end(ctx)
+	}
+	if spare != nil {
+		spare.end(ctx)
 	}
 }
 

@@ -1,10 +1,13 @@
 // Package upstream calls the tools of other MCP servers. A [Pool] holds one
-// session for each server, opened when it is first needed, shared by all calls
-// and opened again when the server has ended.
+// session for each server and each identity that calls it, opened when it is
+// first needed, shared by all calls and opened again when the server has ended
+// or forgotten it.
 //
-// Servers are child processes that speak MCP over stdio (revisions 2024-11-05
-// to 2025-11-25), or connections that a program brings along. Arguments and
-// results travel as they are: key order, integers of any size, unknown fields.
+// Servers are child processes over stdio, addresses of streamable HTTP, of HTTP
+// with server-sent events or of WebSockets, or connections that a program
+// brings along. Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of MCP are
+// spoken. Arguments and results travel as they are: key order, integers of any
+// size, unknown fields.
 package upstream
 
 import (
@@ -43,6 +46,14 @@ type Options struct {
 	// OpenBrowser shows an address to a person who logs in. Where it is nil, a
 	// call to a server that nobody has logged in to fails.
 	OpenBrowser func(ctx context.Context, url string) error
+	// SessionStore keeps sessions over streamable HTTP for all servers, in the
+	// place of what their entries say (session).
+	SessionStore SessionStore
+	// Answers answer what servers ask of us, by method: elicitation/create,
+	// sampling/createMessage, roots/list. Servers are told which there are. A
+	// question without an answer is refused, an elicitation that comes all the
+	// same declined.
+	Answers map[string]Answer
 }
 
 // Pool is the sessions with a set of servers. It is safe for any number of

@@ -6,11 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -20,13 +21,23 @@ import (
 // Nothing is started before the first call.
 type server struct {
 	entry     *config.Upstream
-	client    mcp.Implementation
 	dial      func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
 	log       *slog.Logger
 	redact    *redactor
 	authority *authority // what a call may carry
 	layers    *layers    // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
 	counts    counters
+	answers   map[string]Answer
+	store     SessionStore // nil: sessions end with the pool
+
+	// What servers learn of us, as JSON: our name, our capabilities, and both
+	// of them as members of _meta.
+	clientInfo, capabilities, modernMeta string
+
+	era     atomic.Int32        // how the server wants to be spoken to
+	issued  atomic.Uint64       // numbers given to requests
+	clients atomic.Int32        // HTTP clients made
+	http    func() *http.Client // the client of all sessions, made when it is first needed
 
 	life context.Context // ends with the pool
 	kill context.CancelFunc
@@ -53,12 +64,18 @@ func newServer(entry *config.Upstream, o Options) *server {
 	}
 	s := &server{
 		entry:   &own,
-		client:  mcp.Implementation{Name: o.ClientName, Version: o.ClientVersion},
 		dial:    o.Dial,
 		log:     o.Log.With("server", own.Name),
 		redact:  newRedactor(own.Secrets),
+		answers: o.Answers,
+		store:   o.SessionStore,
 		holders: map[identity]*holder{},
 	}
+	if s.store == nil && own.Session != nil && own.Session.Store == "file" {
+		s.store = fileStore{own.Session.Path}
+	}
+	s.introduce(o.ClientName, o.ClientVersion)
+	s.http = sync.OnceValue(s.newHTTPClient)
 	s.authority = newAuthority(s, o)
 	s.layers = newLayers(s)
 	s.life, s.kill = context.WithCancel(context.Background())
@@ -87,79 +104,112 @@ func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Res
 	})
 }
 
-// callOnce asks the server once, or twice where it had forgotten the session
-// or refused the credentials. Errors are *[Error].
+// callOnce asks the server once, or once more where it had forgotten the
+// session or refused the credentials. Errors are *[Error].
 func (s *server) callOnce(ctx context.Context, g *grant, tool string, args value.Value) (value.Value, error) {
 	var reply value.Value
-	err := s.use(ctx, g, "call", tool, func(session *session) (err error) {
-		reply, err = session.callTool(ctx, s.entry.NamePrefix+tool, args, s.entry.Timeout)
+	g, err := s.use(ctx, g, "call", tool, func(ctx context.Context, session *session, g *grant) (err error) {
+		if reply, err = session.callTool(ctx, tool, args); err == nil && g.token != "" {
+			err = refusedReply(reply)
+		}
 		return err
 	})
-	return reply, err
+	var refused *refusedReplyError
+	if errors.As(err, &refused) {
+		err = nil // there is no other credential: the result is what the tool says
+	}
+	if err != nil {
+		return value.Value{}, err
+	}
+	return g.cleanReply(reply, s.redact), nil
 }
 
 // start opens the session before a call needs it.
 func (s *server) start(ctx context.Context) error {
-	g, err := s.authority.grant(ctx)
-	if err != nil {
-		return s.failed(ctx, "start", "", nil, 0, err)
-	}
-	return s.use(ctx, g, "start", "", func(*session) error { return nil })
+	return s.with(ctx, "start", func(context.Context, *session) error { return nil })
 }
 
 // tools lists the tools.
 func (s *server) tools(ctx context.Context) ([]value.Value, error) {
-	g, err := s.authority.grant(ctx)
-	if err != nil {
-		return nil, s.failed(ctx, "list", "", nil, 0, err)
-	}
 	var tools []value.Value
-	err = s.use(ctx, g, "list", "", func(session *session) (err error) {
-		tools, err = session.tools(ctx, s.entry.Timeout)
+	err := s.with(ctx, "list", func(ctx context.Context, session *session) (err error) {
+		tools, err = session.tools(ctx)
 		return err
 	})
 	return tools, err
 }
 
-// hints returns what the server says of a tool (the annotations of tools/list),
-// undefined where it says nothing. The list is read when it is first needed.
-func (s *server) hints(ctx context.Context, tool string) value.Value {
-	tools, err := s.tools(ctx)
+// with runs f on the session of the caller's identity.
+func (s *server) with(ctx context.Context, op string, f func(context.Context, *session) error) error {
+	g, err := s.authority.grant(ctx)
 	if err != nil {
-		return value.Undef
+		return s.failed(ctx, op, "", nil, 0, err)
 	}
-	for _, t := range tools {
-		if t.Get("name").Str() == s.entry.NamePrefix+tool {
-			return t.Get("annotations")
-		}
-	}
-	return value.Undef
+	_, err = s.use(ctx, g, op, "", func(ctx context.Context, session *session, _ *grant) error { return f(ctx, session) })
+	return err
 }
 
-// use runs f on the session of g's identity. Where the session turns out to be
-// over before anything of f's request was written, f runs once more on a new
-// one.
-func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(*session) error) error {
-	h, err := s.hold(g, op, tool)
-	if err != nil {
-		return err
-	}
-	defer s.release(h)
-	for again := true; ; again = false {
-		session, err := h.session(ctx, tool)
+// use runs f on the session of g's identity, and once more for each of three
+// reasons: the session was over before anything of f's request was written,
+// the server had forgotten it, or it refused the credentials and there are
+// others. It returns the grant that was used last. Errors are *[Error], or a
+// *refusedReplyError that nothing could be done about.
+func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(context.Context, *session, *grant) error) (*grant, error) {
+	var renewed, reopened, rewritten bool
+	for {
+		h, err := s.hold(g, op, tool)
 		if err != nil {
-			return err
+			return g, err
 		}
-		odd, _ := session.link.seen().oddities()
-		err = f(session)
+		with := withGrant(ctx, g)
+		session, err := h.session(with, tool)
+		odd := 0
 		if err == nil {
-			return nil
+			odd, _ = session.link.seen().oddities()
+			err = f(with, session, g)
 		}
-		if again && errors.Is(err, errNotWritten) && isClosed(session.link.over()) {
+		s.release(h)
+		switch {
+		case err == nil:
+			return g, nil
+		case !rewritten && session != nil && errors.Is(err, errNotWritten) && isClosed(session.link.over()):
+			rewritten = true
+			continue
+		case !reopened && session != nil && session.forgotten(err):
+			reopened = true
+			h.lost(session)
 			continue
 		}
-		return s.failed(ctx, op, tool, session, odd, err)
+		if !renewed {
+			renewed = true
+			next, why := s.authority.refused(ctx, g, rawCause(err))
+			if why == nil {
+				g = next
+				continue
+			}
+			if refused := new(credentialError); errors.As(why, &refused) {
+				err = why
+			}
+		}
+		var failure *Error
+		var reply *refusedReplyError
+		if errors.As(err, &reply) {
+			return g, err
+		}
+		if !errors.As(err, &failure) {
+			err = s.failed(ctx, op, tool, session, odd, err)
+		}
+		return g, g.clean(err)
 	}
+}
+
+// rawCause returns the cause of an *[Error] as it was.
+func rawCause(err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.raw != nil {
+		return e.raw
+	}
+	return err
 }
 
 // hold returns the holder of g's identity, which release gives back.
@@ -206,28 +256,6 @@ func (s *server) makeRoom() {
 	}
 }
 
-// openLink opens what the entry says: the first phase.
-func (s *server) openLink(ctx context.Context) (link, error) {
-	d := &diary{redact: s.redact, log: s.log}
-	if s.dial != nil {
-		conn, err := s.dial(ctx, s.entry)
-		if err != nil {
-			return nil, err
-		}
-		if conn != nil {
-			return openConn(conn, s.entry, d), nil
-		}
-	}
-	if s.entry.Transport != config.Stdio {
-		return nil, errTransport
-	}
-	p, err := openProcess(s.entry, d)
-	if err != nil {
-		return nil, err // not p: it is a nil pointer
-	}
-	return p, nil
-}
-
 // close ends the sessions for good. The end of ctx cuts waiting short.
 func (s *server) close(ctx context.Context) {
 	s.mu.Lock()
@@ -241,4 +269,5 @@ func (s *server) close(ctx context.Context) {
 	}
 	wait.Wait()
 	s.layers.close()
+	s.closeIdle()
 }
