@@ -278,7 +278,7 @@ func (a *authority) refused(ctx context.Context, g *grant, err error) (*grant, e
 	if !refusal(err) {
 		return nil, err
 	}
-	end := &credentialError{message: "it refused the credential: " + err.Error(), hint: g.hint, err: err}
+	end := g.refusal(err)
 	if g.token == "" {
 		if g.headers == nil {
 			end.message = "it wants a credential: " + err.Error()
@@ -309,6 +309,19 @@ func (a *authority) refused(ctx context.Context, g *grant, err error) (*grant, e
 		return nil, end
 	}
 	return next, nil
+}
+
+// refusedAgain returns the error of a call whose renewed credential was refused
+// too with err, nil where err is no refusal.
+func (a *authority) refusedAgain(g *grant, err error) error {
+	if !refusal(err) {
+		return nil
+	}
+	return g.refusal(err)
+}
+
+func (g *grant) refusal(err error) *credentialError {
+	return &credentialError{message: "it refused the credential: " + err.Error(), hint: g.hint, err: err}
 }
 
 // cleanCredential takes what the caller sent out of an error that is not yet
