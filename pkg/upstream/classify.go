@@ -44,6 +44,7 @@ func classify(err error) failure {
 		rpc    *RPCError
 		long   *tooLongError
 		lacks  *credentialError
+		kind   *contentTypeError
 	)
 	switch {
 	case err == nil:
@@ -62,14 +63,14 @@ func classify(err error) failure {
 		return failure{final: true} // it would be as long again
 	case permanent(raw):
 		return failure{final: true, fault: true, names: []string{failedConnect}}
+	case errors.Is(raw, errBroken), errors.As(raw, &kind):
+		return failure{unknown: true, fault: true, names: []string{failedMalformed}}
 	case notConnected(err, raw):
 		f := failure{retried: true, fault: true, names: []string{failedConnect}}
 		if timedOut(raw) {
 			f.names = append(f.names, failedTimeout)
 		}
 		return f
-	case errors.Is(raw, errBroken):
-		return failure{unknown: true, fault: true, names: []string{failedMalformed}}
 	}
 	f := failure{retried: true, fault: true, unknown: !errors.Is(raw, errNotWritten), names: []string{failedClosed}}
 	if timedOut(raw) {

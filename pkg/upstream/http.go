@@ -126,13 +126,17 @@ func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, e
 		}
 	}
 	var got *answer
-	r := &receiver{limit: l.limit, origin: m.id, odd: l.diary.wrong, reply: l.reply}
+	odd := "an empty answer"
+	r := &receiver{limit: l.limit, origin: m.id, reply: l.reply, odd: func(what string) {
+		odd = what
+		l.diary.wrong(what)
+	}}
 	r.in.Store(l.in.Load())
 	id := string(value.AppendString(nil, m.id))
 	r.deliver = func(to string, a answer) {
 		switch {
 		case to != id:
-			l.diary.wrong("an answer with an id that no request waits for: " + quote([]byte(to)))
+			r.odd("an answer with an id that no request waits for: " + quote([]byte(to)))
 		case got == nil:
 			got = &a
 		}
@@ -145,7 +149,9 @@ func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, e
 	answered := func() bool { return got != nil }
 	switch kind := contentType(response); kind {
 	case "application/json":
-		err = readMessage(response.Body, r)
+		if err = readMessage(response.Body, r); err == nil && got == nil {
+			err = fmt.Errorf("%w: %s", errBroken, odd)
+		}
 	case "text/event-stream":
 		err = l.follow(ctx, response.Body, r, m.revision, answered)
 	default:
@@ -157,6 +163,8 @@ func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, e
 		return got.result, got.err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.Is(err, errBroken):
+		return nil, err
 	case err != nil:
 		return nil, both(errLost, err)
 	}
