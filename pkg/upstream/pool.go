@@ -66,7 +66,7 @@ type Pool struct {
 // Result is the outcome of one call.
 type Result struct {
 	Reply     value.Value // the whole result object of tools/call, isError included
-	Attempts  int         // how often the server was asked, at least 1
+	Attempts  int         // how often the server was asked; 0 where it was not
 	FromCache bool        // no server was asked now
 }
 
