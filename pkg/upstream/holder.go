@@ -198,7 +198,7 @@ func (h *holder) lost(session *session) {
 		return
 	}
 	if over, ok := session.link.(*httpLink); ok {
-		over.id.Store(nil) // there is nothing to delete
+		over.forgotten.Store(true) // there is nothing to delete
 	}
 	session.retire()
 }

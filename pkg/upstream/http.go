@@ -74,14 +74,15 @@ func (e *contentTypeError) Error() string {
 // later): each message is a POST, and what the server says comes as JSON or as
 // a stream of events.
 type httpLink struct {
-	client *http.Client
-	url    string
-	header http.Header // the entry's own
-	limit  int64
-	diary  *diary
-	in     atomic.Pointer[inbound]
-	id     atomic.Pointer[string] // of the session; nil where there is none
-	keep   bool                   // leave the session open at the end
+	client    *http.Client
+	url       string
+	header    http.Header // the entry's own
+	limit     int64
+	diary     *diary
+	in        atomic.Pointer[inbound]
+	id        atomic.Pointer[string] // of the session; nil where there is none
+	keep      bool                   // leave the session open at the end
+	forgotten atomic.Bool            // the server does not know the session any more
 
 	pool context.Context // ends with the pool, and with it requests under way
 	life context.Context // ends with the link
@@ -431,7 +432,7 @@ func (l *httpLink) listen(ctx context.Context, revision string) {
 // end closes the session and waits until nothing of the link runs.
 func (l *httpLink) end(ctx context.Context) {
 	l.once.Do(func() {
-		if id := l.session(); id != "" && !l.keep && ctx.Err() == nil {
+		if id := l.session(); id != "" && !l.keep && !l.forgotten.Load() && ctx.Err() == nil {
 			ctx, cancel := context.WithTimeout(ctx, exitAfterEOF)
 			if response, err := l.send(ctx, http.MethodDelete, nil, &outgoing{}); err == nil {
 				drop(response)
