@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,16 +192,16 @@ func TestHalfOpenBreakerLetsSoManyProbesThroughAtATime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := broken(t, func(u *config.Upstream) { u.CircuitBreaker.HalfOpenMaxCalls = most })
 			time.Sleep(time.Minute)
-			refused, asked := 0, 0
+			var refused, asked atomic.Int32
 			for range 6 {
 				go func() {
 					_, err := s.through(context.Background(), "look", func(context.Context) (value.Value, error) {
-						asked++
+						asked.Add(1)
 						time.Sleep(time.Second)
 						return good, nil
 					})
 					if errors.Is(err, errOpen) {
-						refused++
+						refused.Add(1)
 						if !strings.Contains(err.Error(), "until the calls that try it out have succeeded") {
 							t.Error(err)
 						}
@@ -209,8 +210,8 @@ func TestHalfOpenBreakerLetsSoManyProbesThroughAtATime(t *testing.T) {
 				synctest.Wait()
 			}
 			time.Sleep(2 * time.Second)
-			if asked != most || refused != 6-most {
-				t.Errorf("%d probes at a time, %d refused; want %d", asked, refused, most)
+			if int(asked.Load()) != most || int(refused.Load()) != 6-most {
+				t.Errorf("%d probes at a time, %d refused; want %d", asked.Load(), refused.Load(), most)
 			}
 		})
 	}

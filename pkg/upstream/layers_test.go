@@ -388,7 +388,7 @@ func TestCallsInFlightAreLimitedInTheOrderOfComing(t *testing.T) {
 				now++
 				most = max(most, now)
 				mu.Unlock()
-				time.Sleep(time.Second)
+				time.Sleep(time.Second + time.Duration(i)*time.Millisecond) // so that no two end together
 				mu.Lock()
 				now--
 				mu.Unlock()
@@ -397,6 +397,8 @@ func TestCallsInFlightAreLimitedInTheOrderOfComing(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		if most != 2 || !slices.IsSorted(order) || len(order) != 10 {
 			t.Errorf("%d at a time, order %v", most, order)
 		}
