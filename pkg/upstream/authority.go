@@ -133,7 +133,7 @@ func (a *authority) grant(ctx context.Context) (*grant, error) {
 
 // build makes the grant of a call. refresh is for the source.
 func (a *authority) build(ctx context.Context, refresh bool) (*grant, error) {
-	c := credentialsOf(ctx)
+	c := CredentialsOf(ctx)
 	g := &grant{hint: a.hint}
 	forwarded, err := a.forward(c, g)
 	if err != nil {

@@ -27,8 +27,8 @@ func WithCredentials(ctx context.Context, c Credentials) context.Context {
 	return context.WithValue(ctx, credentialsKey{}, c)
 }
 
-// credentialsOf returns what the calls of ctx carry.
-func credentialsOf(ctx context.Context) Credentials {
+// CredentialsOf returns what the calls of ctx carry.
+func CredentialsOf(ctx context.Context) Credentials {
 	c, _ := ctx.Value(credentialsKey{}).(Credentials)
 	return c
 }

@@ -280,7 +280,7 @@ func (s *issuing) Token(ctx context.Context, server string, refresh bool) (Token
 	s.asked.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	caller := credentialsOf(ctx).Caller
+	caller := CredentialsOf(ctx).Caller
 	if refresh {
 		s.renewed.Add(1)
 		if len(s.tokens[caller]) > 1 {
