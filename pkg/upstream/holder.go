@@ -26,6 +26,7 @@ type holder struct {
 	mu      sync.Mutex
 	closed  bool
 	current *session
+	failed  bool // the last attempt to open a session
 	forgot  bool // the server has forgotten the last session
 	spare   link // of a session that the server forgot, to open the next one on; may be nil
 	opening *opening
@@ -98,9 +99,11 @@ func (h *holder) open(o *opening, delay time.Duration) {
 	o.session, o.err = h.connect(delay)
 	h.mu.Lock()
 	h.opening = nil
+	h.failed = o.err != nil
 	switch {
 	case o.err == nil:
 		h.current, h.born = o.session, time.Now()
+		h.server.opened.Add(1)
 	case o.err.Op == "handshake": // it did start
 		h.deaths++
 	}
@@ -132,7 +135,7 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 	if err != nil {
 		return nil, s.notStarted(err)
 	}
-	session := newSession(s, l)
+	session := newSession(s, l, g)
 	if saved != nil {
 		session.resume(*saved)
 		session.hear()

@@ -36,6 +36,7 @@ type server struct {
 
 	era     atomic.Int32        // how the server wants to be spoken to
 	issued  atomic.Uint64       // numbers given to requests
+	opened  atomic.Int64        // sessions opened
 	clients atomic.Int32        // HTTP clients made
 	http    func() *http.Client // the client of all sessions, made when it is first needed
 
@@ -190,6 +191,8 @@ func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(cont
 			if refused := new(credentialError); errors.As(why, &refused) {
 				err = why
 			}
+		} else if why := s.authority.refusedAgain(g, rawCause(err)); why != nil {
+			err = why
 		}
 		var failure *Error
 		var reply *refusedReplyError

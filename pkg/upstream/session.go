@@ -45,12 +45,13 @@ type flight struct {
 // are dropped.
 const maxMessages = 256
 
-// newSession returns a session over the link before its handshake.
-func newSession(s *server, l link) *session {
+// newSession returns a session over the link before its handshake. What it
+// asks of its own accord carries what g grants.
+func newSession(s *server, l link, g *grant) *session {
 	out := &session{
 		server: s, link: l, calls: map[string]*flight{}, messages: make(chan json.RawMessage, maxMessages),
 	}
-	out.life, out.kill = context.WithCancelCause(s.life)
+	out.life, out.kill = context.WithCancelCause(withGrant(s.life, g))
 	l.attach(&inbound{notified: out.notified, asked: out.asked})
 	go out.logMessages()
 	return out
