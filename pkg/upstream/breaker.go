@@ -35,16 +35,16 @@ func (b *breakers) of(tool string) *breaker {
 	defer b.mu.Unlock()
 	one := b.byTool[tool]
 	if one == nil {
-		s := b.settings
+		failures, successes, probes := max(1, b.settings.FailureThreshold), max(1, b.settings.SuccessThreshold), max(1, b.settings.HalfOpenMaxCalls)
 		// Room for more probes than are needed to close it must not make it
 		// bear failures: leave sees to that.
-		capacity := max(s.SuccessThreshold, s.HalfOpenMaxCalls)
+		capacity := max(successes, probes)
 		one = &breaker{
 			circuit: circuitbreaker.NewBuilder[any]().
-				WithFailureThreshold(uint(s.FailureThreshold)).
-				WithSuccessThresholdRatio(uint(s.SuccessThreshold), uint(capacity)).
-				WithDelay(s.ResetTimeout).Build(),
-			probes: bulkhead.New[any](uint(s.HalfOpenMaxCalls)),
+				WithFailureThreshold(uint(failures)).
+				WithSuccessThresholdRatio(uint(successes), uint(capacity)).
+				WithDelay(b.settings.ResetTimeout).Build(),
+			probes: bulkhead.New[any](uint(probes)),
 		}
 		if b.byTool == nil {
 			b.byTool = map[string]*breaker{}
@@ -108,7 +108,7 @@ func (l *layers) leave(b *breaker, tool string, probe bool, err error) {
 // refused is the error of a call that the breaker does not let through.
 func (l *layers) refused(b *breaker, tool string) *Error {
 	settings := l.server.entry.CircuitBreaker
-	message := fmt.Sprintf("its circuit breaker is open after %d failures in a row", settings.FailureThreshold)
+	message := fmt.Sprintf("its circuit breaker is open after %d failures in a row", max(1, settings.FailureThreshold))
 	if wait := b.circuit.RemainingDelay(); wait > 0 {
 		message += fmt.Sprintf(", for another %v", wait.Round(time.Millisecond))
 	} else {

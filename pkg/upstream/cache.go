@@ -26,7 +26,7 @@ type cacheKey [sha256.Size]byte
 
 func newCache(c *config.Cache) *cache {
 	return &cache{results: otter.Must(&otter.Options[cacheKey, value.Value]{
-		MaximumSize: c.MaxEntries, ExpiryCalculator: otter.ExpiryWriting[cacheKey, value.Value](c.TTL),
+		MaximumSize: max(1, c.MaxEntries), ExpiryCalculator: otter.ExpiryWriting[cacheKey, value.Value](c.TTL),
 	})}
 }
 

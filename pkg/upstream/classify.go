@@ -38,7 +38,7 @@ var errGivenUp = errors.New("given up by the caller")
 
 // classify says what an error of a call means. Nil is a success.
 func classify(err error) failure {
-	raw := rawOf(err)
+	raw := rawCause(err)
 	var (
 		status *statusError
 		rpc    *RPCError
@@ -150,15 +150,6 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		return max(0, date.Sub(now))
 	}
 	return 0
-}
-
-// rawOf returns the cause of a call's error as it was.
-func rawOf(err error) error {
-	var e *Error
-	if errors.As(err, &e) && e.raw != nil {
-		return e.raw
-	}
-	return err
 }
 
 // wordsOf returns what happened, without the names of server and tool.

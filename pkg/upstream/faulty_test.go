@@ -178,7 +178,7 @@ func TestConnectionResetBeforeTheRequestWasSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.ResetBefore(2)
-	args := value.FromEntries([]value.Entry{{Key: "text", Value: value.FromString(strings.Repeat("x", 32<<20))}})
+	args := value.FromEntries([]value.Entry{{Key: "text", Value: value.FromString(strings.Repeat("x", 16<<20))}})
 	r, err := ask(p, mcptest.FaultyWrite, args)
 	if err != nil || r.Attempts != 3 || f.Resets() != 2 || f.Calls() != 2 {
 		t.Errorf("attempts %d, %d resets, %d calls: %v", r.Attempts, f.Resets(), f.Calls(), err)

@@ -52,7 +52,7 @@ func newLayers(s *server) *layers {
 	}
 	l := &layers{server: s, shared: newShare(u)}
 	lifetime := shareLifetime
-	if u.Cache != nil {
+	if u.Cache != nil && u.Cache.TTL > 0 {
 		l.cache = newCache(u.Cache)
 	}
 	if u.RateLimit != nil {

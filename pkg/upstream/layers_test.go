@@ -178,6 +178,12 @@ func TestWhatIsTriedAgain(t *testing.T) {
 	}
 }
 
+func TestNamesOfFailuresAreThoseOfTheConfig(t *testing.T) {
+	if got := []string{failedConnect, failedClosed, failedTimeout, failedMalformed}; !slices.Equal(got, config.FailureNames()) {
+		t.Errorf("%q, the config has %q", got, config.FailureNames())
+	}
+}
+
 func TestResultOfTheToolsOwnIsNotTriedAgain(t *testing.T) {
 	s := layered(t, retrying(3), func(u *config.Upstream) { u.RetryUnsafe = true })
 	n := 0
@@ -471,6 +477,28 @@ func TestEntryWithoutLayersHasNone(t *testing.T) {
 	if states := s.layers.states(); states != nil {
 		t.Errorf("%v", states)
 	}
+}
+
+// Settings that the config would not let pass do no harm either.
+func TestSettingsWithoutNumbersDoNoHarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, func(u *config.Upstream) {
+			u.Retry = &config.Retry{}
+			u.CircuitBreaker = &config.CircuitBreaker{}
+			u.RateLimit = &config.RateLimit{PerTool: []config.ToolRate{{Tool: "look"}}}
+			u.Cache = &config.Cache{Tools: []string{"look"}}
+		})
+		bad := &answers{errs: []error{s.failing(status(503))}}
+		if r, err := s.through(context.Background(), "look", bad.next); err == nil || r.Attempts != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		n := &answers{errs: []error{nil}}
+		for range 3 { // of a breaker that waits for no time
+			if r, err := s.through(context.Background(), "look", n.next); err != nil || r.Attempts != 1 || r.FromCache {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+	})
 }
 
 func TestOneCallersTroubleIsNoOthers(t *testing.T) {

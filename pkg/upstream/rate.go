@@ -24,7 +24,11 @@ type limit struct {
 	period time.Duration
 }
 
+// newLimit returns nil where the numbers are no limit.
 func newLimit(calls int, period time.Duration) *limit {
+	if calls <= 0 || period <= 0 {
+		return nil
+	}
 	return &limit{ratelimiter.NewBursty[any](uint(calls), period), calls, period}
 }
 
@@ -33,9 +37,7 @@ func newLimits(r *config.RateLimit) limits {
 	if r == nil {
 		return out
 	}
-	if r.Limit > 0 {
-		out.all = newLimit(r.Limit, r.Period)
-	}
+	out.all = newLimit(r.Limit, r.Period)
 	out.tools = make(map[string]*limit, len(r.PerTool))
 	for _, t := range r.PerTool {
 		out.tools[t.Tool] = newLimit(t.Limit, t.Period)

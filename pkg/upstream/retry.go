@@ -37,8 +37,8 @@ func newRetry(r *config.Retry) failsafe.Executor[any] {
 			return ok
 		}).
 		ReturnLastFailure().
-		WithMaxAttempts(r.MaxAttempts).
-		WithBackoffFactor(r.InitialDelay, r.MaxDelay, r.Backoff).
+		WithMaxAttempts(max(1, r.MaxAttempts)). // 0 and less have a meaning of their own there
+		WithBackoffFactor(r.InitialDelay, r.MaxDelay, max(1, r.Backoff)).
 		WithJitterFactor(spread).
 		WithDelayFunc(func(attempt failsafe.ExecutionAttempt[any]) time.Duration {
 			if a, ok := attempt.LastError().(*again); ok && a.after > 0 {
@@ -87,7 +87,7 @@ func (l *layers) try(ctx context.Context, sh *share, tool string, next func(cont
 	}
 	if more && n < l.server.entry.Retry.MaxAttempts && ctx.Err() != nil {
 		stopped := l.server.stopped(ctx, "call", tool, "while it waited to try again; before that, "+wordsOf(latest))
-		stopped.raw = rawOf(latest) // what the server did counts, not who gave up
+		stopped.raw = rawCause(latest) // what the server did counts, not who gave up
 		latest = stopped
 	}
 	return Result{Reply: reply, Attempts: n}, latest
