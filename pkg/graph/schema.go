@@ -70,18 +70,12 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 		b.report(src.Expected(what, "a JSON Schema: a map or a boolean"))
 		return nil
 	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(closedLoader{})
-	c.UseRegexpEngine(compilePattern)
-	err := c.AddResource(schemaBase, v.Any())
+	doc := v.Any()
+	compiled, err := compileSchema(doc)
 	if err == nil {
-		var compiled *jsonschema.Schema
-		if compiled, err = c.Compile(schemaBase); err == nil {
-			s := &Schema{raw: v.JSON(), compiled: compiled, quick: newQuick(v), src: src}
-			b.defaults(s, what)
-			return s
-		}
+		s := &Schema{raw: v.JSON(), compiled: compiled, quick: newQuick(v), src: src}
+		b.defaults(s, what)
+		return s
 	}
 	for _, w := range wrongParts(src, err) {
 		n := src
@@ -91,6 +85,23 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 		b.report(n.Problem(diag.CodeSchema, fmt.Sprintf("%s does not compile: %s", what, w.message)))
 	}
 	return nil
+}
+
+func compileSchema(doc any) (compiled *jsonschema.Schema, err error) {
+	// What the library does not foresee is still only a schema that is wrong.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it is not understood: %v", p)
+		}
+	}()
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(closedLoader{})
+	c.UseRegexpEngine(compilePattern)
+	if err := c.AddResource(schemaBase, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(schemaBase)
 }
 
 // wrongPart is one reason why a schema does not compile.
