@@ -85,9 +85,11 @@ func (h *holder) buried(age time.Duration) {
 	}
 }
 
-// delay is how long the next start has to wait.
+// delay is how long the next start has to wait. Only a process is spared: one
+// caller's bad credential must not make its calls wait, and retry has delays of
+// its own.
 func (h *holder) delay() time.Duration {
-	if h.deaths < 2 {
+	if h.deaths < 2 || h.server.entry.URL != "" {
 		return 0
 	}
 	return min(firstDelay<<min(h.deaths-2, 16), maxDelay)
