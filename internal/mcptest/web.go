@@ -115,7 +115,7 @@ func (s *webSession) Write(line []byte) (int, error) {
 	defer s.mu.Unlock()
 	to := s.waiting[string(m.ID)]
 	if m.Method != "" || to == nil {
-		if to = s.waiting[strconv.Quote(m.Params.Token)]; to == nil {
+		if to = s.waiting[m.Params.Token]; to == nil {
 			to = s.stream
 		}
 	}

@@ -115,7 +115,7 @@ func FuzzReplies(f *testing.F) {
 			}
 		default:
 		}
-		if _, err := s.request(context.Background(), &outgoing{id: "c2", method: "ping"}); err == nil {
+		if _, err := s.request(context.Background(), &outgoing{id: "2", method: "ping"}); err == nil {
 			t.Fatal("a request over an ended connection was answered")
 		}
 	})

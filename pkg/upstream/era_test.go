@@ -247,7 +247,7 @@ func TestCancelledCallIsCancelledUpstreamOverHTTP(t *testing.T) {
 		var id string
 		for _, a := range w.Arrivals("tools/call") {
 			if v, _ := value.Parse(a.Body); v.Get("params").Get("name").Str() == "hang" {
-				id = v.Get("id").Str()
+				id = v.Get("id").JSON()
 			}
 		}
 		if modern {
@@ -258,7 +258,7 @@ func TestCancelledCallIsCancelledUpstreamOverHTTP(t *testing.T) {
 		}
 		eventually(t, "notifications/cancelled", func() bool { return len(w.Arrivals("notifications/cancelled")) == 1 })
 		v, _ := value.Parse(w.Arrivals("notifications/cancelled")[0].Body)
-		if got := v.Get("params"); got.Get("requestId").Str() != id || !strings.Contains(got.Get("reason").Str(), "the run is over") {
+		if got := v.Get("params"); got.Get("requestId").JSON() != id || !strings.Contains(got.Get("reason").Str(), "the run is over") {
 			t.Errorf("%s, want id %s", got.JSON(), id)
 		}
 	}

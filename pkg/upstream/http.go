@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Sizes of a server's HTTP client.
@@ -133,10 +132,9 @@ func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, e
 		l.diary.wrong(what)
 	}}
 	r.in.Store(l.in.Load())
-	id := string(value.AppendString(nil, m.id))
 	r.deliver = func(to string, a answer) {
 		switch {
-		case to != id:
+		case to != m.id:
 			r.odd("an answer with an id that no request waits for: " + quote([]byte(to)))
 		case got == nil:
 			got = &a

@@ -1,14 +1,10 @@
 package upstream
 
-import (
-	"encoding/json"
-
-	"github.com/mcpgraph/mcpgraph/pkg/value"
-)
+import "encoding/json"
 
 // outgoing is a request or notification of ours.
 type outgoing struct {
-	id     string // empty: a notification
+	id     string // a number, which some gateways insist on; empty: a notification
 	method string
 	params json.RawMessage
 	// revision is the protocol's; empty before it is agreed on.
@@ -33,8 +29,7 @@ func (m *outgoing) size() int {
 func (m *outgoing) append(to []byte) []byte {
 	to = append(to, `{"jsonrpc":"2.0",`...)
 	if m.id != "" {
-		to = append(to, `"id":`...)
-		to = append(value.AppendString(to, m.id), ',')
+		to = append(append(append(to, `"id":`...), m.id...), ',')
 	}
 	to = append(to, `"method":"`...)
 	to = append(append(to, m.method...), '"')

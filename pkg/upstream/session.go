@@ -179,7 +179,7 @@ var errSilent = errors.New("no answer and no progress")
 // returns the result. Without a sign of life for silence it fails with
 // errSilent; silence of 0 waits without end.
 func (s *session) request(ctx context.Context, m *outgoing, silence time.Duration) (value.Value, error) {
-	m.id = "c" + strconv.FormatUint(s.server.issued.Add(1), 10)
+	m.id = strconv.FormatUint(s.server.issued.Add(1), 10)
 	m.revision = s.peer.revision
 	f := &flight{tool: m.tool, alive: func() {}, listener: listenerOf(ctx)}
 	m.params = s.params(m, f.listener)
@@ -256,7 +256,7 @@ const tellTime = 10 * time.Second
 // the background: over HTTP that takes a request of its own.
 func (s *session) cancelled(ctx context.Context, id string, why error) {
 	reason := s.server.redact.text(why.Error())
-	params := append([]byte(`{"requestId":"`+id+`","reason":`), value.AppendString(nil, reason)...)
+	params := append([]byte(`{"requestId":`+id+`,"reason":`), value.AppendString(nil, reason)...)
 	m := &outgoing{
 		method: string(mcp.MethodNotificationCancelled), params: append(params, '}'), revision: s.peer.revision,
 	}

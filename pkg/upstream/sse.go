@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"sync/atomic"
-
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // sseLink carries one session over HTTP with server-sent events, as the
@@ -114,7 +112,7 @@ func (s *sseLink) attach(in *inbound) {
 
 // request posts a request and waits for the result on the stream.
 func (s *sseLink) request(ctx context.Context, m *outgoing) (json.RawMessage, error) {
-	key := string(value.AppendString(nil, m.id))
+	key := m.id
 	reply := s.desk.wait(key)
 	posted := make(chan error, 1)
 	go func() {

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 var (
@@ -86,7 +84,7 @@ func (s *stream) attach(in *inbound) { s.receiver.in.Store(in) }
 // own, ctx's, the reason why the connection is over, a *tooLongError or
 // errBroken; errNotWritten is in it where nothing was written.
 func (s *stream) request(ctx context.Context, m *outgoing) (json.RawMessage, error) {
-	key := string(value.AppendString(nil, m.id))
+	key := m.id
 	reply := s.desk.wait(key)
 	f := &frame{line: m.line()}
 	if err := s.out.put(f); err != nil {
