@@ -166,7 +166,9 @@ func TestServersInDocsAreClean(t *testing.T) {
 				cmd.Env = append(cmd.Env, m[1]+"=value")
 			}
 			out, err := cmd.CombinedOutput()
-			var found struct{ Diagnostics []struct{ Code, Message string } }
+			var found struct {
+				Diagnostics []struct{ Code, Message string }
+			}
 			if err := json.Unmarshal(out, &found); err != nil {
 				t.Fatalf("%v in %s", err, out)
 			}

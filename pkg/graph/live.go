@@ -67,6 +67,17 @@ func (t *liveTool) partial() (*partial, error) {
 	return t.compiled, t.err
 }
 
+// unasked gives the keys of arguments that the tool does not name.
+func (t *liveTool) unasked(args *config.Node) []string {
+	var keys []string
+	for _, f := range args.Fields() {
+		if key := f.Key.String(); !t.schema.Get("properties").Has(key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 func (l *live) report(d diag.Diagnostic) { l.diagnostics = append(l.diagnostics, d) }
 
 func (l *live) check(n *Node) {
@@ -122,6 +133,9 @@ func (l *live) wrong(n *Node, tool *liveTool, w misfit) diag.Diagnostic {
 		d := parent.Problem(diag.CodeArguments, fmt.Sprintf("%s requires %s", callee, argument(append(slices.Clone(w.at), w.missing))))
 		if n.args != nil {
 			d.End = diag.Pos{} // of the map, the beginning will do
+		}
+		if near, ok := diag.Nearest(w.missing, tool.unasked(parent)); ok && len(w.at) == 0 {
+			d.Hint = fmt.Sprintf("write %q for %q", w.missing, near)
 		}
 		return d
 	case w.unknown != "":
