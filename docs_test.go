@@ -1,6 +1,7 @@
 package mcpgraph_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
 // program builds cmd/mcpgraph once for all tests of this package and returns
@@ -25,6 +29,10 @@ var program = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
+// fakeServer is the variable that makes the test binary a fake MCP server; the
+// script is its first argument.
+const fakeServer = "MCPGRAPH_FAKE_SERVER"
+
 type buildError struct {
 	output string
 	err    error
@@ -33,6 +41,9 @@ type buildError struct {
 func (e *buildError) Error() string { return e.err.Error() + "\n" + e.output }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(fakeServer) != "" {
+		os.Exit(mcptest.Run())
+	}
 	code := m.Run()
 	if dir, _ := program(); dir != "" {
 		_ = os.RemoveAll(dir)
@@ -125,5 +136,53 @@ func TestConfigsInDocsAreClean(t *testing.T) {
 	}
 	if ran == 0 {
 		t.Error("no configuration found: has the form of the blocks changed?")
+	}
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Z_]+)\}`)
+
+// TestServersInDocsAreClean validates every yaml block that is a map of
+// upstream servers, as part of a file whose nodes call none of them.
+func TestServersInDocsAreClean(t *testing.T) {
+	dir, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for place, block := range blocks(t, "yaml") {
+		if !strings.HasPrefix(block, "mcpServers:") || strings.HasPrefix(place, "docs/diagnostics.md") {
+			continue
+		}
+		ran++
+		t.Run(place, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "config.yaml")
+			text := "version: \"1.0\"\nserver: {name: docs, version: 1.0.0}\ntools: []\n" + block
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(filepath.Join(dir, "mcpgraph"), "validate", "--format", "json", file)
+			cmd.Env = os.Environ()
+			for _, m := range variable.FindAllStringSubmatch(block, -1) {
+				cmd.Env = append(cmd.Env, m[1]+"=value")
+			}
+			out, err := cmd.CombinedOutput()
+			var found struct {
+				Diagnostics []struct{ Code, Message string }
+			}
+			if err := json.Unmarshal(out, &found); err != nil {
+				t.Fatalf("%v in %s", err, out)
+			}
+			for _, d := range found.Diagnostics {
+				if d.Code != diag.CodeUnusedServer {
+					t.Error(d.Message)
+				}
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if ran < 15 {
+		t.Errorf("only %d examples found: has the form of the blocks changed?", ran)
 	}
 }

@@ -39,8 +39,12 @@ var layers = map[string]struct{ ours, others []string }{
 
 	"pkg/expr": {ours: []string{"pkg/diag", "pkg/jsonata", "pkg/value"}},
 	"pkg/upstream": {
-		ours:   []string{"pkg/config", "pkg/diag", "pkg/value"},
-		others: []string{"github.com/mark3labs/mcp-go", "golang.org/x/sync", "golang.org/x/sys"},
+		ours: []string{"pkg/config", "pkg/diag", "pkg/value"},
+		others: []string{
+			"github.com/coder/websocket", "github.com/failsafe-go/failsafe-go", "github.com/mark3labs/mcp-go",
+			"github.com/maypok86/otter/v2", "github.com/modelcontextprotocol/go-sdk", "github.com/rogpeppe/go-internal",
+			"golang.org/x/oauth2", "golang.org/x/sync", "golang.org/x/sys",
+		},
 	},
 
 	"pkg/graph": {

@@ -113,6 +113,9 @@ func (e *Engine) Graph(tool string) (*graph.Graph, error) {
 	return nil, &server.UnknownToolError{Name: tool, Tools: slices.Sorted(maps.Keys(e.byName))}
 }
 
+// File returns the file as it was read. It is immutable.
+func (e *Engine) File() *config.File { return e.set.File }
+
 // Tool is one tool of a file.
 type Tool struct {
 	Name         string

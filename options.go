@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 )
 
 // Option changes how Load sets an Engine up.
@@ -17,6 +18,9 @@ type options struct {
 	mcpFiles []string
 	hooks    []executor.Hooks
 	caller   graph.Caller
+
+	credentials map[string]upstream.CredentialSource
+	sessions    upstream.SessionStore
 }
 
 func newOptions(opts []Option) options {
@@ -55,6 +59,25 @@ func WithHooks(hooks ...executor.Hooks) Option {
 // use.
 func WithCaller(caller graph.Caller) Option {
 	return func(o *options) { o.caller = caller }
+}
+
+// WithCredentialSource takes the credential for the server of this name from
+// source, in the place of the entry's auth. What a caller brings along, for
+// entries with forwardHeaders or forwardMeta, is put on the context of a call
+// with [upstream.WithCredentials].
+func WithCredentialSource(server string, source upstream.CredentialSource) Option {
+	return func(o *options) {
+		if o.credentials == nil {
+			o.credentials = map[string]upstream.CredentialSource{}
+		}
+		o.credentials[server] = source
+	}
+}
+
+// WithSessionStore keeps the ids of sessions over streamable HTTP in store, in
+// the place of what the entries say (session).
+func WithSessionStore(store upstream.SessionStore) Option {
+	return func(o *options) { o.sessions = store }
 }
 
 // CallOption changes one call.

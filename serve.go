@@ -18,7 +18,7 @@ func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		opts.Tools = append(opts.Tools, server.Tool(t))
 	}
 	opts.Call = func(ctx context.Context, name string, args value.Value) (value.Value, error) {
-		result, err := e.Call(ctx, name, args)
+		result, err := e.Call(inbound(ctx), name, args)
 		if err != nil {
 			return value.Undef, err
 		}

@@ -21,12 +21,18 @@ type upstreams struct {
 	caller graph.Caller
 }
 
+// tokenFileVariable names the variable with the file of tokens that logins and
+// refreshes give (upstream.Options.TokenFile).
+const tokenFileVariable = "MCPGRAPH_TOKEN_STORE"
+
 func newUpstreams(file *config.File, opts options) upstreams {
 	if opts.caller != nil {
 		return upstreams{caller: opts.caller}
 	}
+	tokens, _ := opts.getenv(tokenFileVariable)
 	pool := upstream.New(file.Upstreams, upstream.Options{
 		Log: opts.log, ClientName: "mcpgraph", ClientVersion: Version(),
+		Credentials: opts.credentials, TokenFile: tokens, SessionStore: opts.sessions,
 	})
 	return upstreams{pool: pool, caller: poolCaller{pool}}
 }

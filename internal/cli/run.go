@@ -20,6 +20,7 @@ type runOptions struct {
 	trace        string
 	logLevel     string
 	mcpFiles     []string
+	caller       caller
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -58,6 +59,7 @@ lines of JSON.`,
 	flags.Lookup("trace").NoOptDefVal = "text"
 	logFlag(cmd, &o.logLevel)
 	mcpFlag(cmd, &o.mcpFiles)
+	o.caller.flags(cmd)
 	return cmd
 }
 
@@ -93,6 +95,9 @@ func (a *app) run(o runOptions) (err error) {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
+	if ctx, err = o.caller.context(ctx); err != nil {
+		return err
+	}
 	result, err := engine.Call(ctx, o.tool, args, opts...)
 	if err != nil {
 		return a.explain(ctx, engine, err)

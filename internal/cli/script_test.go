@@ -1,7 +1,9 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -41,6 +43,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": code,
+			"web":  web,
 		},
 	})
 }
@@ -60,4 +63,17 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
 	}
+}
+
+// web serves a script of mcptest over HTTP and puts its address into a
+// variable: web VARIABLE SCRIPT [modern].
+func web(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: web VARIABLE SCRIPT [modern]")
+	}
+	w := &mcptest.Web{Modern: len(args) > 2}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &w.Script))
+	s := httptest.NewServer(w)
+	ts.Defer(s.Close)
+	ts.Setenv(args[0], s.URL)
 }

@@ -49,7 +49,7 @@ func traceLine(g *graph.Graph, r executor.Record) []byte {
 			b.Set("next", value.FromString(n.Edges[r.Edge].Target))
 		}
 	}
-	if r.Attempts > 0 {
+	if r.Attempts > 0 || r.FromCache {
 		b.Set("attempts", value.FromInt(int64(r.Attempts)))
 		b.Set("fromCache", value.FromBool(r.FromCache))
 	}

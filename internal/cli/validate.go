@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,17 +23,24 @@ func (a *app) validateCommand() *cobra.Command {
 		format   string
 		color    string
 		mcpFiles []string
+		live     bool
+		caller   caller
 	}
 	cmd := &cobra.Command{
 		Use:   "validate CONFIG...",
 		Short: "Report everything that is wrong in files",
 		Long: `Report everything that is wrong in files, without starting or calling anything.
 
+With --live, files without errors are compared with their servers, too: each is
+connected to, and has to have the tools that nodes call, with inputSchemas that
+the known arguments fit.
+
 The exit code is 0 where nothing is wrong, 1 where there are errors (with
 --strict, warnings too), 2 for a wrong command line and 3 where a file cannot
 be read.`,
 		Example: `  mcpgraph validate tools.yaml
   mcpgraph validate --strict --format github *.mcpgraph.yaml
+  mcpgraph validate --live tools.yaml
   mcpgraph validate --format sarif tools.yaml > mcpgraph.sarif`,
 		ValidArgsFunction: completeConfig,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -45,9 +54,24 @@ be read.`,
 			if err != nil {
 				return err
 			}
-			found, err := a.check(args, o.mcpFiles)
+			ctx, stop := untilSignal()
+			defer stop()
+			if ctx, err = o.caller.context(ctx); err != nil {
+				return err
+			}
+			if o.caller.given() && !o.live {
+				return usagef("--header and --meta need --live")
+			}
+			live := func(*mcpgraph.Engine) []diag.Diagnostic { return nil }
+			if o.live {
+				live = func(e *mcpgraph.Engine) []diag.Diagnostic { return e.CheckLive(ctx) }
+			}
+			found, err := a.check(args, o.mcpFiles, live)
 			if err != nil {
 				return err
+			}
+			if err := context.Cause(ctx); err != nil {
+				return failed(err)
 			}
 			if err := write(a.stdout, found); err != nil {
 				return failed(err)
@@ -63,6 +87,8 @@ be read.`,
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
 	mcpFlag(cmd, &o.mcpFiles)
+	cmd.Flags().BoolVar(&o.live, "live", false, "connect to the servers and compare the calls of nodes with their tools")
+	o.caller.flags(cmd)
 	return cmd
 }
 
@@ -83,15 +109,19 @@ func (f findings) count(s diag.Severity) int {
 	return n
 }
 
-// check loads files without running them.
-func (a *app) check(paths, mcpFiles []string) (findings, error) {
+// check loads files without running them; live finds what there is more to say
+// of those without errors.
+func (a *app) check(paths, mcpFiles []string, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
 	found := findings{files: len(paths), sources: diag.Sources{}}
 	for _, path := range paths {
 		engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithMCPFiles(mcpFiles...))
 		var loadErr *mcpgraph.LoadError
 		switch {
 		case err == nil:
-			found.add(engine.Diagnostics())
+			ds, sources := engine.Diagnostics()
+			ds = append(slices.Clip(ds), live(engine)...)
+			diag.Sort(ds)
+			found.add(ds, sources)
 			if err := engine.Close(); err != nil {
 				return found, failed(err)
 			}

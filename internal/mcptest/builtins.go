@@ -128,15 +128,15 @@ var Builtins = []Builtin{
 		s.reply(id, Text(string(marshal(answer))))
 	}},
 	{"calls", "answers how often each tool was called, as structured content", func(s *server, id json.RawMessage, a arguments) {
-		s.mu.Lock()
+		s.counting.Lock()
 		counts := marshal(s.calls)
-		s.mu.Unlock()
+		s.counting.Unlock()
 		s.reply(id, Structured(string(counts)))
 	}},
 	{"cancelled", "answers the ids of the requests that were cancelled, as structured content {ids}", func(s *server, id json.RawMessage, a arguments) {
-		s.mu.Lock()
+		s.counting.Lock()
 		ids := marshal(map[string]any{"ids": append([]string{}, s.cancelled...)})
-		s.mu.Unlock()
+		s.counting.Unlock()
 		s.reply(id, Structured(string(ids)))
 	}},
 	{"process", "answers its process: {pid, cwd, args, env}, as structured content", func(s *server, id json.RawMessage, a arguments) {
@@ -177,10 +177,10 @@ func (s *server) call(m message) {
 		s.fail(m.ID, -32602, err.Error())
 		return
 	}
-	s.mu.Lock()
+	s.counting.Lock()
 	nth := s.calls[p.Name]
 	s.calls[p.Name]++
-	s.mu.Unlock()
+	s.counting.Unlock()
 	for _, t := range s.script.Tools {
 		if t.Name == p.Name {
 			s.reply(m.ID, t.answer(p.Arguments, nth))

@@ -27,19 +27,27 @@ type server struct {
 	exit   func(code int)
 	done   chan struct{} // closed when the input ends
 
+	modern bool // speaks the revision of 2026-07-28
+
 	write sync.Mutex // one message at a time
 	out   io.Writer
 
-	mu        sync.Mutex
-	calls     map[string]int          // calls so far, by tool
-	asked     map[string]chan message // answers we wait for, by id
-	cancelled []string                // request ids of notifications/cancelled
+	mu    sync.Mutex
+	asked map[string]chan message // answers we wait for, by id
+	*tally
+}
+
+// tally is what a server remembers of the requests it got.
+type tally struct {
+	counting  sync.Mutex
+	calls     map[string]int // calls so far, by tool
+	cancelled []string       // request ids of notifications/cancelled
 }
 
 func newServer(s Script, out, stderr io.Writer, exit func(int)) *server {
 	return &server{
 		script: s, out: out, stderr: stderr, exit: exit, done: make(chan struct{}),
-		calls: map[string]int{}, asked: map[string]chan message{},
+		tally: &tally{calls: map[string]int{}}, asked: map[string]chan message{},
 	}
 }
 
@@ -86,6 +94,8 @@ func (s *server) handle(m message) {
 		}
 	case "initialize":
 		s.initialize(m)
+	case "server/discover":
+		s.discover(m)
 	case "ping":
 		s.reply(m.ID, json.RawMessage(`{}`))
 	case "tools/list":
@@ -97,9 +107,9 @@ func (s *server) handle(m message) {
 			RequestID json.RawMessage `json:"requestId"`
 		}
 		_ = json.Unmarshal(m.Params, &p)
-		s.mu.Lock()
+		s.counting.Lock()
 		s.cancelled = append(s.cancelled, string(p.RequestID))
-		s.mu.Unlock()
+		s.counting.Unlock()
 	default:
 		if m.ID != nil {
 			s.fail(m.ID, -32601, "method not found: "+m.Method)
@@ -123,6 +133,19 @@ func (s *server) initialize(m message) {
 		"protocolVersion": p.ProtocolVersion,
 		"capabilities":    map[string]any{"tools": map[string]any{"listChanged": true}, "logging": map[string]any{}},
 		"serverInfo":      map[string]any{"name": "fake", "version": "1.0.0"},
+	}))
+}
+
+func (s *server) discover(m message) {
+	if !s.modern {
+		s.fail(m.ID, -32601, "method not found: "+m.Method)
+		return
+	}
+	s.reply(m.ID, marshal(map[string]any{
+		"resultType":        "complete",
+		"supportedVersions": []string{"2026-07-28"},
+		"capabilities":      map[string]any{"tools": map[string]any{}},
+		"_meta":             map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": "fake", "version": "1.0.0"}},
 	}))
 }
 

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -85,7 +84,34 @@ func (e *entry) headers() []Header {
 		}
 		add(e.stringMap(init, "headers"))
 	}
+	for _, h := range out {
+		if isCredential(h.Name) {
+			// Of "Bearer TOKEN" the token, which may be shown alone.
+			_, secret, found := strings.Cut(h.Value, " ")
+			if !found {
+				secret = h.Value
+			}
+			e.keep(secret)
+		}
+	}
 	return out
+}
+
+// credentialWords are what names of headers with credentials hold.
+var credentialWords = []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"}
+
+// isCredential reports whether a header with this name holds a credential, also
+// where it is written in the file itself.
+func isCredential(header string) bool {
+	header = strings.ToLower(header)
+	return slices.ContainsFunc(credentialWords, func(word string) bool { return strings.Contains(header, word) })
+}
+
+// keep adds a value to those that must not be shown.
+func (e *entry) keep(secret string) {
+	if secret != "" && !slices.Contains(*e.secrets, secret) {
+		*e.secrets = append(*e.secrets, secret)
+	}
 }
 
 func (e *entry) inherit() Inherit {
@@ -139,12 +165,7 @@ func (e *entry) toolFilter() ToolFilter {
 		if list == nil {
 			continue
 		}
-		lists[i] = e.decoder.strings(list, name)
-		for _, item := range list.Items() {
-			if _, err := path.Match(item.Text().String(), ""); err != nil {
-				e.decoder.report(item.Problem(diag.CodeValue, fmt.Sprintf("%s is not a name or glob", quoted(item.Text().String()))))
-			}
-		}
+		lists[i] = e.globs(list, name)
 	}
 	return ToolFilter{Allow: lists[0], Deny: lists[1]}
 }

@@ -29,19 +29,24 @@ type Shape uint8
 
 // The shapes of fields.
 const (
-	StringShape  Shape = iota
-	BoolShape          // true or false
-	CountShape         // a positive whole number
-	BoundShape         // a whole number; 0 means no bound
-	StringsShape       // a list of strings
-	ScalarsShape       // a map of strings, numbers and booleans
-	InheritShape       // true, false or a list of names
-	MapShape           // a map with Fields
-	ListShape          // a list of maps with Fields
-	EntriesShape       // a map from names of the user's choice to maps with Fields
-	SchemaShape        // a JSON Schema
-	NodesShape         // a list of nodes of one tool
-	FlatShape          // a list of nodes of all tools
+	StringShape   Shape = iota
+	BoolShape           // true or false
+	CountShape          // a positive whole number
+	BoundShape          // a whole number; 0 means no bound
+	StringsShape        // a list of strings
+	ScalarsShape        // a map of strings, numbers and booleans
+	InheritShape        // true, false or a list of names
+	FactorShape         // a number of at least 1
+	PortShape           // 0 to 65535
+	FailuresShape       // a list of strings and whole numbers
+	WordsShape          // a list of strings, or one string with white space between them
+	SessionShape        // a string of Values, or a map with Fields
+	MapShape            // a map with Fields
+	ListShape           // a list of maps with Fields
+	EntriesShape        // a map from names of the user's choice to maps with Fields
+	SchemaShape         // a JSON Schema
+	NodesShape          // a list of nodes of one tool
+	FlatShape           // a list of nodes of all tools
 )
 
 // Settings gives the fields of a file, nodes excepted, in the order in which
@@ -102,7 +107,7 @@ var commonSettings = []Setting{
 	{Name: "namePrefix", Doc: "What the server puts before the names of its tools"},
 }
 
-var entrySettings = slices.Concat(processSettings, remoteSettings, commonSettings)
+var entrySettings = slices.Concat(processSettings, remoteSettings, commonSettings, layerSettings, credentialSettings, []Setting{sessionSetting})
 
 var toolSettings = []Setting{
 	{Name: "name", Doc: "Name of the tool", Required: true},

@@ -19,11 +19,9 @@ var transports = map[string]string{
 var (
 	processFields = names(processSettings)
 	remoteFields  = names(remoteSettings)
-	// Settings of the language that this version has not got; to leave one out
-	// in silence would change what the author relies on.
-	unsupportedFields = []string{
-		"retry", "retryUnsafe", "circuitBreaker", "rateLimit", "cache", "auth", "forwardHeaders", "forwardMeta", "session",
-	}
+	// Settings of servers that HTTP requests go to. What a caller sent, or a
+	// credential, has no way to a process but its environment.
+	credentialFields = names(credentialSettings)
 	// Fields that other programs have in such entries.
 	foreignFields = []string{
 		"disabled", "enabled", "autoApprove", "alwaysAllow", "timeout", "envFile", "description", "name", "dev", "gallery",
@@ -78,6 +76,8 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 	switch u.Transport {
 	case Stdio:
 		e.meaningless(remoteFields)
+		e.meaningless([]string{"session"})
+		e.noCredentials()
 		u.Command = e.filled("command")
 		u.Args = e.strings("args")
 		for _, f := range e.stringMap(n, "env") {
@@ -86,10 +86,17 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 		u.InheritEnv = e.inherit()
 		u.Cwd = e.string("cwd")
 	case HTTP, SSE, WebSocket:
-		e.decoder.report(e.unsupportedTransport(u.Transport))
 		e.meaningless(processFields)
 		u.URL = e.url(u.Transport)
 		u.Headers = e.headers()
+		u.ForwardHeaders = e.forwards("forwardHeaders", true)
+		u.ForwardMeta = e.forwards("forwardMeta", false)
+		u.Auth = e.auth()
+		if u.Transport == HTTP {
+			u.Session = e.session()
+		} else {
+			e.meaningless([]string{"session"})
+		}
 	}
 	u.ConnectTimeout = d.milliseconds(n, "connectTimeoutMs", DefaultConnectTimeout)
 	u.Timeout = d.milliseconds(n, "timeoutMs", DefaultTimeout)
@@ -99,6 +106,14 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 	u.Eager = d.boolean(n, "eager", false)
 	u.Tools = e.toolFilter()
 	u.NamePrefix = e.string("namePrefix")
+	u.Retry = e.retry()
+	u.RetryUnsafe = d.boolean(n, "retryUnsafe", false)
+	u.CircuitBreaker = e.circuitBreaker()
+	u.RateLimit = e.rateLimit(u.Tools)
+	u.Cache = e.cache(u.Tools)
+	if f, ok := n.Field("retryUnsafe"); ok && u.RetryUnsafe && n.Get("retry") == nil {
+		d.report(f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf(`"retryUnsafe" of %s means nothing without "retry"`, e.owner)))
+	}
 	return u
 }
 
@@ -114,9 +129,6 @@ func (e *entry) checkFields() {
 	for _, f := range e.n.Fields() {
 		key := f.Key.String()
 		switch {
-		case slices.Contains(unsupportedFields, key):
-			e.decoder.report(f.Key.Problem(diag.CodeUnsupported,
-				fmt.Sprintf("the setting %q of %s is not supported by this version", key, e.owner)))
 		case IsFree(key), slices.Contains(entryFields, key):
 		case slices.Contains(foreignFields, key):
 			p := f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf("%q of %s means nothing here; it is ignored", key, e.owner))
@@ -125,13 +137,7 @@ func (e *entry) checkFields() {
 			}
 			e.decoder.report(p)
 		default:
-			valid := entryFields
-			if _, near := diag.Nearest(key, valid); !near {
-				if _, near := diag.Nearest(key, unsupportedFields); near {
-					valid = unsupportedFields
-				}
-			}
-			e.decoder.report(f.Key.Unknown(e.owner, valid))
+			e.decoder.report(f.Key.Unknown(e.owner, entryFields))
 		}
 	}
 }
@@ -142,6 +148,17 @@ func (e *entry) meaningless(fields []string) {
 		if f, ok := e.n.Field(name); ok {
 			e.decoder.report(f.Key.Problem(diag.CodeMeaningless,
 				fmt.Sprintf("%q means nothing for %s, which has another transport; it is ignored", name, e.owner)))
+		}
+	}
+}
+
+// noCredentials reports credentials for a process, to which none can be sent.
+func (e *entry) noCredentials() {
+	for _, name := range credentialFields {
+		if f, ok := e.n.Field(name); ok {
+			p := f.Key.Problem(diag.CodeConflict, fmt.Sprintf("%s is a process, to which %q has no way", e.owner, name))
+			p.Hint = `processes get their credentials in "env"`
+			e.decoder.report(p)
 		}
 	}
 }
@@ -181,22 +198,6 @@ func (e *entry) transport() string {
 	}
 	e.decoder.report(e.incomplete(e.owner + ` has neither a "command" nor a "url"`))
 	return ""
-}
-
-// unsupportedTransport says that only processes can be called, at what says that
-// the server is not one.
-func (e *entry) unsupportedTransport(transport string) diag.Diagnostic {
-	place := e.n
-	for _, name := range []string{"type", "url"} {
-		if f := e.n.Get(name); f != nil {
-			place = f
-			break
-		}
-	}
-	p := place.Problem(diag.CodeUnsupported,
-		fmt.Sprintf("%s has the transport %q, which is not supported by this version", e.owner, transport))
-	p.Hint = `servers that are processes are: "command"`
-	return p
 }
 
 func (e *entry) incomplete(message string) diag.Diagnostic {

@@ -45,6 +45,20 @@ type Upstream struct {
 	Eager           bool
 	Tools           ToolFilter
 	NamePrefix      string
+
+	// Nil is off.
+	Retry          *Retry
+	RetryUnsafe    bool // also calls whose effect on the server is unknown
+	CircuitBreaker *CircuitBreaker
+	RateLimit      *RateLimit
+	Cache          *Cache
+
+	// Of those that are not Stdio.
+	ForwardHeaders []Forward
+	ForwardMeta    []Forward
+	Auth           *Auth    // nil: none
+	Session        *Session // nil: memory
+
 	// Secrets holds the values that came from the environment. They must not
 	// appear in what the program writes.
 	Secrets []string

@@ -35,7 +35,7 @@ const (
 	CodeSubstitution     = "bad-substitution"
 	CodeTransport        = "bad-transport"
 	CodeServerIncomplete = "incomplete-server"
-	CodeUnsupported      = "not-supported"
+	CodePassthrough      = "token-passthrough"
 )
 
 // CodeInfo describes one code: what it is about, in one sentence without a full
@@ -47,7 +47,7 @@ type CodeInfo struct {
 }
 
 // Codes lists every code, in the order of docs/diagnostics.md.
-var Codes = slices.Concat(fileCodes, graphCodes)
+var Codes = slices.Concat(fileCodes, graphCodes, liveCodes)
 
 // fileCodes describes the codes of reading a file and of everything in it but
 // nodes.
@@ -80,7 +80,23 @@ var fileCodes = []CodeInfo{
 	{CodeSubstitution, Error, "A ${…} is not well formed"},
 	{CodeTransport, Error, "The type of an upstream server is not known"},
 	{CodeServerIncomplete, Error, "An upstream server has neither a command nor a url"},
-	{CodeUnsupported, Error, "A setting is not supported by this version"},
+	{CodePassthrough, Error, "The caller's own token would be passed on to an upstream server"},
+}
+
+// Codes of what the servers themselves say.
+const (
+	CodeServerDown = "unreachable-server"
+	CodeServerTool = "unknown-server-tool"
+	CodeArguments  = "bad-arguments"
+	CodeToolSchema = "unusable-schema"
+)
+
+// liveCodes describes the codes of validation against running servers.
+var liveCodes = []CodeInfo{
+	{CodeServerDown, Error, "An upstream server cannot be connected to"},
+	{CodeServerTool, Error, "A node calls a tool that its server does not have"},
+	{CodeArguments, Error, "The arguments of a call do not fit the tool's inputSchema"},
+	{CodeToolSchema, Warning, "The inputSchema of a tool that a node calls does not compile"},
 }
 
 // SeverityOf gives the severity of a code; Error for one that is not listed.

@@ -64,6 +64,8 @@ type Node struct {
 	// Server and Tool say what the node calls upstream; both are empty where it
 	// calls nothing.
 	Server, Tool string
+	toolSrc      *config.Node // where Tool is written
+	args         *Template    // nil where the call has none
 	// Pos is where the node is written.
 	Pos diag.Pos
 

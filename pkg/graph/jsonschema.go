@@ -69,6 +69,16 @@ func setting(s config.Setting) value.Value {
 		return object("type", text("object"), "additionalProperties", object("type", texts("string", "number", "boolean")))
 	case config.InheritShape:
 		return object("type", texts("boolean", "array"), "items", object("type", text("string")))
+	case config.FactorShape:
+		return object("type", text("number"), "minimum", value.FromInt(1))
+	case config.PortShape:
+		return object("type", text("integer"), "minimum", value.FromInt(0), "maximum", value.FromInt(65535))
+	case config.FailuresShape:
+		return object("type", text("array"), "items", object("type", texts("string", "integer")))
+	case config.WordsShape:
+		return object("type", texts("string", "array"), "items", object("type", text("string")))
+	case config.SessionShape:
+		return object("oneOf", value.FromArray([]value.Value{choice(s.Values), settings(s.Fields)}))
 	case config.MapShape:
 		return settings(s.Fields)
 	case config.ListShape:

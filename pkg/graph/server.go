@@ -11,7 +11,7 @@ import (
 func (f *Fields) Call(serverName, serverDoc, toolName, toolDoc string) (server, tool string) {
 	server = f.server(serverName, serverDoc)
 	n, tool := f.text(StringField, toolName, toolDoc, nil)
-	f.node.Server, f.node.Tool = server, tool
+	f.node.Server, f.node.Tool, f.node.toolSrc = server, tool, n
 	if n == nil || server == "" {
 		return server, tool
 	}
@@ -22,6 +22,12 @@ func (f *Fields) Call(serverName, serverDoc, toolName, toolDoc string) (server, 
 		f.report(d)
 	}
 	return server, tool
+}
+
+// CallArgs is Template for the arguments of the call.
+func (f *Fields) CallArgs(name, doc string, opts ...Option) *Template {
+	f.node.args = f.Template(name, doc, opts...)
+	return f.node.args
 }
 
 func (f *Fields) server(name, doc string) string {

@@ -20,7 +20,7 @@ func decodeMCP(f *graph.Fields) graph.Step {
 	s.server, s.tool = f.Call(
 		"server", "Name of the server, as under mcpServers",
 		"tool", "Name of the server's tool")
-	s.args = f.Template("args", "Arguments of the call; a map whose only key is expr is a JSONata expression", graph.Optional)
+	s.args = f.CallArgs("args", "Arguments of the call; a map whose only key is expr is a JSONata expression", graph.Optional)
 	mode := f.Choice("output", "What of the reply is the node's output", outputModes, graph.Optional)
 	if mode == "" && f.Flat() {
 		mode = modeFirstBlock

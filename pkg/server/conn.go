@@ -53,8 +53,8 @@ func (c *conn) tooLong() {
 		"invalid request: a message is longer than %d bytes", c.maxLine)))
 }
 
-// receive takes one line. It waits for nothing but initialize, which the
-// requests after it build on.
+// receive takes one line. It waits for nothing but initialize and
+// logging/setLevel, which the requests after them build on.
 func (c *conn) receive(line []byte) {
 	v, err := value.ParseLazy(string(line))
 	switch {
@@ -144,6 +144,7 @@ func (c *conn) request(m message, reply answer) {
 			reply(appendError(nil, m.id, rpcErr))
 			return
 		}
+		ctx = withReporter(ctx, m.params.Get("_meta"), c.notify)
 		ctx, text = withArguments(ctx, p.args), p.slim.JSON()
 	} else {
 		text = m.whole.JSON()
@@ -184,11 +185,18 @@ func (c *conn) request(m message, reply answer) {
 		c.forward()
 		reply(c.appendResponse(nil, m.id, response))
 	}
-	if m.method == string(mcp.MethodInitialize) {
+	if m.method == string(mcp.MethodInitialize) || m.method == string(mcp.MethodSetLogLevel) {
 		run()
 		return
 	}
 	go run()
+}
+
+// notify sends a notification.
+func (c *conn) notify(method string, params value.Value) {
+	encoded := append([]byte(`{"jsonrpc":"2.0","method":`), value.FromString(method).JSON()...)
+	encoded = params.Append(append(encoded, `,"params":`...))
+	c.out.add(append(encoded, '}'))
 }
 
 // dispatch lets the library answer one request.

@@ -39,7 +39,8 @@ type Tool struct {
 
 // CallFunc runs one tool. Its error becomes a tool result with isError and the
 // error's text. It is called from any number of goroutines at once, and must
-// return soon after ctx is done; context.Cause(ctx) says why it is.
+// return soon after ctx is done; context.Cause(ctx) says why it is. ReporterOf(ctx)
+// is the way to its client until it returns.
 type CallFunc func(ctx context.Context, name string, args value.Value) (value.Value, error)
 
 // Options say what a Server publishes. Info, Tools and Call are required.
@@ -76,6 +77,7 @@ func New(opts Options) (*Server, error) {
 	}
 	s.mcp = mcpserver.NewMCPServer(opts.Info.Name, opts.Info.Version,
 		mcpserver.WithToolCapabilities(false),
+		mcpserver.WithLogging(),
 		mcpserver.WithTitle(opts.Info.Title),
 		mcpserver.WithInstructions(opts.Info.Instructions),
 	)
@@ -112,6 +114,9 @@ func (s *Server) handle(ctx context.Context, req mcp.CallToolRequest) (result *m
 		}
 	}()
 	args, _ := ctx.Value(argumentsKey{}).(value.Value)
+	reporter := ReporterOf(ctx)
+	reporter.begin(ctx)
+	defer reporter.end()
 	v, err := s.call(ctx, name, args)
 	if err != nil {
 		return mcp.NewToolResultError(err.Error()), nil

@@ -19,12 +19,14 @@ type session struct {
 	capabilities mcp.ClientCapabilities
 	filter       mcp.SubscriptionFilter
 	subscribed   bool
+	level        mcp.LoggingLevel // empty until the client sets one
 }
 
 var (
 	_ mcpserver.SessionWithClientInfo         = (*session)(nil)
 	_ mcpserver.SessionWithProtocolVersion    = (*session)(nil)
 	_ mcpserver.SessionWithSubscriptionFilter = (*session)(nil)
+	_ mcpserver.SessionWithLogging            = (*session)(nil)
 )
 
 func newSession() *session {
@@ -93,4 +95,16 @@ func (s *session) SetSubscriptionFilter(filter mcp.SubscriptionFilter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.filter, s.subscribed = filter, !filter.IsEmpty()
+}
+
+func (s *session) GetLogLevel() mcp.LoggingLevel {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.level
+}
+
+func (s *session) SetLogLevel(level mcp.LoggingLevel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.level = level
 }

@@ -7,9 +7,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/mark3labs/mcp-go/client/transport"
-	"github.com/mark3labs/mcp-go/mcp"
 )
 
 func TestEnvelopeFindsTheOuterMembers(t *testing.T) {
@@ -103,23 +100,22 @@ func FuzzReplies(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		s := newStream(bytes.NewReader(append(in, '\n')), nopCloser{io.Discard}, 256)
-		s.SetNotificationHandler(func(mcp.JSONRPCNotification) {})
-		s.SetRequestHandler(answerRequest)
-		reply := make(chan answer, 1)
-		s.waiting[`"c1"`] = reply
-		if err := s.Start(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		s := newStream(bytes.NewReader(append(in, '\n')), nopCloser{io.Discard}, 256, func(string) {})
+		s.attach(&inbound{
+			notified: func(string, string, json.RawMessage) {},
+			asked:    func(context.Context, string, json.RawMessage) (json.RawMessage, *RPCError) { return []byte("{}"), nil },
+		})
+		reply := s.desk.wait(`"c1"`)
+		s.start()
 		<-s.done
 		select {
 		case a := <-reply:
-			if (a.response == nil) == (a.err == nil) {
+			if (a.result == nil) == (a.err == nil) {
 				t.Fatalf("%q: answer %+v", in, a)
 			}
 		default:
 		}
-		if _, err := s.SendRequest(context.Background(), transport.JSONRPCRequest{ID: mcp.NewRequestId("c2"), Method: "ping"}); err == nil {
+		if _, err := s.request(context.Background(), &outgoing{id: "2", method: "ping"}); err == nil {
 			t.Fatal("a request over an ended connection was answered")
 		}
 	})

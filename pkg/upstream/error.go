@@ -3,6 +3,8 @@ package upstream
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Error is the failure of something that was asked of an upstream server. It
@@ -15,6 +17,8 @@ type Error struct {
 	Hint    string   // what to do about it; may be empty
 	Stderr  []string // the server's last lines on stderr, at most 100, where they may tell more
 	Err     error    // the cause: *RPCError, context.Canceled, context.DeadlineExceeded or one of the system's; may be nil
+
+	raw error // the cause as it was, to tell kinds of failures apart; it may hold secrets
 }
 
 // shownLines is how many lines of stderr Error shows.
@@ -48,6 +52,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type RPCError struct {
 	Code    int
 	Message string
+	Data    value.Value // undefined where there is none
 }
 
 // Error returns the server's message and its code.

@@ -5,16 +5,53 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os/exec"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
+// statusError is the error of a request that was answered with an HTTP status
+// of 400 or more.
+type statusError struct {
+	Status int
+	Header http.Header // of the response
+	Body   string      // its start
+	rpc    *RPCError   // the JSON-RPC error in the body; nil where there is none
+}
+
+// Error returns the status and what the body says.
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
+	switch {
+	case e.rpc != nil:
+		text += ": " + e.rpc.Error()
+	case e.Body != "":
+		text += ": " + quote([]byte(e.Body))
+	}
+	return text
+}
+
+// Unwrap returns the JSON-RPC error of the body.
+func (e *statusError) Unwrap() error {
+	if e.rpc == nil {
+		return nil
+	}
+	return e.rpc
+}
+
+// errLost is in the error of a request that may have been written and whose
+// answer will not come, because its connection ended.
+var errLost = errors.New("the connection ended before the answer")
+
+// both returns an error that is a and b and reads as one sentence.
+func both(a, b error) error { return fmt.Errorf("%w: %w", a, b) }
+
 var (
 	// errTooSlow is the cause of a context that ended at maxCallTimeMs.
 	errTooSlow = errors.New("maxCallTimeMs has passed")
 	// errTransport is the error of an entry whose transport is not spoken.
-	errTransport = errors.New("only servers over stdio can be called")
+	errTransport = errors.New("there is no such transport")
 	// errShut is the error of what is asked after Close.
 	errShut = errors.New("the connection to it was closed for good")
 )
@@ -23,7 +60,7 @@ var (
 func (s *server) failure(op, tool, message, hint string, err error) *Error {
 	return &Error{
 		Server: s.entry.Name, Tool: tool, Op: op,
-		Message: s.redact.text(message), Hint: hint, Err: s.redact.err(err),
+		Message: s.redact.text(message), Hint: hint, Err: s.redact.err(err), raw: err,
 	}
 }
 
@@ -51,16 +88,23 @@ func (s *server) stopped(ctx context.Context, op, tool, when string) *Error {
 		why = cause.Error()
 		cause = errors.Join(cause, ctx.Err())
 	}
-	return s.failure(op, tool, "given up "+when+": "+why, "", cause)
+	e := s.failure(op, tool, "given up "+when+": "+why, "", cause)
+	e.raw = errors.Join(errGivenUp, cause)
+	return e
 }
 
 func (s *server) tooSlow(op, tool, when string) *Error {
-	return s.failure(op, tool, fmt.Sprintf("it took longer than %v %s", s.entry.MaxCallTime, when),
+	e := s.failure(op, tool, fmt.Sprintf("it took longer than %v %s", s.entry.MaxCallTime, when),
 		"raise "+s.setting("maxCallTimeMs")+" if it needs more", context.DeadlineExceeded)
+	e.raw = errTooSlow
+	return e
 }
 
-// notStarted is the error of a server that could not be started.
+// notStarted is the error of a server whose connection could not be opened.
 func (s *server) notStarted(err error) *Error {
+	if s.entry.URL != "" {
+		return s.notReached("start", err)
+	}
 	message, hint := "could not be started: "+err.Error(), ""
 	if s.entry.Command != "" {
 		hint = "check " + s.setting("command")
@@ -69,7 +113,7 @@ func (s *server) notStarted(err error) *Error {
 	switch {
 	case errors.Is(err, errTransport):
 		message = fmt.Sprintf("transport %q: %v", s.entry.Transport, err)
-		hint = "give the server a command"
+		hint = "give the server a command or a url"
 	case errors.As(err, &missing):
 		message = fmt.Sprintf("could not be started: there is no program %q on the PATH", missing.Name)
 		hint = "install it, or give its full path in " + s.setting("command")
@@ -79,6 +123,36 @@ func (s *server) notStarted(err error) *Error {
 	return s.failure("start", "", message, hint, err)
 }
 
+// notReached is the error of a server with a URL that did not answer well to
+// the first that it was asked.
+func (s *server) notReached(op string, err error) *Error {
+	message, hint := "could not be reached: "+err.Error(), "check "+s.setting("url")
+	var (
+		status *statusError
+		kind   *contentTypeError
+		raw    = err
+	)
+	switch {
+	case s.life.Err() != nil:
+		return s.shut(op, "")
+	case errors.Is(err, context.DeadlineExceeded):
+		message = fmt.Sprintf("did not complete the handshake within %v", s.entry.ConnectTimeout)
+		hint += ", or raise " + s.setting("connectTimeoutMs")
+		err = context.DeadlineExceeded
+	case errors.As(err, &status) && (status.Status == http.StatusUnauthorized || status.Status == http.StatusForbidden):
+		message = "refused us: " + err.Error()
+		hint = "check " + s.setting("headers") + " and " + s.setting("auth")
+	case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusMethodNotAllowed), errors.As(err, &kind):
+		message = "does not speak MCP at this address: it answered " + err.Error()
+		hint += " and " + s.setting("type")
+	case op == "handshake" && !errors.Is(err, errNotWritten):
+		message = "the handshake failed: " + err.Error()
+	}
+	e := s.failure(op, "", message, hint, err)
+	e.raw = raw
+	return e
+}
+
 // notInitialized is the error of a server that was started but did not
 // complete the handshake.
 func (s *server) notInitialized(ctx context.Context, l link, err error) *Error {
@@ -86,6 +160,11 @@ func (s *server) notInitialized(ctx context.Context, l link, err error) *Error {
 	var version mcp.UnsupportedProtocolVersionError
 	var over overError
 	switch {
+	case errors.As(err, &version):
+		message = fmt.Sprintf("it speaks revision %q of MCP; known are %v", version.Version, mcp.ValidProtocolVersions)
+		hint = "update the server"
+	case s.entry.URL != "":
+		return s.notReached("handshake", during(ctx, err))
 	case s.life.Err() != nil:
 		return s.shut("handshake", "")
 	case ctx.Err() != nil:
@@ -95,9 +174,6 @@ func (s *server) notInitialized(ctx context.Context, l link, err error) *Error {
 	case errors.As(err, &over):
 		message = "it " + over.Error() + " before the handshake was complete"
 		hint = "check " + s.setting("command") + " and " + s.setting("args")
-	case errors.As(err, &version):
-		message = fmt.Sprintf("it speaks revision %q of MCP; known are %v", version.Version, mcp.LegacyProtocolVersions())
-		hint = "update the server"
 	}
 	e := s.failure("handshake", "", message+oddSince(0, l.seen()), hint, err)
 	e.Stderr = l.seen().last()
@@ -121,9 +197,15 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		rpc    *RPCError
 		long   *tooLongError
 		over   overError
+		status *statusError
+		cred   *credentialError
 		stderr []string
+		raw    = err
 	)
-	d := session.link.seen()
+	d := &diary{}
+	if session != nil {
+		d = session.link.seen()
+	}
 	switch {
 	case errors.Is(err, errSilent):
 		message = fmt.Sprintf("timed out: no answer and no progress for %v", s.entry.Timeout)
@@ -133,9 +215,18 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		return s.tooSlow(op, tool, "to answer")
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return s.stopped(ctx, op, tool, "before it was answered")
+	case errors.As(err, &cred):
+		message, hint = cred.message, cred.hint
 	case errors.As(err, &rpc):
-		clean := &RPCError{rpc.Code, s.redact.text(rpc.Message)}
-		return s.failure(op, tool, "it answered an error: "+clean.Error(), "", clean)
+		clean := &RPCError{Code: rpc.Code, Message: s.redact.text(rpc.Message)}
+		e := s.failure(op, tool, "it answered an error: "+clean.Error(), "", clean)
+		e.raw = raw
+		return e
+	case errors.As(err, &status):
+		message = "it answered " + err.Error()
+		if status.Status == http.StatusUnauthorized || status.Status == http.StatusForbidden {
+			hint = "check " + s.setting("headers") + " and " + s.setting("auth")
+		}
 	case errors.As(err, &long):
 		message = fmt.Sprintf("the answer is longer than %d bytes", long.limit)
 		hint = "ask for less, or raise " + s.setting("maxMessageBytes")
@@ -148,6 +239,6 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		stderr = d.last()
 	}
 	e := s.failure(op, tool, message+oddSince(odd, d), hint, err)
-	e.Stderr = stderr
+	e.Stderr, e.raw = stderr, raw
 	return e
 }

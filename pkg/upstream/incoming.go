@@ -1,202 +1,193 @@
 package upstream
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
+	"sync/atomic"
 
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// read takes lines until the input ends.
-func (s *stream) read() {
-	lines := bufio.NewReaderSize(s.in, 64<<10)
-	var err error
-	for err == nil {
-		var (
-			line []byte
-			e    envelope
-		)
-		if line, err = s.line(lines, &e); err == nil || !e.blank() {
-			s.take(line, &e, err != nil)
-		}
-	}
-	_ = s.out.close(errClosed)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	s.err = s.ended(err)
-	close(s.done)
+// inbound is what a session does with what its server sends unasked.
+type inbound struct {
+	// notified takes a notification that came with the answer to the request
+	// origin, or with none. It is called on the reading goroutine and must not
+	// block.
+	notified func(origin, method string, params json.RawMessage)
+	// asked answers a request of the server's. It may take its time.
+	asked func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *RPCError)
+
+	asking atomic.Int32 // requests that asked is busy with
 }
 
-// line reads one line and feeds it to e. A line over the limit is nil.
-func (s *stream) line(lines *bufio.Reader, e *envelope) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := lines.ReadSlice('\n')
-		e.feed(part)
-		if int64(e.pos) <= s.limit {
-			line = append(line, part...)
-		} else {
-			line = nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
-	}
+// maxAsking is how many requests of a server are answered at the same time.
+const maxAsking = 100
+
+// answer is what came for a request: the result or an error.
+type answer struct {
+	result json.RawMessage
+	err    error
 }
 
-// take handles one line; cut says that the input ended within it.
-func (s *stream) take(line []byte, e *envelope, cut bool) {
-	tooLong := int64(e.pos) > s.limit
+// receiver takes a connection's messages apart. Answers are bounded and not
+// decoded, and what is not JSON-RPC is told apart.
+type receiver struct {
+	limit  int64  // bytes of a message
+	origin string // the request that the messages come with; may be empty
+	in     atomic.Pointer[inbound]
+	// deliver gives an answer to the request with the id; deliverOnly gives it
+	// to the only one that waits, if none has that id: it can have been meant
+	// for no other.
+	deliver, deliverOnly func(id string, a answer)
+	// reply sends an answer of ours. It must not block.
+	reply func(message []byte)
+	// odd is called with each thing that should not have been sent.
+	odd func(what string)
+}
+
+// take handles one message; cut says that the input ended within it.
+func (r *receiver) take(line []byte, e *envelope, cut bool) {
+	tooLong := int64(e.pos) > r.limit
 	switch {
 	case e.blank():
 	case tooLong && e.rpc && !e.method.found():
-		s.deliver(string(e.idAt), answer{err: &tooLongError{s.limit}})
+		r.deliver(string(e.idAt), answer{err: &tooLongError{r.limit}})
 	case tooLong:
-		s.odd(fmt.Sprintf("a line of %d bytes", e.pos))
+		r.odd(fmt.Sprintf("a message of %d bytes", e.pos))
 	case cut:
-		s.odd("a message that ends in its middle: " + quote(line))
+		r.odd("a message that ends in its middle: " + quote(line))
 	case !e.complete():
-		s.garbage(line, e)
+		r.garbage(line, e)
 	case e.method.found() && e.id.found():
-		s.request(line, e)
+		r.request(line, e)
 	case e.method.found():
-		s.notification(line)
+		r.notification(line, e)
 	case e.result.found() || e.failure.found():
-		s.response(line, e)
+		r.response(line, e)
 	default:
-		s.garbage(line, e)
+		r.garbage(line, e)
 	}
 }
 
 // garbage handles a line that is not a JSON-RPC message: a batch, which the
 // revision of 2025-03-26 allows, a broken message, or anything else.
-func (s *stream) garbage(line []byte, e *envelope) {
+func (r *receiver) garbage(line []byte, e *envelope) {
 	var batch []json.RawMessage
 	if bytes.TrimLeft(line, " \t\r\n")[0] == '[' && json.Unmarshal(line, &batch) == nil {
 		for _, m := range batch {
 			var inner envelope
 			if inner.feed(m); inner.complete() {
-				s.take(m, &inner, false)
+				r.take(m, &inner, false)
 			} else {
-				s.odd(quote(m))
+				r.odd(quote(m))
 			}
 		}
 		return
 	}
-	s.odd(quote(line))
+	r.odd(quote(line))
 	if e.rpc {
-		s.deliverOnly(string(e.idAt), answer{err: fmt.Errorf("%w: %s", errBroken, quote(line))})
+		r.deliverOnly(string(e.idAt), answer{err: fmt.Errorf("%w: %s", errBroken, quote(line))})
 	}
 }
 
-func (s *stream) response(line []byte, e *envelope) {
+func (r *receiver) response(line []byte, e *envelope) {
 	id := string(e.id.of(line))
 	var a answer
 	if e.failure.found() {
-		var details mcp.JSONRPCErrorDetails
-		if err := json.Unmarshal(e.failure.of(line), &details); err != nil {
-			a.err = fmt.Errorf("%w: %s", errBroken, quote(line))
+		if rpc := rpcError(e.failure.of(line)); rpc != nil {
+			a.err = rpc
 		} else {
-			a.response = &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, Error: &details}
+			a.err = fmt.Errorf("%w: %s", errBroken, quote(line))
 		}
 	} else {
-		a.response = &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, Result: e.result.of(line)}
+		a.result = e.result.of(line)
 	}
 	if !e.id.found() || id == "null" {
 		// The server could not even read the id of what we sent.
-		s.odd("an answer without an id: " + quote(line))
-		s.deliverOnly("", a)
+		r.odd("an answer without an id: " + quote(line))
+		r.deliverOnly("", a)
 		return
 	}
-	s.deliver(id, a)
+	r.deliver(id, a)
 }
 
-// deliver gives a to the request that waits for it.
-func (s *stream) deliver(id string, a answer) {
-	s.mu.Lock()
-	reply, ok := s.waiting[id]
-	delete(s.waiting, id)
-	late := s.givenUp[id]
-	delete(s.givenUp, id)
-	s.mu.Unlock()
+// rpcError reads the member "error" of a message; nil where it is not one.
+func rpcError(text []byte) *RPCError {
+	var details struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(text, &details); err != nil {
+		return nil
+	}
+	rpc := &RPCError{Code: details.Code, Message: details.Message}
+	if len(details.Data) > 0 {
+		rpc.Data, _ = value.Parse(string(details.Data)) // undefined where it is not JSON
+	}
+	return rpc
+}
+
+func (r *receiver) notification(line []byte, e *envelope) {
+	in := r.in.Load()
+	if in == nil {
+		return
+	}
+	var method string
+	if err := json.Unmarshal(e.method.of(line), &method); err != nil {
+		r.odd(quote(line))
+		return
+	}
+	in.notified(r.origin, method, params(line, e))
+}
+
+func params(line []byte, e *envelope) json.RawMessage {
+	if !e.params.found() {
+		return nil
+	}
+	return e.params.of(line)
+}
+
+func (r *receiver) request(line []byte, e *envelope) {
+	id := e.id.of(line)
+	var method string
+	if err := json.Unmarshal(e.method.of(line), &method); err != nil {
+		r.odd(quote(line))
+		return
+	}
+	in := r.in.Load()
 	switch {
-	case ok:
-		reply <- a
-	case !late:
-		s.odd("an answer with an id that no request waits for: " + quote([]byte(id)))
+	case method == string(mcp.MethodPing):
+		r.reply(replyLine(id, json.RawMessage(`{}`), nil))
+	case in == nil:
+		r.reply(replyLine(id, nil, &RPCError{Code: mcp.INTERNAL_ERROR, Message: "not ready for requests"}))
+	case in.asking.Add(1) > maxAsking:
+		in.asking.Add(-1)
+		r.reply(replyLine(id, nil, &RPCError{Code: mcp.INTERNAL_ERROR, Message: "too many requests at once"}))
+	default:
+		go func() {
+			defer in.asking.Add(-1)
+			result, rpc := in.asked(context.Background(), method, params(line, e))
+			r.reply(replyLine(id, result, rpc))
+		}()
 	}
 }
 
-// deliverOnly gives a to the request with that id, or to the only one that
-// waits: what came can have been meant for no other.
-func (s *stream) deliverOnly(id string, a answer) {
-	s.mu.Lock()
-	if _, ok := s.waiting[id]; !ok && len(s.waiting) == 1 {
-		for id = range s.waiting {
-		}
+// replyLine is our answer to a request with the id, which goes back as it came.
+func replyLine(id, result json.RawMessage, rpc *RPCError) []byte {
+	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	if rpc == nil {
+		line = append(append(line, `,"result":`...), result...)
+	} else {
+		line = append(line, `,"error":{"code":`...)
+		line = append(strconv.AppendInt(line, int64(rpc.Code), 10), `,"message":`...)
+		line = append(value.AppendString(line, rpc.Message), '}')
 	}
-	reply, ok := s.waiting[id]
-	delete(s.waiting, id)
-	s.mu.Unlock()
-	if ok {
-		reply <- a
-	}
-}
-
-func (s *stream) notification(line []byte) {
-	handler := s.onNotification.Load()
-	if handler == nil {
-		return
-	}
-	var n mcp.JSONRPCNotification
-	if err := json.Unmarshal(line, &n); err != nil {
-		s.odd(quote(line))
-		return
-	}
-	(*handler)(n)
-}
-
-func (s *stream) request(line []byte, e *envelope) {
-	if s.out.waiting() > maxUnreadReplies {
-		_ = s.out.close(errClosed)
-		s.broken(errors.New("it sends requests and does not read our answers"))
-		return
-	}
-	var (
-		request  transport.JSONRPCRequest
-		response *transport.JSONRPCResponse
-	)
-	handler := s.onRequest.Load()
-	if err := json.Unmarshal(line, &request); err != nil {
-		s.odd(quote(line))
-		return
-	}
-	err := errors.New("not ready for requests")
-	if handler != nil {
-		response, err = (*handler)(context.Background(), request)
-	}
-	if err != nil {
-		response = transport.NewJSONRPCErrorResponse(request.ID, mcp.INTERNAL_ERROR, err.Error(), nil)
-	}
-	encoded, err := json.Marshal(struct {
-		JSONRPC string                   `json:"jsonrpc"`
-		ID      json.RawMessage          `json:"id"` // as it came
-		Result  json.RawMessage          `json:"result,omitempty"`
-		Error   *mcp.JSONRPCErrorDetails `json:"error,omitempty"`
-	}{mcp.JSONRPC_VERSION, e.id.of(line), response.Result, response.Error})
-	if err != nil {
-		s.odd(quote(line))
-		return
-	}
-	_ = s.out.put(&frame{line: append(encoded, '\n')}) // fails only when the connection is over
+	return append(line, '}')
 }
 
 // quoted is how much of a line is shown.

@@ -2,20 +2,32 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"sync"
 	"syscall"
 
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
-// link is the first phase of a connection, before the MCP handshake: the
-// process, the in-memory pipe or whatever else carries the messages.
+// link is what carries the messages of a session: the pipes of a process, a
+// connection, or requests over HTTP.
 type link interface {
-	transport.BidirectionalInterface
+	carrier
 	observer
+}
+
+// carrier carries messages. Its methods are called by any number of goroutines.
+type carrier interface {
+	// attach sets what is done with what the server sends unasked. It comes
+	// before the first request.
+	attach(*inbound)
+	// request sends a request and waits for the result. The errors are those
+	// of failure.go.
+	request(context.Context, *outgoing) (json.RawMessage, error)
+	// notify sends a notification.
+	notify(context.Context, *outgoing) error
 }
 
 // observer is what a link tells beside messages.
@@ -49,22 +61,22 @@ func openProcess(u *config.Upstream, d *diary) (*pipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pipe{stream: newStream(child.stdout, child.stdin, u.MaxMessageBytes), diary: d, child: child, conn: child.stdout}
-	p.watch()
+	p := &pipe{stream: newStream(child.stdout, child.stdin, u.MaxMessageBytes, d.wrong), diary: d, child: child, conn: child.stdout}
+	p.open()
 	return p, nil
 }
 
 // openConn speaks over a connection that is open already.
 func openConn(conn io.ReadWriteCloser, u *config.Upstream, d *diary) *pipe {
-	p := &pipe{stream: newStream(conn, conn, u.MaxMessageBytes), diary: d, conn: conn}
-	p.watch()
+	p := &pipe{stream: newStream(conn, conn, u.MaxMessageBytes, d.wrong), diary: d, conn: conn}
+	p.open()
 	return p
 }
 
-func (p *pipe) watch() {
-	p.stream.odd = p.diary.wrong
+func (p *pipe) open() {
 	p.stream.broken = p.abandon
 	p.stream.ended = p.epitaph
+	p.stream.start()
 }
 
 // abandon ends a server that does not take what we send, and with it reading.

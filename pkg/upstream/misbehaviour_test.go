@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -101,8 +102,14 @@ func TestServerThatDoesNotStartSaysWhy(t *testing.T) {
 			[]string{"could not be started", "./no/such/file"}, fs.ErrNotExist},
 		{"no directory", child(mcptest.Script{}, func(u *config.Upstream) { u.Cwd = "/no/such/directory" }), "start",
 			[]string{"/no/such/directory", "mcpServers.fake.cwd"}, fs.ErrNotExist},
-		{"other transport", &config.Upstream{Name: "fake", Transport: config.WebSocket, URL: "ws://127.0.0.1/"}, "start",
-			[]string{`transport "websocket": only servers over stdio can be called`}, nil},
+		{"other transport", &config.Upstream{Name: "fake", Transport: "pigeon"}, "start",
+			[]string{`transport "pigeon": there is no such transport`}, nil},
+		{"nobody listens for WebSockets", &config.Upstream{Name: "fake", Transport: config.WebSocket, URL: "ws://127.0.0.1:1/"}, "start",
+			[]string{"could not be reached", "mcpServers.fake.url"}, syscall.ECONNREFUSED},
+		{"nobody listens for events", &config.Upstream{Name: "fake", Transport: config.SSE, URL: "http://127.0.0.1:1/"}, "start",
+			[]string{"could not be reached", "mcpServers.fake.url"}, syscall.ECONNREFUSED},
+		{"nobody listens for HTTP", &config.Upstream{Name: "fake", Transport: config.HTTP, URL: "http://127.0.0.1:1/"}, "handshake",
+			[]string{"could not be reached", "mcpServers.fake.url"}, syscall.ECONNREFUSED},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +177,7 @@ func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
 }
 
 func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
-	s := newServer(child(mcptest.Script{}), Options{Log: (&logged{}).logger()})
+	s := &holder{}
 	var delays []time.Duration
 	for range 9 {
 		s.buried(time.Second)

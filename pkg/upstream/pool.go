@@ -1,10 +1,13 @@
 // Package upstream calls the tools of other MCP servers. A [Pool] holds one
-// session for each server, opened when it is first needed, shared by all calls
-// and opened again when the server has ended.
+// session for each server and each identity that calls it, opened when it is
+// first needed, shared by all calls and opened again when the server has ended
+// or forgotten it.
 //
-// Servers are child processes that speak MCP over stdio (revisions 2024-11-05
-// to 2025-11-25), or connections that a program brings along. Arguments and
-// results travel as they are: key order, integers of any size, unknown fields.
+// Servers are child processes over stdio, addresses of streamable HTTP, of HTTP
+// with server-sent events or of WebSockets, or connections that a program
+// brings along. Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of MCP are
+// spoken. Arguments and results travel as they are: key order, integers of any
+// size, unknown fields.
 package upstream
 
 import (
@@ -33,6 +36,24 @@ type Options struct {
 	// as on stdio. It returns nil to leave the server to its entry. It is
 	// called again when the connection has ended.
 	Dial func(ctx context.Context, entry *config.Upstream) (io.ReadWriteCloser, error)
+	// Credentials are sources of credentials by the names of servers, each in
+	// the place of its entry's auth.
+	Credentials map[string]CredentialSource
+	// TokenFile is where logins and renewed refresh tokens are kept, for entries
+	// that do not say where (auth.store). Empty is mcpgraph/tokens.json in the
+	// user's configuration directory.
+	TokenFile string
+	// OpenBrowser shows an address to a person who logs in. Where it is nil, a
+	// call to a server that nobody has logged in to fails.
+	OpenBrowser func(ctx context.Context, url string) error
+	// SessionStore keeps sessions over streamable HTTP for all servers, in the
+	// place of what their entries say (session).
+	SessionStore SessionStore
+	// Answers answer what servers ask of us, by method: elicitation/create,
+	// sampling/createMessage, roots/list. Servers are told which there are. A
+	// question without an answer is refused, an elicitation that comes all the
+	// same declined.
+	Answers map[string]Answer
 }
 
 // Pool is the sessions with a set of servers. It is safe for any number of
@@ -45,7 +66,7 @@ type Pool struct {
 // Result is the outcome of one call.
 type Result struct {
 	Reply     value.Value // the whole result object of tools/call, isError included
-	Attempts  int         // how often the server was asked, at least 1
+	Attempts  int         // how often the server was asked; 0 where it was not
 	FromCache bool        // no server was asked now
 }
 
@@ -78,11 +99,7 @@ func (p *Pool) CallTool(ctx context.Context, server, tool string, args value.Val
 	if err != nil {
 		return Result{}, err
 	}
-	reply, err := s.call(ctx, tool, args)
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Reply: reply, Attempts: 1}, nil
+	return s.call(ctx, tool, args)
 }
 
 // Tools returns the tools of a server as it describes them, with every keyword
@@ -120,7 +137,7 @@ func (p *Pool) Start(ctx context.Context) error {
 		if !s.entry.Eager {
 			continue
 		}
-		wait.Go(func() { _, errs[i] = s.session(ctx, "") })
+		wait.Go(func() { errs[i] = s.start(ctx) })
 	}
 	wait.Wait()
 	return errors.Join(errs...)

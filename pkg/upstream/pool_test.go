@@ -285,7 +285,7 @@ func TestEagerServersStartWithThePoolAndDeadOnesDoNotStopTheOthers(t *testing.T)
 	if err == nil || !strings.Contains(err.Error(), `server "bad"`) || strings.Contains(err.Error(), "lazy") {
 		t.Error(err)
 	}
-	if p.servers["fake"].current == nil {
+	if p.servers["fake"].holders[""].current == nil {
 		t.Error("the good server was not started")
 	}
 	mustCall(t, p, "echo", `{}`)

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -16,12 +17,53 @@ const redacted = "[redacted]"
 // protect nothing, and replacing them would make any text unreadable.
 const minSecret = 3
 
-// redactor takes secrets out of texts. It is immutable.
-type redactor struct{ replace *strings.Replacer }
+// maxLearned is how many secrets a redactor learns before it forgets the oldest.
+const maxLearned = 64
 
-// newRedactor finds the secrets as they are, as they stand in JSON and in
+// redactor takes secrets out of texts. It is safe for any number of
+// goroutines.
+type redactor struct {
+	above *redactor // whose secrets it takes out as well; may be nil
+
+	mu      sync.RWMutex
+	fixed   []string
+	learned []string // of tokens that come and go
+	replace *strings.Replacer
+}
+
+// newRedactor takes the secrets out as they are, as they stand in JSON and in
 // URLs, and line by line where they have several.
 func newRedactor(secrets []string) *redactor {
+	return &redactor{fixed: secrets, replace: replacer(secrets)}
+}
+
+// with returns a redactor of these secrets beside those of r.
+func (r *redactor) with(secrets []string) *redactor {
+	if len(secrets) == 0 {
+		return r
+	}
+	more := newRedactor(secrets)
+	more.above = r
+	return more
+}
+
+// learn adds secrets that have just come to be.
+func (r *redactor) learn(secrets ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range secrets {
+		if len(s) < minSecret || slices.Contains(r.learned, s) {
+			continue
+		}
+		if len(r.learned) == maxLearned {
+			r.learned = r.learned[1:]
+		}
+		r.learned = append(r.learned, s)
+	}
+	r.replace = replacer(slices.Concat(r.fixed, r.learned))
+}
+
+func replacer(secrets []string) *strings.Replacer {
 	var forms []string
 	add := func(s string) {
 		if len(s) >= minSecret {
@@ -44,10 +86,19 @@ func newRedactor(secrets []string) *redactor {
 	for _, f := range slices.Compact(forms) {
 		pairs = append(pairs, f, redacted)
 	}
-	return &redactor{strings.NewReplacer(pairs...)}
+	return strings.NewReplacer(pairs...)
 }
 
-func (r *redactor) text(s string) string { return r.replace.Replace(s) }
+// text returns s without the secrets.
+func (r *redactor) text(s string) string {
+	for ; r != nil; r = r.above {
+		r.mu.RLock()
+		replace := r.replace
+		r.mu.RUnlock()
+		s = replace.Replace(s)
+	}
+	return s
+}
 
 // err returns err itself, or where its text has a secret an error without it.
 func (r *redactor) err(err error) error {

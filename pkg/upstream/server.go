@@ -5,50 +5,52 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// How long to wait before a server that keeps dying is started again: not at
-// all the first time, then firstDelay, and twice as long each time.
-const (
-	firstDelay = 250 * time.Millisecond
-	maxDelay   = 10 * time.Second
-	// wellAfter is how long a session must have lasted to count as a good one.
-	wellAfter = 30 * time.Second
-)
-
-// server is one entry of mcpServers: its settings and the one session that all
-// calls share. Nothing is started before the first call.
+// server is one entry of mcpServers: its settings, what stands between a
+// caller and the wire, and one session for each identity that calls it.
+// Nothing is started before the first call.
 type server struct {
-	entry  *config.Upstream
-	client mcp.Implementation
-	dial   func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
-	log    *slog.Logger
-	redact *redactor
-	slots  chan struct{} // a call in flight holds one; nil without a limit
+	entry     *config.Upstream
+	dial      func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
+	log       *slog.Logger
+	redact    *redactor
+	authority *authority // what a call may carry
+	layers    *layers    // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
+	counts    counters
+	answers   map[string]Answer
+	store     SessionStore // nil: sessions end with the pool
+
+	// What servers learn of us, as JSON: our name, our capabilities, and both
+	// of them as members of _meta.
+	clientInfo, capabilities, modernMeta string
+
+	era     atomic.Int32        // how the server wants to be spoken to
+	issued  atomic.Uint64       // numbers given to requests
+	opened  atomic.Int64        // sessions opened
+	clients atomic.Int32        // HTTP clients made
+	http    func() *http.Client // the client of all sessions, made when it is first needed
 
 	life context.Context // ends with the pool
 	kill context.CancelFunc
 
 	mu      sync.Mutex
 	closed  bool
-	current *session
-	opening *opening
-	born    time.Time // of the current session
-	deaths  int       // in a row, of sessions that did not last
+	holders map[identity]*holder
 }
 
-// opening is one attempt to open a session, which any number of calls await.
-type opening struct {
-	done    chan struct{}
-	session *session
-	err     *Error
-}
+// maxHolders is how many identities keep a session with one server. Beyond it
+// the one that was idle for the longest loses its session.
+const maxHolders = 1000
 
 func newServer(entry *config.Upstream, o Options) *server {
 	own := *entry
@@ -62,219 +64,213 @@ func newServer(entry *config.Upstream, o Options) *server {
 		own.MaxMessageBytes = config.DefaultMaxMessageBytes
 	}
 	s := &server{
-		entry:  &own,
-		client: mcp.Implementation{Name: o.ClientName, Version: o.ClientVersion},
-		dial:   o.Dial,
-		log:    o.Log.With("server", own.Name),
-		redact: newRedactor(own.Secrets),
+		entry:   &own,
+		dial:    o.Dial,
+		log:     o.Log.With("server", own.Name),
+		redact:  newRedactor(own.Secrets),
+		answers: o.Answers,
+		store:   o.SessionStore,
+		holders: map[identity]*holder{},
 	}
-	if own.MaxConcurrency > 0 {
-		s.slots = make(chan struct{}, own.MaxConcurrency)
+	if s.store == nil && own.Session != nil && own.Session.Store == "file" {
+		s.store = fileStore{own.Session.Path}
 	}
+	s.introduce(o.ClientName, o.ClientVersion)
+	s.http = sync.OnceValue(s.newHTTPClient)
+	s.authority = newAuthority(s, o)
+	s.layers = newLayers(s)
 	s.life, s.kill = context.WithCancel(context.Background())
 	return s
 }
 
 // call calls a tool, through the layers between a caller and the wire.
-func (s *server) call(ctx context.Context, tool string, args value.Value) (value.Value, error) {
+func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Result, err error) {
+	s.counts.calls.Add(1)
+	defer func() {
+		if err != nil {
+			s.counts.errors.Add(1)
+		}
+	}()
 	if s.entry.MaxCallTime > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errTooSlow)
 		defer cancel()
 	}
-	if s.slots != nil {
-		// Senders are served in the order in which they came.
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		case <-ctx.Done():
-			return value.Value{}, s.stopped(ctx, "call", tool, "while it waited for a free slot (maxConcurrency)")
-		}
+	g, err := s.authority.grant(ctx)
+	if err != nil {
+		return Result{}, s.failed(ctx, "call", tool, nil, 0, err)
 	}
+	return s.layers.call(ctx, g.id, tool, args, func(ctx context.Context) (value.Value, error) {
+		return s.callOnce(ctx, g, tool, args)
+	})
+}
+
+// callOnce asks the server once, or once more where it had forgotten the
+// session or refused the credentials. Errors are *[Error].
+func (s *server) callOnce(ctx context.Context, g *grant, tool string, args value.Value) (value.Value, error) {
 	var reply value.Value
-	err := s.use(ctx, "call", tool, func(session *session) (err error) {
-		reply, err = session.callTool(ctx, s.entry.NamePrefix+tool, args, s.entry.Timeout)
+	g, err := s.use(ctx, g, "call", tool, func(ctx context.Context, session *session, g *grant) (err error) {
+		if reply, err = session.callTool(ctx, tool, args); err == nil && g.token != "" {
+			err = refusedReply(reply)
+		}
 		return err
 	})
-	return reply, err
+	var refused *refusedReplyError
+	if errors.As(err, &refused) {
+		err = nil // there is no other credential: the result is what the tool says
+	}
+	if err != nil {
+		return value.Value{}, err
+	}
+	return g.cleanReply(reply, s.redact), nil
+}
+
+// start opens the session before a call needs it.
+func (s *server) start(ctx context.Context) error {
+	return s.with(ctx, "start", func(context.Context, *session) error { return nil })
 }
 
 // tools lists the tools.
 func (s *server) tools(ctx context.Context) ([]value.Value, error) {
 	var tools []value.Value
-	err := s.use(ctx, "list", "", func(session *session) (err error) {
-		tools, err = session.tools(ctx, s.entry.Timeout)
+	err := s.with(ctx, "list", func(ctx context.Context, session *session) (err error) {
+		tools, err = session.tools(ctx)
 		return err
 	})
 	return tools, err
 }
 
-// use runs f on the shared session. Where the session turns out to be over
-// before anything of f's request was written, f runs once more on a new one.
-func (s *server) use(ctx context.Context, op, tool string, f func(*session) error) error {
-	for again := true; ; again = false {
-		session, err := s.session(ctx, tool)
+// with runs f on the session of the caller's identity.
+func (s *server) with(ctx context.Context, op string, f func(context.Context, *session) error) error {
+	g, err := s.authority.grant(ctx)
+	if err != nil {
+		return s.failed(ctx, op, "", nil, 0, err)
+	}
+	_, err = s.use(ctx, g, op, "", func(ctx context.Context, session *session, _ *grant) error { return f(ctx, session) })
+	return err
+}
+
+// use runs f on the session of g's identity, and once more for each of three
+// reasons: the session was over before anything of f's request was written,
+// the server had forgotten it, or it refused the credentials and there are
+// others. It returns the grant that was used last. Errors are *[Error], or a
+// *refusedReplyError that nothing could be done about.
+func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(context.Context, *session, *grant) error) (*grant, error) {
+	var renewed, reopened, rewritten bool
+	for {
+		h, err := s.hold(g, op, tool)
 		if err != nil {
-			return err
+			return g, err
 		}
-		odd, _ := session.link.seen().oddities()
-		err = f(session)
+		with := withGrant(ctx, g)
+		session, err := h.session(with, tool)
+		odd := 0
 		if err == nil {
-			return nil
+			odd, _ = session.link.seen().oddities()
+			err = f(with, session, g)
 		}
-		if again && errors.Is(err, errNotWritten) && isClosed(session.link.over()) {
+		s.release(h)
+		switch {
+		case err == nil:
+			return g, nil
+		case !rewritten && session != nil && errors.Is(err, errNotWritten) && isClosed(session.link.over()):
+			rewritten = true
+			continue
+		case !reopened && session != nil && session.forgotten(err):
+			reopened = true
+			h.lost(session)
 			continue
 		}
-		return s.failed(ctx, op, tool, session, odd, err)
+		if !renewed {
+			renewed = true
+			next, why := s.authority.refused(ctx, g, rawCause(err))
+			if why == nil {
+				g = next
+				continue
+			}
+			if refused := new(credentialError); errors.As(why, &refused) {
+				err = why
+			}
+		} else if why := s.authority.refusedAgain(g, rawCause(err)); why != nil {
+			err = why
+		}
+		var failure *Error
+		var reply *refusedReplyError
+		if errors.As(err, &reply) {
+			return g, err
+		}
+		if !errors.As(err, &failure) {
+			err = s.failed(ctx, op, tool, session, odd, err)
+		}
+		return g, g.clean(err)
 	}
 }
 
-// session returns the shared session and opens it where there is none.
-func (s *server) session(ctx context.Context, tool string) (*session, error) {
+// rawCause returns the cause of an *[Error] as it was.
+func rawCause(err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.raw != nil {
+		return e.raw
+	}
+	return err
+}
+
+// hold returns the holder of g's identity, which release gives back.
+func (s *server) hold(g *grant, op, tool string) (*holder, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed {
-		s.mu.Unlock()
-		return nil, s.shut("start", tool)
+		return nil, s.shut(op, tool)
 	}
-	if s.current != nil && !isClosed(s.current.link.over()) {
-		defer s.mu.Unlock()
-		return s.current, nil
+	h := s.holders[g.id]
+	if h == nil {
+		s.makeRoom()
+		h = &holder{server: s, id: g.id}
+		s.holders[g.id] = h
 	}
-	if s.opening == nil {
-		if s.current != nil {
-			s.buried(time.Since(s.born))
-		}
-		s.opening = &opening{done: make(chan struct{})}
-		go s.open(s.opening, s.delay())
-	}
-	o := s.opening
-	s.mu.Unlock()
-	select {
-	case <-o.done:
-	case <-ctx.Done():
-		return nil, s.stopped(ctx, "start", tool, "while the server was being started")
-	}
-	if o.err != nil {
-		err := *o.err // each call names its own tool
-		err.Tool = tool
-		return nil, &err
-	}
-	return o.session, nil
+	h.grant.Store(g)
+	h.inUse++
+	return h, nil
 }
 
-// buried forgets the session, which lived for that long.
-func (s *server) buried(age time.Duration) {
-	s.current = nil
-	s.deaths++
-	if age >= wellAfter {
-		s.deaths = 1
-	}
-}
-
-// delay is how long the next start has to wait.
-func (s *server) delay() time.Duration {
-	if s.deaths < 2 {
-		return 0
-	}
-	return min(firstDelay<<min(s.deaths-2, 16), maxDelay)
-}
-
-// open opens a session for all calls that wait for it, whatever becomes of
-// them.
-func (s *server) open(o *opening, delay time.Duration) {
-	o.session, o.err = s.connect(delay)
+func (s *server) release(h *holder) {
 	s.mu.Lock()
-	s.opening = nil
-	switch {
-	case o.err == nil:
-		s.current, s.born = o.session, time.Now()
-	case o.err.Op == "handshake": // it did start
-		s.deaths++
+	defer s.mu.Unlock()
+	if h.inUse--; h.inUse == 0 {
+		h.used = time.Now()
 	}
-	closed := s.closed
-	s.mu.Unlock()
-	if closed && o.session != nil {
-		o.session.link.end(s.life)
-		o.session, o.err = nil, s.shut("start", "")
-	}
-	close(o.done)
 }
 
-func (s *server) connect(delay time.Duration) (*session, *Error) {
-	if delay > 0 {
-		s.log.Warn("the server keeps ending; waiting before it is started again", "delay", delay)
-		select {
-		case <-time.After(delay):
-		case <-s.life.Done():
-			return nil, s.shut("start", "")
+// makeRoom ends the session that was idle for the longest where there are too
+// many.
+func (s *server) makeRoom() {
+	if len(s.holders) < maxHolders {
+		return
+	}
+	var oldest *holder
+	for _, h := range s.holders {
+		if h.inUse == 0 && (oldest == nil || h.used.Before(oldest.used)) {
+			oldest = h
 		}
 	}
-	started := time.Now()
-	ctx, cancel := context.WithTimeout(s.life, s.entry.ConnectTimeout)
-	defer cancel()
-	link, err := s.openLink(ctx)
-	if err != nil {
-		return nil, s.notStarted(err)
+	if oldest != nil {
+		delete(s.holders, oldest.id)
+		go oldest.close(context.Background())
 	}
-	session, err := openSession(ctx, link, s.client)
-	if err != nil {
-		failure := s.notInitialized(ctx, link, err)
-		link.end(canceled)
-		return nil, failure
-	}
-	s.log.Debug("connected", "after", time.Since(started))
-	return session, nil
 }
 
-// canceled is a context for closing something at once.
-var canceled = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
-
-// openLink opens what the entry says: the first phase.
-func (s *server) openLink(ctx context.Context) (link, error) {
-	d := &diary{redact: s.redact, log: s.log}
-	if s.dial != nil {
-		conn, err := s.dial(ctx, s.entry)
-		if err != nil {
-			return nil, err
-		}
-		if conn != nil {
-			return openConn(conn, s.entry, d), nil
-		}
-	}
-	if s.entry.Transport != config.Stdio {
-		return nil, errTransport
-	}
-	p, err := openProcess(s.entry, d)
-	if err != nil {
-		return nil, err // not p: it is a nil pointer
-	}
-	return p, nil
-}
-
-// close ends the session for good. The end of ctx cuts waiting short.
+// close ends the sessions for good. The end of ctx cuts waiting short.
 func (s *server) close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
-	session, o := s.current, s.opening
+	holders := slices.Collect(maps.Values(s.holders))
 	s.mu.Unlock()
 	s.kill()
-	if o != nil {
-		<-o.done
+	var wait sync.WaitGroup
+	for _, h := range holders {
+		wait.Go(func() { h.close(ctx) })
 	}
-	if session != nil {
-		session.link.end(ctx)
-	}
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
+	wait.Wait()
+	s.layers.close()
+	s.closeIdle()
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -19,79 +18,154 @@ import (
 // session is the second phase of a connection: an MCP session over a link. It
 // serves any number of calls at once.
 type session struct {
+	server *server
 	link   link
-	issued atomic.Uint64 // numbers given to requests
+	peer   peer
 
-	mu    sync.Mutex
-	calls map[string]func() // what a sign of life does, by progress token
+	mu      sync.Mutex
+	calls   map[string]*flight // requests under way, by id
+	retired bool               // it ends with the last of them
 
-	messages chan mcp.JSONRPCNotification // log messages on their way to our log
+	directory atomic.Pointer[directory] // nil: not read, or changed
+	level     atomic.Int32              // index of the lowest level of log messages asked for so far, from 1
+
+	messages chan json.RawMessage // log messages on their way to our log
+	life     context.Context      // ends with the session
+	kill     context.CancelCauseFunc
+}
+
+// flight is a request under way.
+type flight struct {
+	tool     string
+	alive    func()    // takes a sign of life
+	listener *Listener // nil where nobody listens
 }
 
 // maxMessages is how many log messages wait for a slow log before more of them
 // are dropped.
 const maxMessages = 256
 
-// openSession performs the handshake over a fresh link: initialize with the
-// newest revision that has it, accepting every older one.
-func openSession(ctx context.Context, l link, info mcp.Implementation) (*session, error) {
-	s := &session{link: l, calls: map[string]func(){}, messages: make(chan mcp.JSONRPCNotification, maxMessages)}
-	c := client.NewClient(l, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
-	c.OnNotification(s.notified)
-	if err := c.Start(ctx); err != nil {
-		return nil, err
+// newSession returns a session over the link before its handshake. What it
+// asks of its own accord carries what g grants.
+func newSession(s *server, l link, g *grant) *session {
+	out := &session{
+		server: s, link: l, calls: map[string]*flight{}, messages: make(chan json.RawMessage, maxMessages),
 	}
-	go s.logMessages()
-	l.SetRequestHandler(answerRequest)
-	_, err := c.Initialize(ctx, mcp.InitializeRequest{Params: mcp.InitializeParams{ClientInfo: info}})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	out.life, out.kill = context.WithCancelCause(withGrant(s.life, g))
+	l.attach(&inbound{notified: out.notified, asked: out.asked})
+	go out.logMessages()
+	return out
 }
 
-// answerRequest answers what the server asks of us. We have announced no
-// capabilities, so only ping is answered well.
-func answerRequest(_ context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	if r.Method == string(mcp.MethodPing) {
-		return transport.NewJSONRPCResultResponse(r.ID, json.RawMessage(`{}`)), nil
+// end ends the session and what carries it.
+func (s *session) end(ctx context.Context) {
+	s.kill(errClosed)
+	s.link.end(ctx)
+}
+
+// retire ends the session as soon as no request is under way on it.
+func (s *session) retire() {
+	s.kill(errForgotten)
+	s.mu.Lock()
+	s.retired = true
+	idle := len(s.calls) == 0
+	s.mu.Unlock()
+	if idle {
+		go s.link.end(canceled)
 	}
-	return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, "this client does not answer "+r.Method, nil), nil
+}
+
+// asked answers what the server asks of us.
+func (s *session) asked(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *RPCError) {
+	reply, err := s.server.respond(ctx, method, params)
+	switch {
+	case errors.Is(err, errUnanswered):
+		return nil, &RPCError{Code: mcp.METHOD_NOT_FOUND, Message: err.Error()}
+	case err != nil:
+		return nil, &RPCError{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
+	}
+	return reply.Append(nil), nil
 }
 
 // notified takes a notification. It runs on the reading goroutine and must not
 // block.
-func (s *session) notified(n mcp.JSONRPCNotification) {
-	fields := n.Params.AdditionalFields
-	switch n.Method {
-	case string(mcp.MethodNotificationProgress):
-		token, _ := fields["progressToken"].(string)
-		s.mu.Lock()
-		alive := s.calls[token]
-		s.mu.Unlock()
-		if alive != nil {
-			alive()
+func (s *session) notified(origin, method string, params json.RawMessage) {
+	switch method {
+	case MethodProgress:
+		var progress struct {
+			Token string `json:"progressToken"`
 		}
-	case string(mcp.MethodNotificationMessage):
+		_ = json.Unmarshal(params, &progress) // another token than a string is none of ours
+		s.mu.Lock()
+		f := s.calls[progress.Token]
+		s.mu.Unlock()
+		if f != nil {
+			f.alive()
+			s.tell(f, method, params)
+		}
+	case MethodMessage:
 		select {
-		case s.messages <- n:
+		case s.messages <- params:
 		default:
 		}
+		for _, f := range s.concerned(origin) {
+			s.tell(f, method, params)
+		}
+	case string(mcp.MethodNotificationToolsListChanged):
+		s.directory.Store(nil)
+		s.server.layers.changed()
 	}
 }
 
-// logMessages logs what the server sends as log messages, until the link is
+// concerned returns the requests that a log message may be about and that
+// somebody listens to: the one that it came with, else all.
+func (s *session) concerned(origin string) []*flight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.calls[origin]; f != nil {
+		if f.listener == nil {
+			return nil
+		}
+		return []*flight{f}
+	}
+	var all []*flight
+	for _, f := range s.calls {
+		if f.listener != nil {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// tell passes a notification on, if its level is wanted.
+func (s *session) tell(f *flight, method string, params json.RawMessage) {
+	if f.listener == nil || f.listener.Notify == nil {
+		return
+	}
+	v, err := value.Parse(s.link.seen().redact.text(string(params)))
+	if err != nil {
+		return
+	}
+	if method == MethodMessage {
+		wanted := slices.Index(logLevels, f.listener.LogLevel)
+		if wanted < 0 || slices.Index(logLevels, v.Get("level").Str()) < wanted {
+			return
+		}
+	}
+	f.listener.Notify(Notification{Server: s.server.entry.Name, Tool: f.tool, Method: method, Params: v})
+}
+
+// logMessages logs what the server sends as log messages, until the session is
 // over.
 func (s *session) logMessages() {
 	d := s.link.seen()
 	for {
 		select {
-		case n := <-s.messages:
-			text, err := json.Marshal(n.Params.AdditionalFields)
-			if err == nil {
-				d.log.Debug("message of the server", "message", d.redact.text(string(text)))
-			}
+		case m := <-s.messages:
+			d.log.Debug("message of the server", "message", d.redact.text(string(m)))
 		case <-s.link.over():
+			return
+		case <-s.life.Done():
 			return
 		}
 	}
@@ -101,97 +175,178 @@ func (s *session) logMessages() {
 // of life.
 var errSilent = errors.New("no answer and no progress")
 
-// request sends a request and returns the result. Without a sign of life for
-// silence it fails with errSilent. The parameters are built by params from the
-// request's id, which is its progress token too.
-func (s *session) request(ctx context.Context, method string, silence time.Duration, params func(id string) []byte) (value.Value, error) {
-	id := "c" + strconv.FormatUint(s.issued.Add(1), 10)
+// request sends m, whose params are the members that it has beside _meta, and
+// returns the result. Without a sign of life for silence it fails with
+// errSilent; silence of 0 waits without end.
+func (s *session) request(ctx context.Context, m *outgoing, silence time.Duration) (value.Value, error) {
+	m.id = strconv.FormatUint(s.server.issued.Add(1), 10)
+	m.revision = s.peer.revision
+	f := &flight{tool: m.tool, alive: func() {}, listener: listenerOf(ctx)}
+	m.params = s.params(m, f.listener)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(silence, func() { cancel(errSilent) })
-	defer timer.Stop()
-
-	s.mu.Lock()
-	s.calls[id] = func() { timer.Reset(silence) }
-	s.mu.Unlock()
-	response, err := s.link.SendRequest(ctx, transport.JSONRPCRequest{
-		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(id), Method: method, Params: json.RawMessage(params(id)),
-	})
-	s.mu.Lock()
-	delete(s.calls, id)
-	s.mu.Unlock()
-	switch {
-	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		if !errors.Is(err, errNotWritten) {
-			s.cancelled(id, context.Cause(ctx))
-		}
-		return value.Value{}, context.Cause(ctx)
-	case err != nil:
-		return value.Value{}, err
-	case response.Error != nil:
-		return value.Value{}, &RPCError{response.Error.Code, response.Error.Message}
+	if silence > 0 {
+		timer := time.AfterFunc(silence, func() { cancel(errSilent) })
+		defer timer.Stop()
+		f.alive = func() { timer.Reset(silence) }
 	}
-	result, err := value.ParseLazy(string(response.Result))
+	s.mu.Lock()
+	s.calls[m.id] = f
+	s.mu.Unlock()
+	result, err := s.link.request(ctx, m)
+	s.mu.Lock()
+	delete(s.calls, m.id)
+	last := s.retired && len(s.calls) == 0
+	s.mu.Unlock()
+	if last {
+		go s.link.end(canceled)
+	}
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		if errors.Is(err, errNotWritten) {
+			return value.Value{}, both(errNotWritten, context.Cause(ctx))
+		}
+		s.cancelled(ctx, m.id, context.Cause(ctx))
+		return value.Value{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return value.Value{}, err
+	}
+	reply, err := value.ParseLazy(string(result))
 	if err != nil {
 		return value.Value{}, fmt.Errorf("%w: in the result, %w", errBroken, err)
 	}
-	if result.Kind() != value.Object {
-		return value.Value{}, fmt.Errorf("%w: a result that is not an object: %s", errBroken, quote(response.Result))
+	if reply.Kind() != value.Object {
+		return value.Value{}, fmt.Errorf("%w: a result that is not an object: %s", errBroken, quote(result))
 	}
-	return result, nil
+	return reply, nil
 }
 
-// cancelled tells the server that nobody waits for the request any more.
-func (s *session) cancelled(id string, why error) {
-	_ = s.link.SendNotification(context.Background(), mcp.JSONRPCNotification{
-		JSONRPC: mcp.JSONRPC_VERSION,
-		Notification: mcp.Notification{
-			Method: string(mcp.MethodNotificationCancelled),
-			Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": id, "reason": why.Error()}},
-		},
-	}) // it fails only where the connection is over, and then there is nothing to cancel
+// params returns the params of m with _meta: the progress token of a call, and
+// what the revision of 2026-07-28 says with each request.
+func (s *session) params(m *outgoing, l *Listener) json.RawMessage {
+	meta := s.peer.meta
+	out := make([]byte, 0, len(m.params)+len(meta)+64)
+	out = append(append(out, '{'), m.params...)
+	call := m.method == string(mcp.MethodToolsCall)
+	if call || meta != "" {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, `"_meta":{`...)
+		if call {
+			out = append(append(append(out, `"progressToken":"`...), m.id...), '"')
+			if meta != "" {
+				out = append(out, ',')
+			}
+		}
+		out = append(out, meta...)
+		if meta != "" && l != nil && slices.Contains(logLevels, l.LogLevel) {
+			out = append(out, `,"`+mcp.MetaKeyLogLevel+`":"`+l.LogLevel+`"`...)
+		}
+		out = append(out, '}')
+	}
+	return append(out, '}')
+}
+
+// tellTime bounds how long we try to tell a server something that it need not
+// know.
+const tellTime = 10 * time.Second
+
+// cancelled tells the server that nobody waits for the request any more, in
+// the background: over HTTP that takes a request of its own.
+func (s *session) cancelled(ctx context.Context, id string, why error) {
+	reason := s.server.redact.text(why.Error())
+	params := append([]byte(`{"requestId":`+id+`,"reason":`), value.AppendString(nil, reason)...)
+	m := &outgoing{
+		method: string(mcp.MethodNotificationCancelled), params: append(params, '}'), revision: s.peer.revision,
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	stop := context.AfterFunc(s.life, cancel)
+	go func() {
+		defer cancel()
+		defer stop()
+		_ = s.link.notify(ctx, m) // where it fails there is nothing to cancel
+	}()
 }
 
 // callTool calls a tool. Arguments that are not an object become an empty one.
-func (s *session) callTool(ctx context.Context, tool string, args value.Value, silence time.Duration) (value.Value, error) {
-	return s.request(ctx, string(mcp.MethodToolsCall), silence, func(id string) []byte {
-		params := append(make([]byte, 0, 128), `{"name":`...)
-		params = value.AppendString(params, tool)
-		params = append(params, `,"arguments":`...)
-		if args.Kind() == value.Object {
-			params = args.Append(params)
-		} else {
-			params = append(params, "{}"...)
+func (s *session) callTool(ctx context.Context, tool string, args value.Value) (value.Value, error) {
+	members := append(make([]byte, 0, 256), `"name":`...)
+	members = value.AppendString(members, s.server.entry.NamePrefix+tool)
+	members = append(members, `,"arguments":`...)
+	if args.Kind() == value.Object {
+		members = args.Append(members)
+	} else {
+		members = append(members, "{}"...)
+	}
+	var mirrored []string
+	if s.peer.mirrors {
+		var err error
+		if mirrored, err = s.mirrored(ctx, s.server.entry.NamePrefix+tool, members); err != nil {
+			return value.Value{}, err
 		}
-		params = append(params, `,"_meta":{"progressToken":"`...)
-		params = append(params, id...)
-		return append(params, `"}}`...)
-	})
+	}
+	if err := s.setLevel(ctx); err != nil {
+		return value.Value{}, err
+	}
+	once := func(extra []byte) (value.Value, error) {
+		return s.request(ctx, &outgoing{
+			method: string(mcp.MethodToolsCall), tool: tool, name: s.server.entry.NamePrefix + tool, mirrored: mirrored,
+			params: append(members[:len(members):len(members)], extra...),
+		}, s.server.entry.Timeout)
+	}
+	reply, err := once(nil)
+	if err != nil || !s.peer.modern() || !asksForInput(reply) {
+		return reply, err
+	}
+	return s.withInput(ctx, reply, once)
+}
+
+// setLevel asks a server of an older revision for the log messages that the
+// caller wants, unless it was asked for as many before.
+func (s *session) setLevel(ctx context.Context) error {
+	l := listenerOf(ctx)
+	if l == nil || !s.peer.logs || s.peer.modern() {
+		return nil
+	}
+	wanted := int32(slices.Index(logLevels, l.LogLevel)) + 1
+	for {
+		now := s.level.Load()
+		if wanted == 0 || now != 0 && now <= wanted {
+			return nil
+		}
+		if s.level.CompareAndSwap(now, wanted) {
+			break
+		}
+	}
+	_, err := s.request(ctx, &outgoing{
+		method: string(mcp.MethodSetLogLevel), params: json.RawMessage(`"level":"` + l.LogLevel + `"`),
+	}, s.server.entry.Timeout)
+	var rpc *RPCError
+	if errors.As(err, &rpc) {
+		return nil // the call is worth more than its log
+	}
+	return err
 }
 
 // maxPages bounds how many pages of a list are read.
 const maxPages = 1000
 
 // tools lists the server's tools as it describes them, all pages.
-func (s *session) tools(ctx context.Context, silence time.Duration) ([]value.Value, error) {
+func (s *session) tools(ctx context.Context) ([]value.Value, error) {
 	var tools []value.Value
-	cursor := value.Undef
+	var members []byte
 	for range maxPages {
-		page, err := s.request(ctx, string(mcp.MethodToolsList), silence, func(string) []byte {
-			b := value.NewBuilder(1)
-			if !cursor.IsUndefined() {
-				b.Set("cursor", cursor)
-			}
-			return b.Value().Append(nil)
-		})
+		page, err := s.request(ctx, &outgoing{method: string(mcp.MethodToolsList), params: members}, s.server.entry.Timeout)
 		if err != nil {
 			return nil, err
 		}
 		tools = append(tools, page.Get("tools").Elems()...)
-		cursor = page.Get("nextCursor")
+		cursor := page.Get("nextCursor")
 		if cursor.Kind() != value.String {
-			return tools, nil
+			return s.usable(tools), nil
 		}
+		members = cursor.Append([]byte(`"cursor":`))
 	}
 	return nil, fmt.Errorf("its list of tools does not end: %d pages were read", maxPages)
 }

@@ -1,16 +1,12 @@
 package upstream
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
-
-	"github.com/mark3labs/mcp-go/client/transport"
-	"github.com/mark3labs/mcp-go/mcp"
 )
 
 var (
@@ -40,171 +36,140 @@ func (e *tooLongError) Error() string {
 const maxUnreadReplies = 1000
 
 // stream is a connection of newline-delimited JSON-RPC messages, as the MCP
-// specification has them on stdio. It implements the library's transport, and
-// differs from the library's own in that answers are bounded and never decoded
-// here, what is not JSON-RPC is told apart, and no server can hold up a caller
-// by not reading.
+// specification has them on stdio. No server can hold up a caller by not
+// reading.
 type stream struct {
-	in    io.Reader
-	out   *outbox
-	limit int64
+	receiver
+	in   io.Reader
+	out  *outbox
+	desk *desk
 	// ended is called once reading has failed or ended, with nil for a regular
 	// end, and says why the connection is over, most often with an overError.
 	ended func(error) error
 	// broken is called where the server does not take what we send. It makes
 	// reading end.
 	broken func(error)
-	// odd is called with each thing that should not have been sent.
-	odd func(what string)
-
-	mu      sync.Mutex
-	waiting map[string]chan answer // by the id's JSON text
-	givenUp map[string]bool        // ids that nobody waits for any more
 
 	done chan struct{} // closed when nothing more will come
 	err  error         // why, set before done is closed
-
-	onNotification atomic.Pointer[func(mcp.JSONRPCNotification)]
-	onRequest      atomic.Pointer[transport.RequestHandler]
 }
 
-var _ transport.BidirectionalInterface = (*stream)(nil)
-
-type answer struct {
-	response *transport.JSONRPCResponse
-	err      error
-}
-
-func newStream(in io.Reader, out io.WriteCloser, limit int64) *stream {
-	return &stream{
-		in: in, out: newOutbox(out), limit: limit,
-		ended: func(error) error { return overError("ended") }, broken: func(error) {}, odd: func(string) {},
-		waiting: map[string]chan answer{}, givenUp: map[string]bool{}, done: make(chan struct{}),
+// newStream returns a stream that start makes work.
+func newStream(in io.Reader, out io.WriteCloser, limit int64, odd func(string)) *stream {
+	s := &stream{
+		in: in, out: newOutbox(out), desk: newDesk(odd),
+		ended: func(error) error { return overError("ended") }, broken: func(error) {},
+		done: make(chan struct{}),
 	}
+	s.receiver.limit, s.receiver.odd = limit, odd
+	s.receiver.deliver, s.receiver.deliverOnly = s.desk.deliver, s.desk.deliverOnly
+	s.receiver.reply = s.reply
+	return s
 }
 
-// Start starts reading and writing. The context does not bound the connection.
-func (s *stream) Start(context.Context) error {
+// start starts reading and writing.
+func (s *stream) start() {
 	go func() {
 		if err := s.out.run(); err != nil {
 			s.broken(err)
 		}
 	}()
 	go s.read()
-	return nil
 }
 
-// Close ends the connection: the server sees the end of its input.
-func (s *stream) Close() error {
-	_ = s.out.close(errClosed)
-	return nil
-}
+// attach sets what is done with what the server sends unasked.
+func (s *stream) attach(in *inbound) { s.receiver.in.Store(in) }
 
-// GetSessionId returns the empty string: such connections have no session id.
-func (s *stream) GetSessionId() string { return "" }
-
-// SetNotificationHandler sets what is called with each notification. It is
-// called on the reading goroutine and must not block.
-func (s *stream) SetNotificationHandler(handler func(mcp.JSONRPCNotification)) {
-	s.onNotification.Store(&handler)
-}
-
-// SetRequestHandler sets what answers the server's requests. It is called on
-// the reading goroutine and must not block.
-func (s *stream) SetRequestHandler(handler transport.RequestHandler) { s.onRequest.Store(&handler) }
-
-// SendRequest sends a request and waits for its answer. The error is ctx's
-// own, the reason why the connection is over, a *tooLongError or errBroken;
-// errNotWritten is in it where nothing was written.
-func (s *stream) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	id, err := json.Marshal(request.ID)
-	if err != nil {
-		return nil, err
-	}
-	line, err := encode(id, request.Method, request.Params)
-	if err != nil {
-		return nil, err
-	}
-	key := string(id)
-	reply := make(chan answer, 1)
-	s.mu.Lock()
-	s.waiting[key] = reply
-	s.mu.Unlock()
-	f := &frame{line: line}
+// request sends a request and waits for its answer. The error is the server's
+// own, ctx's, the reason why the connection is over, a *tooLongError or
+// errBroken; errNotWritten is in it where nothing was written.
+func (s *stream) request(ctx context.Context, m *outgoing) (json.RawMessage, error) {
+	key := m.id
+	reply := s.desk.wait(key)
+	f := &frame{line: m.line()}
 	if err := s.out.put(f); err != nil {
-		s.forget(key)
+		s.desk.forget(key)
 		select {
 		case <-s.done:
 			err = s.err
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
-		return nil, errors.Join(errNotWritten, err)
+		return nil, both(errNotWritten, err)
 	}
+	var err error
 	select {
 	case a := <-reply:
-		return a.response, a.err
+		return a.result, a.err
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-s.done:
 		err = s.err
 	}
-	s.forget(key)
+	s.desk.forget(key)
 	select {
 	case a := <-reply: // it came at the same moment
-		return a.response, a.err
+		return a.result, a.err
 	default:
 	}
-	if s.out.withdraw(f) {
-		err = errors.Join(errNotWritten, err)
+	switch {
+	case s.out.withdraw(f):
+		err = both(errNotWritten, err)
+	case ctx.Err() == nil:
+		err = both(errLost, err)
 	}
 	return nil, err
 }
 
-// maxGivenUp bounds the ids remembered only to tell late answers from odd ones.
-const maxGivenUp = 1000
+// notify queues a notification.
+func (s *stream) notify(_ context.Context, m *outgoing) error {
+	return s.out.put(&frame{line: m.line()})
+}
 
-func (s *stream) forget(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.waiting[key]; !ok {
+// reply queues an answer of ours; it fails only when the connection is over.
+func (s *stream) reply(message []byte) {
+	if s.out.waiting() > maxUnreadReplies {
+		_ = s.out.close(errClosed)
+		s.broken(errors.New("it sends requests and does not read our answers"))
 		return
 	}
-	delete(s.waiting, key)
-	if len(s.givenUp) >= maxGivenUp {
-		clear(s.givenUp)
-	}
-	s.givenUp[key] = true
+	_ = s.out.put(&frame{line: append(message, '\n')})
 }
 
-// SendNotification queues a notification.
-func (s *stream) SendNotification(_ context.Context, n mcp.JSONRPCNotification) error {
-	line, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
-	return s.out.put(&frame{line: append(line, '\n')})
-}
-
-// encode returns the line of a request. Parameters that are JSON already are
-// taken as they are.
-func encode(id []byte, method string, params any) ([]byte, error) {
-	raw, ok := params.(json.RawMessage)
-	if !ok && params != nil {
-		var err error
-		if raw, err = json.Marshal(params); err != nil {
-			return nil, err
+// read takes lines until the input ends.
+func (s *stream) read() {
+	lines := bufio.NewReaderSize(s.in, 64<<10)
+	var err error
+	for err == nil {
+		var (
+			line []byte
+			e    envelope
+		)
+		if line, err = s.line(lines, &e); err == nil || !e.blank() {
+			s.take(line, &e, err != nil)
 		}
 	}
-	line := make([]byte, 0, len(raw)+len(method)+len(id)+len(`{"jsonrpc":"2.0","id":,"method":"","params":}`)+1)
-	line = append(line, `{"jsonrpc":"2.0","id":`...)
-	line = append(line, id...)
-	line = append(line, `,"method":"`...)
-	line = append(line, method...)
-	line = append(line, '"')
-	if len(raw) > 0 {
-		line = append(line, `,"params":`...)
-		line = append(line, raw...)
+	_ = s.out.close(errClosed)
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return append(line, "}\n"...), nil
+	s.err = s.ended(err)
+	close(s.done)
+}
+
+// line reads one line and feeds it to e. A line over the limit is nil.
+func (s *stream) line(lines *bufio.Reader, e *envelope) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := lines.ReadSlice('\n')
+		e.feed(part)
+		if int64(e.pos) <= s.limit {
+			line = append(line, part...)
+		} else {
+			line = nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
 }

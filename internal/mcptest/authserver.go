@@ -1,0 +1,117 @@
+package mcptest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// AuthServer is a running OAuth 2.1 authorization server: testdata/authserver,
+// which says what it speaks. Its users are alice, bob and carol, each with the
+// password NAME-password; its clients "worker" with the secret
+// "worker-secret", and "desktop", which has none and may come back to
+// http://127.0.0.1/callback on any port.
+type AuthServer struct{ URL string }
+
+// StartAuthServer starts one, which ends with the test. The flags are those of
+// the program: -access, -resource, -register.
+func StartAuthServer(t testing.TB, flags ...string) *AuthServer {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"run", "."}, flags...)...) // the go command keeps what it has built
+	cmd.Dir = filepath.Join(moduleRoot(t), "testdata", "authserver")
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal("the authorization server did not say its address: ", err)
+	}
+	return &AuthServer{URL: strings.TrimSpace(line)}
+}
+
+// Introspection is what the authorization server says of a token (RFC 7662).
+type Introspection struct {
+	Active   bool     `json:"active"`
+	Subject  string   `json:"sub"`
+	ClientID string   `json:"client_id"`
+	Scope    string   `json:"scope"`
+	Audience []string `json:"aud"`
+}
+
+// Introspect asks about a token.
+func (a *AuthServer) Introspect(ctx context.Context, token string) (Introspection, error) {
+	var got Introspection
+	err := a.post(ctx, "/introspect", "resource-server", "resource-server-secret", url.Values{"token": {token}}, &got)
+	return got, err
+}
+
+// ClientToken gets an access token for the client "worker" itself.
+func (a *AuthServer) ClientToken(t testing.TB, scope string) string {
+	t.Helper()
+	var got struct {
+		Token string `json:"access_token"`
+	}
+	form := url.Values{"grant_type": {"client_credentials"}, "scope": {scope}}
+	if err := a.post(t.Context(), "/token", "worker", "worker-secret", form, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got.Token
+}
+
+func (a *AuthServer) post(ctx context.Context, path, user, password string, form url.Values, to any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.URL+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.SetBasicAuth(user, password)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s", path, response.Status)
+	}
+	return json.NewDecoder(response.Body).Decode(to)
+}
+
+// Browse does what a person with a browser does in a login: it goes to the
+// address, says who it is there, and follows where it is sent.
+func Browse(ctx context.Context, address, user string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	request.SetBasicAuth(user, user+"-password")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the browser ended at %s with %s", response.Request.URL.Path, response.Status)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package mcpgraph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+)
+
+// ServerStatus is what was found out about one server.
+type ServerStatus struct {
+	Entry  *config.Upstream
+	Status upstream.Status
+	Err    error // an *upstream.Error where the server cannot be used
+}
+
+// Status connects to every server of the file, all at once, and says what is
+// there, in the order of the file. A server has its connectTimeoutMs and its
+// timeoutMs, taken together, to answer. An Engine with WithCaller has none.
+func (e *Engine) Status(ctx context.Context) []ServerStatus {
+	if e.upstreams.pool == nil {
+		return nil
+	}
+	found := make([]ServerStatus, len(e.set.File.Upstreams))
+	var wait sync.WaitGroup
+	for i, entry := range e.set.File.Upstreams {
+		wait.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, entry.ConnectTimeout+entry.Timeout)
+			defer cancel()
+			status, err := e.upstreams.pool.Status(ctx, entry.Name)
+			found[i] = ServerStatus{entry, status, err}
+		})
+	}
+	wait.Wait()
+	return found
+}
+
+// CheckLive connects to every server of the file, as Status does, and compares
+// what nodes call with the tools that are there: tools that are missing, and
+// arguments that do not fit whatever a run will be. Servers that cannot be used
+// are errors at their entries. The diagnostics are sorted by place.
+func (e *Engine) CheckLive(ctx context.Context) []diag.Diagnostic {
+	var ds []diag.Diagnostic
+	for _, s := range e.Status(ctx) {
+		if s.Err != nil {
+			ds = append(ds, unreachable(s))
+			continue
+		}
+		ds = append(ds, e.set.CheckTools(s.Entry.Name, s.Status.Tools)...)
+	}
+	diag.Sort(ds)
+	return ds
+}
+
+func unreachable(s ServerStatus) diag.Diagnostic {
+	d := diag.Diagnostic{
+		File: s.Entry.File, Pos: s.Entry.Pos,
+		Severity: diag.SeverityOf(diag.CodeServerDown), Code: diag.CodeServerDown,
+		Message: s.Err.Error(),
+	}
+	var err *upstream.Error
+	if errors.As(s.Err, &err) {
+		d.Message, d.Hint = fmt.Sprintf("server %q: %s", err.Server, err.Message), err.Hint
+		if n := len(err.Stderr); n > 0 {
+			d.Message += fmt.Sprintf("; its last line on stderr: %q", err.Stderr[n-1])
+		}
+	}
+	return d
+}

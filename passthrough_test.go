@@ -1,0 +1,227 @@
+package mcpgraph_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// overHTTP serves the fake server and gives a file whose entry "fake" has its
+// address and the settings. The tool "one" calls the tools one after the other,
+// with the arguments that follow their names.
+func overHTTP(t *testing.T, web *mcptest.Web, settings string, calls ...string) string {
+	t.Helper()
+	s := httptest.NewServer(web)
+	t.Cleanup(s.Close)
+	var b strings.Builder
+	fmt.Fprintf(&b, "version: \"1.0\"\nserver: {name: t, version: \"1\"}\nmcpServers:\n  fake: {url: %q%s}\n", s.URL, settings)
+	b.WriteString("tools:\n  - name: one\n    description: Calls\n    inputSchema: {type: object}\n    nodes:\n      - {id: entry, type: entry, next: n0}\n")
+	for i, call := range calls {
+		tool, args, _ := strings.Cut(call, " ")
+		next := fmt.Sprintf("n%d", i+1)
+		if i == len(calls)-1 {
+			next = "exit"
+		}
+		if args == "" {
+			args = "{}"
+		}
+		fmt.Fprintf(&b, "      - {id: n%d, type: mcp, server: fake, tool: %s, args: %s, next: %s}\n", i, tool, args, next)
+	}
+	b.WriteString("      - {id: exit, type: exit}\n")
+	return b.String()
+}
+
+// mcpClient talks to an engine that serves on pipes.
+type mcpClient struct {
+	t     *testing.T
+	in    io.Writer
+	lines *bufio.Reader
+}
+
+func serve(t *testing.T, engine *mcpgraph.Engine) *mcpClient {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- engine.ServeStdio(context.Background(), inR, outW); outW.Close() }()
+	t.Cleanup(func() {
+		inW.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return &mcpClient{t, inW, bufio.NewReader(outR)}
+}
+
+// ask sends a request and gives the notifications that came before its answer,
+// and the answer.
+func (c *mcpClient) ask(method, params string) (before []value.Value, answer value.Value) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`+"\n", method, params); err != nil {
+		c.t.Fatal(err)
+	}
+	for {
+		line, err := c.lines.ReadString('\n')
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		v, err := value.Parse(line)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if v.Has("id") {
+			return before, v
+		}
+		before = append(before, v)
+	}
+}
+
+const initialize = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`
+
+func TestProgressAndLogMessagesOfServersReachTheClientThatAsked(t *testing.T) {
+	for name, web := range map[string]*mcptest.Web{
+		"2025-11-25": {Events: true}, "2026-07-28": {Events: true, Modern: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t, mustLoad(t, overHTTP(t, web, "", "progress {count: 2}", "log {count: 1, text: hello}", "progress {count: 2}")))
+			c.ask("initialize", initialize)
+			before, answer := c.ask("tools/call", `{"name":"one"}`)
+			if len(before) > 0 || answer.Get("result").Get("isError").Bool() {
+				t.Errorf("unasked: %v before %s", before, answer.JSON())
+			}
+			c.ask("logging/setLevel", `{"level":"info"}`)
+			before, answer = c.ask("tools/call", `{"name":"one","_meta":{"progressToken":"mine"}}`)
+			var got []string
+			for _, n := range before {
+				got = append(got, n.Get("params").JSON())
+			}
+			want := []string{
+				`{"progressToken":"mine","progress":1,"total":2}`, `{"progressToken":"mine","progress":2,"total":2}`,
+				`{"data":"hello","level":"info","logger":"fake"}`,
+				`{"progressToken":"mine","progress":3,"total":4}`, `{"progressToken":"mine","progress":4,"total":4}`,
+			}
+			if strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			if answer.Get("result").Get("isError").Bool() {
+				t.Errorf("%s", answer.JSON())
+			}
+		})
+	}
+}
+
+// headerOf gives a header of the latest tools/call that the server got.
+func headerOf(web *mcptest.Web, name string) string {
+	calls := web.Arrivals("tools/call")
+	return calls[len(calls)-1].Header.Get(name)
+}
+
+func TestMetaOfTheClientBecomesAHeaderWhereTheEntrySaysSo(t *testing.T) {
+	web := &mcptest.Web{}
+	c := serve(t, mustLoad(t, overHTTP(t, web,
+		`, forwardMeta: [{from: example.com/token, to: Authorization, prefix: "Bearer ", required: true}]`, "fail {text: went through}")))
+	c.ask("initialize", initialize)
+	_, answer := c.ask("tools/call", `{"name":"one","_meta":{"example.com/token":"s3cret"}}`)
+	if got := headerOf(web, "Authorization"); got != "Bearer s3cret" {
+		t.Errorf("the server got %q", got)
+	}
+	if text := answer.Get("result").JSON(); !strings.Contains(text, "went through") {
+		t.Errorf("%s", text)
+	}
+	before := len(web.Arrivals("tools/call"))
+	_, answer = c.ask("tools/call", `{"name":"one"}`)
+	if text := answer.Get("result").JSON(); !strings.Contains(text, `"isError":true`) || !strings.Contains(text, "example.com/token") {
+		t.Errorf("without the credential: %s", text)
+	}
+	if len(web.Arrivals("tools/call")) != before {
+		t.Error("the server was asked without the credential")
+	}
+}
+
+// source is a CredentialSource with one token.
+type source string
+
+func (s source) Token(context.Context, string, bool) (upstream.Token, error) {
+	return upstream.Token{Value: string(s)}, nil
+}
+
+func TestProgramsBringCredentialsAlong(t *testing.T) {
+	web := &mcptest.Web{}
+	engine := mustLoad(t, overHTTP(t, web, ", forwardHeaders: [{from: X-Own, to: X-Theirs}]", "echo"),
+		mcpgraph.WithCredentialSource("fake", source("t0ken")))
+	ctx := upstream.WithCredentials(context.Background(), upstream.Credentials{Headers: http.Header{"X-Own": {"v"}, "X-Other": {"w"}}})
+	if _, err := engine.Call(ctx, "one", nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"Authorization": "Bearer t0ken", "X-Theirs": "v", "X-Own": "", "X-Other": ""} {
+		if got := headerOf(web, name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// sessions is a SessionStore with one session.
+type sessions struct{ saved chan upstream.SavedSession }
+
+func (s sessions) Load(context.Context, upstream.SessionKey) (upstream.SavedSession, error) {
+	return upstream.SavedSession{}, nil
+}
+
+func (s sessions) Save(_ context.Context, _ upstream.SessionKey, saved upstream.SavedSession) error {
+	s.saved <- saved
+	return nil
+}
+
+func (s sessions) Delete(context.Context, upstream.SessionKey) error { return nil }
+
+func TestProgramsKeepSessions(t *testing.T) {
+	store := sessions{make(chan upstream.SavedSession, 1)}
+	engine := mustLoad(t, overHTTP(t, &mcptest.Web{}, "", "echo"), mcpgraph.WithSessionStore(store))
+	if _, err := engine.Call(context.Background(), "one", nil); err != nil {
+		t.Fatal(err)
+	}
+	if saved := <-store.saved; saved.ID == "" || saved.Name != "fake" {
+		t.Errorf("saved %+v", saved)
+	}
+}
+
+func TestEagerServersAreConnectedBeforeAnyCall(t *testing.T) {
+	eager, lazy := &mcptest.Web{}, &mcptest.Web{}
+	serve(t, mustLoad(t, overHTTP(t, eager, ", eager: true", "echo")))
+	serve(t, mustLoad(t, overHTTP(t, lazy, "", "echo")))
+	for end := time.Now().Add(30 * time.Second); eager.Sessions() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the eager server has no session")
+		}
+	}
+	if lazy.Sessions() > 0 {
+		t.Error("the other one has a session, too")
+	}
+}
+
+func TestToolsAreCalledWithThePrefixOfTheirServer(t *testing.T) {
+	web := &mcptest.Web{Script: mcptest.Script{Tools: []mcptest.Tool{{Name: "fs_read", Result: mcptest.Structured(`{"n":12345678901234567890}`)}}}}
+	engine := mustLoad(t, overHTTP(t, web, `, namePrefix: fs_, tools: {allow: ["re*"]}`, "read"))
+	result, err := engine.Call(context.Background(), "one", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(result.JSON()); got != `{"n":12345678901234567890}` {
+		t.Errorf("got %s", got)
+	}
+	_, err = load(t, overHTTP(t, web, `, namePrefix: fs_, tools: {deny: [read]}`, "read"))
+	if err == nil || !strings.Contains(err.Error(), `calls tool "read", which the settings of server "fake" do not allow`) {
+		t.Errorf("a denied tool: %v", err)
+	}
+}

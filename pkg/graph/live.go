@@ -1,0 +1,164 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// CheckTools compares the calls of a server in all graphs with what it answered
+// to tools/list: each tool has to be there, and what is known of the arguments
+// before any run has to fit its inputSchema. The diagnostics are sorted by
+// place.
+func (s *Set) CheckTools(server string, tools []value.Value) []diag.Diagnostic {
+	var up *config.Upstream
+	for _, u := range s.File.Upstreams {
+		if u.Name == server {
+			up = u
+		}
+	}
+	if up == nil {
+		return nil
+	}
+	l := &live{up: up, tools: map[string]*liveTool{}}
+	for _, t := range tools {
+		name := t.Get("name").Str()
+		own, ok := strings.CutPrefix(name, up.NamePrefix)
+		if !ok {
+			continue
+		}
+		l.names = append(l.names, own)
+		l.tools[own] = &liveTool{schema: t.Get("inputSchema")}
+	}
+	for _, g := range s.Graphs {
+		for _, n := range g.Nodes {
+			if n.Server == server && n.toolSrc != nil {
+				l.check(n)
+			}
+		}
+	}
+	diag.Sort(l.diagnostics)
+	return l.diagnostics
+}
+
+// live is a server that was asked, and what is wrong with the calls of it.
+type live struct {
+	up          *config.Upstream
+	names       []string // of its tools, without the prefix
+	tools       map[string]*liveTool
+	diagnostics []diag.Diagnostic
+}
+
+// liveTool is a tool as the server describes it; its schema is compiled once.
+type liveTool struct {
+	schema   value.Value
+	compiled *partial
+	err      error
+}
+
+func (t *liveTool) partial() (*partial, error) {
+	if t.compiled == nil && t.err == nil {
+		t.compiled, t.err = newPartial(t.schema)
+	}
+	return t.compiled, t.err
+}
+
+// unasked gives the keys of arguments that the tool does not name.
+func (t *liveTool) unasked(args *config.Node) []string {
+	var keys []string
+	for _, f := range args.Fields() {
+		if key := f.Key.String(); !t.schema.Get("properties").Has(key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (l *live) report(d diag.Diagnostic) { l.diagnostics = append(l.diagnostics, d) }
+
+func (l *live) check(n *Node) {
+	tool := l.tools[n.Tool]
+	if tool == nil {
+		l.report(l.missing(n))
+		return
+	}
+	p, err := tool.partial()
+	if err != nil {
+		l.report(n.toolSrc.Problem(diag.CodeToolSchema, fmt.Sprintf(
+			"the inputSchema of tool %q of server %q does not compile, so its arguments were not checked: %v",
+			n.Tool, l.up.Name, strings.ReplaceAll(err.Error(), schemaBase, ""))))
+		return
+	}
+	for _, w := range p.check(n.args) {
+		l.report(l.wrong(n, tool, w))
+	}
+}
+
+func (l *live) missing(n *Node) diag.Diagnostic {
+	d := n.toolSrc.Problem(diag.CodeServerTool, fmt.Sprintf("server %q has no tool %q", l.up.Name, n.Tool))
+	near, ok := diag.Nearest(n.Tool, l.names)
+	own, prefixed := strings.CutPrefix(n.Tool, l.up.NamePrefix)
+	switch {
+	case prefixed && l.up.NamePrefix != "" && slices.Contains(l.names, own):
+		d.Hint = fmt.Sprintf("write %q: namePrefix puts %q before it", own, l.up.NamePrefix)
+	case ok:
+		d.Hint = fmt.Sprintf("did you mean %q?", near)
+	case len(l.names) > 0:
+		d.Hint = "it has " + diag.List(l.names)
+	case l.up.NamePrefix != "":
+		d.Hint = fmt.Sprintf("none of its tools begins with %q, the namePrefix", l.up.NamePrefix)
+	default:
+		d.Hint = "it has no tools"
+	}
+	return d
+}
+
+// wrong says what keeps the arguments from fitting, where that is written.
+func (l *live) wrong(n *Node, tool *liveTool, w misfit) diag.Diagnostic {
+	callee := fmt.Sprintf("tool %q of server %q", n.Tool, l.up.Name)
+	place := n.toolSrc
+	if n.args != nil {
+		place = n.args.src
+	}
+	parent := follow(place, w.at)
+	if n.args == nil || parent == nil {
+		parent = place
+	}
+	switch {
+	case w.missing != "":
+		d := parent.Problem(diag.CodeArguments, fmt.Sprintf("%s requires %s", callee, argument(append(slices.Clone(w.at), w.missing))))
+		if n.args != nil {
+			d.End = diag.Pos{} // of the map, the beginning will do
+		}
+		if near, ok := diag.Nearest(w.missing, tool.unasked(parent)); ok && len(w.at) == 0 {
+			d.Hint = fmt.Sprintf("write %q for %q", w.missing, near)
+		}
+		return d
+	case w.unknown != "":
+		f, _ := parent.Field(w.unknown)
+		d := f.Key.Problem(diag.CodeArguments, fmt.Sprintf("%s does not take %s", callee, argument(append(slices.Clone(w.at), w.unknown))))
+		var valid []string
+		for _, e := range tool.schema.Get("properties").Entries() {
+			valid = append(valid, e.Key)
+		}
+		if near, ok := diag.Nearest(w.unknown, valid); ok && len(w.at) == 0 {
+			d.Hint = fmt.Sprintf("did you mean %q?", near)
+		} else if len(valid) > 0 && len(w.at) == 0 {
+			d.Hint = "it takes " + diag.List(valid)
+		}
+		return d
+	}
+	what := "the arguments of " + callee
+	if len(w.at) > 0 {
+		what = argument(w.at) + " of " + callee
+	}
+	return parent.Problem(diag.CodeArguments, fmt.Sprintf("%s: expected %s, found %s", what, w.problem.Expected, w.problem.Found))
+}
+
+func argument(path []string) string {
+	return fmt.Sprintf("the argument %q", strings.Join(path, "."))
+}

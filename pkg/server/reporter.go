@@ -1,0 +1,136 @@
+package server
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Reporter tells the client of one tools/call what happens before there is a
+// result, where the client asked for it. Its methods may be called by any number
+// of goroutines, and do nothing once the call has been answered.
+type Reporter struct {
+	meta  value.Value // of the request
+	level string
+	send  func(method string, params value.Value)
+
+	mu     sync.Mutex
+	over   bool
+	source string  // of the last progress
+	base   float64 // what had been sent when the source began
+	any    bool    // whether any progress was sent
+	last   float64
+}
+
+type reporterKey struct{}
+
+// withReporter lets the client of a call be told things, through send.
+func withReporter(ctx context.Context, meta value.Value, send func(method string, params value.Value)) context.Context {
+	return context.WithValue(ctx, reporterKey{}, &Reporter{meta: meta, send: send})
+}
+
+// ReporterOf returns the reporter of the call that runs in ctx; nil outside of
+// one. The methods of a nil Reporter do nothing.
+func ReporterOf(ctx context.Context) *Reporter {
+	r, _ := ctx.Value(reporterKey{}).(*Reporter)
+	return r
+}
+
+// Meta gives the _meta of the request; undefined where there is none.
+func (r *Reporter) Meta() value.Value {
+	if r == nil {
+		return value.Undef
+	}
+	return r.meta
+}
+
+// LogLevel gives the lowest level of log messages that the client asked for
+// ("debug" to "emergency", RFC 5424); empty where it asked for none.
+func (r *Reporter) LogLevel() string {
+	if r == nil {
+		return ""
+	}
+	return r.level
+}
+
+// WantsProgress reports whether the client sent a progress token.
+func (r *Reporter) WantsProgress() bool {
+	k := r.Meta().Get("progressToken").Kind()
+	return k == value.String || k == value.Number
+}
+
+// Progress sends a progress notification, where the client wants them. progress
+// counts up within one source; a new source goes on where the last one was,
+// because what the client sees has to increase each time (MCP, "Progress"), and
+// what does not is dropped. total is 0 where it is not known; message may be
+// empty.
+func (r *Reporter) Progress(source string, progress, total float64, message string) {
+	if !r.WantsProgress() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return
+	}
+	if r.source != source {
+		r.source, r.base = source, r.last
+	}
+	at := r.base + progress
+	if math.IsNaN(at) || math.IsInf(at, 0) || r.any && at <= r.last {
+		return
+	}
+	r.any, r.last = true, at
+	b := value.NewBuilder(4)
+	b.Set("progressToken", r.meta.Get("progressToken"))
+	b.Set("progress", value.FromFloat(at))
+	if total > 0 {
+		b.Set("total", value.FromFloat(r.base+total))
+	}
+	if message != "" {
+		b.Set("message", value.FromString(message))
+	}
+	r.send(string(mcp.MethodNotificationProgress), b.Value())
+}
+
+// Log sends a log message, the params of notifications/message, where the
+// client asked for messages of its level.
+func (r *Reporter) Log(params value.Value) {
+	level := mcp.LoggingLevel(params.Get("level").Str())
+	if !level.ShouldSendTo(mcp.LoggingLevel(r.LogLevel())) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		r.send(string(mcp.MethodNotificationMessage), params)
+	}
+}
+
+// begin takes down the level of log messages that the client asked for: for the
+// request itself, as of revision 2026-07-28, or for its session.
+func (r *Reporter) begin(ctx context.Context) {
+	if r == nil {
+		return
+	}
+	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
+		r.level = string(info.LogLevel)
+	} else if s, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok {
+		r.level = string(s.GetLogLevel())
+	}
+}
+
+// end lets nothing more be sent.
+func (r *Reporter) end() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+}

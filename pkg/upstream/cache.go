@@ -1,0 +1,64 @@
+package upstream
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// cache keeps the results of one server's tools.
+type cache struct {
+	results *otter.Cache[cacheKey, value.Value]
+	// age counts how often everything was dropped. It is in the keys, so that
+	// what was asked before is not found afterwards, even where its answer
+	// comes later.
+	age atomic.Uint64
+}
+
+// cacheKey is a hash of who called what with which arguments: the arguments may
+// be long or secret.
+type cacheKey [sha256.Size]byte
+
+func newCache(c *config.Cache) *cache {
+	return &cache{results: otter.Must(&otter.Options[cacheKey, value.Value]{
+		MaximumSize: max(1, c.MaxEntries), ExpiryCalculator: otter.ExpiryWriting[cacheKey, value.Value](c.TTL),
+	})}
+}
+
+func (c *cache) key(id identity, tool string, args value.Value) cacheKey {
+	text := binary.BigEndian.AppendUint64(make([]byte, 0, 256), c.age.Load())
+	for _, part := range []string{string(id), tool} {
+		text = binary.AppendUvarint(text, uint64(len(part)))
+		text = append(text, part...)
+	}
+	if args.Kind() == value.Object { // anything else is sent as an empty object
+		text = appendCanonical(text, args)
+	} else {
+		text = append(text, "{}"...)
+	}
+	return sha256.Sum256(text)
+}
+
+func (c *cache) get(key cacheKey) (value.Value, bool) { return c.results.GetIfPresent(key) }
+
+// put keeps a result, unless it is an error of the tool's or only asks for more
+// input (resultType, revision 2026-07-28).
+func (c *cache) put(key cacheKey, reply value.Value) {
+	if reply.Get("isError").Bool() {
+		return
+	}
+	if t := reply.Get("resultType"); !t.IsUndefined() && t.Str() != "complete" {
+		return
+	}
+	c.results.Set(key, reply)
+}
+
+func (c *cache) drop() {
+	c.age.Add(1)
+	c.results.InvalidateAll()
+}

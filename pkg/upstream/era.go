@@ -1,0 +1,179 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// modernRevision is the revision without handshake and sessions: what a
+// handshake used to say goes with each request (MCP of 2026-07-28).
+const modernRevision = mcp.ProtocolVersion20260728
+
+// era is how a server wants to be spoken to. It is found out once.
+type era int32
+
+const (
+	eraUnknown era = iota
+	eraLegacy      // initialize: 2024-11-05 to 2025-11-25
+	eraModern      // server/discover: 2026-07-28
+)
+
+// peer is what a server told of itself.
+type peer struct {
+	revision      string // of the protocol that is spoken
+	name, version string
+	listChanged   bool // it tells when its list of tools changes
+	logs          bool // it sends log messages
+
+	meta    string // members of _meta in each request; empty before 2026-07-28
+	mirrors bool   // arguments may have to stand in headers as well
+}
+
+func (p *peer) modern() bool { return p.meta != "" }
+
+// handshake finds out how the server wants to be spoken to, unless that is
+// known, and gets to know it. Over HTTP the question is server/discover first,
+// as the revision of 2026-07-28 says; elsewhere it is initialize, because some
+// older servers end when they are asked anything before it.
+func (s *session) handshake(ctx context.Context, known era) (era, error) {
+	_, overHTTP := s.link.(*httpLink)
+	if _, legacyOnly := s.link.(*sseLink); legacyOnly {
+		known = eraLegacy
+	}
+	first, second := s.initialize, s.discover
+	found, other := eraLegacy, eraModern
+	if known == eraModern || known == eraUnknown && overHTTP {
+		first, second, found, other = second, first, other, found
+	}
+	err := first(ctx)
+	if err == nil {
+		return found, nil
+	}
+	if known != eraUnknown || ctx.Err() != nil || !answered(err) {
+		return eraUnknown, err
+	}
+	if err2 := second(ctx); err2 == nil {
+		return other, nil
+	} else if found == eraModern {
+		err = err2 // that of initialize tells more
+	}
+	return eraUnknown, err
+}
+
+// answered reports whether the server answered, if only with an error that may
+// mean that it speaks another revision.
+func answered(err error) bool {
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.Status != http.StatusUnauthorized && status.Status != http.StatusForbidden
+	}
+	var rpc *RPCError
+	var kind *contentTypeError
+	return errors.As(err, &rpc) || errors.As(err, &kind) || errors.Is(err, errBroken) || errors.Is(err, errOldServer)
+}
+
+// errOldServer is the error of a server that answers server/discover without
+// knowing it.
+var errOldServer = errors.New("its answer to server/discover names no revision that has it")
+
+// discover asks for the server's revisions, as since 2026-07-28.
+func (s *session) discover(ctx context.Context) error {
+	s.peer = peer{revision: modernRevision, meta: s.server.modernMeta}
+	reply, err := s.request(ctx, &outgoing{method: string(mcp.MethodServerDiscover)}, 0)
+	if err == nil && !slices.ContainsFunc(reply.Get("supportedVersions").Elems(), func(v value.Value) bool {
+		return v.Str() == modernRevision
+	}) {
+		err = errOldServer
+	}
+	if err != nil {
+		s.peer = peer{}
+		return err
+	}
+	info := reply.Get("_meta").Get(mcp.MetaKeyServerInfo)
+	if info.IsUndefined() {
+		info = reply.Get("serverInfo")
+	}
+	s.told(info, reply.Get("capabilities"))
+	_, s.peer.mirrors = s.link.(*httpLink)
+	return nil
+}
+
+// initialize performs the handshake of the older revisions with the newest of
+// them, accepting each.
+func (s *session) initialize(ctx context.Context) error {
+	s.peer = peer{}
+	params := append([]byte(`"protocolVersion":`), value.AppendString(nil, mcp.LATEST_LEGACY_PROTOCOL_VERSION)...)
+	params = append(params, `,"capabilities":`+s.server.capabilities+`,"clientInfo":`+s.server.clientInfo...)
+	reply, err := s.request(ctx, &outgoing{method: string(mcp.MethodInitialize), params: params}, 0)
+	if err != nil {
+		return err
+	}
+	revision := reply.Get("protocolVersion").Str()
+	if !isLegacy(revision) {
+		return mcp.UnsupportedProtocolVersionError{Version: revision}
+	}
+	s.peer.revision = revision
+	s.told(reply.Get("serverInfo"), reply.Get("capabilities"))
+	return s.link.notify(ctx, &outgoing{method: "notifications/initialized", revision: revision})
+}
+
+// isLegacy reports whether a revision has the handshake.
+func isLegacy(revision string) bool { return slices.Contains(mcp.LegacyProtocolVersions(), revision) }
+
+func (s *session) told(info, capabilities value.Value) {
+	s.peer.name, s.peer.version = info.Get("name").Str(), info.Get("version").Str()
+	s.peer.listChanged = capabilities.Get("tools").Get("listChanged").Bool()
+	s.peer.logs = !capabilities.Get("logging").IsUndefined()
+}
+
+// introduce computes what the server learns of us in each era.
+func (s *server) introduce(name, version string) {
+	info := append([]byte(`{"name":`), value.AppendString(nil, name)...)
+	info = append(value.AppendString(append(info, `,"version":`...), version), '}')
+	s.clientInfo = string(info)
+	s.capabilities = s.announced()
+	s.modernMeta = fmt.Sprintf("%q:%q,%q:%s,%q:%s", mcp.MetaKeyProtocolVersion, modernRevision,
+		mcp.MetaKeyClientInfo, s.clientInfo, mcp.MetaKeyClientCapabilities, s.capabilities)
+}
+
+// listener is a link on which the server can speak unasked only where we
+// listen: HTTP before 2026-07-28.
+type listener interface {
+	listen(ctx context.Context, revision string)
+}
+
+// hear makes the server's notifications come where nothing else does, until
+// the session ends.
+func (s *session) hear() {
+	l, ok := s.link.(listener)
+	switch {
+	case !s.peer.modern() && ok:
+		go l.listen(s.life, s.peer.revision)
+	case s.peer.modern() && s.peer.listChanged:
+		go s.subscribe()
+	}
+}
+
+// subscribe holds a subscription to changes of the list of tools (MCP of
+// 2026-07-28, subscriptions/listen) and renews it when it ends.
+func (s *session) subscribe() {
+	params := json.RawMessage(`"notifications":{"toolsListChanged":true}`)
+	var pause pause
+	for {
+		_, err := s.request(s.life, &outgoing{method: string(mcp.MethodSubscriptionsListen), params: params}, 0)
+		var rpc *RPCError
+		if s.life.Err() != nil || isClosed(s.link.over()) || errors.As(err, &rpc) {
+			return // it will not have us
+		}
+		if !pause.wait(s.life, 0) {
+			return
+		}
+	}
+}

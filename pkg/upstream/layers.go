@@ -1,0 +1,158 @@
+package upstream
+
+import (
+	"context"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/bulkhead"
+	"github.com/maypok86/otter/v2"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// layers is what stands between the calls of one server and the wire, from the
+// caller inwards: cache, rate limit, circuit breaker, retry, and the limit of
+// calls in flight. A nil one has no layer and costs nothing.
+type layers struct {
+	server *server
+	cache  *cache                         // nil: nothing is cached
+	retry  failsafe.Executor[any]         // nil: a call is tried once
+	slots  bulkhead.Bulkhead[any]         // a request in flight holds one; nil without a limit
+	shared *share                         // of the calls that carry no caller's credentials
+	shares *otter.Cache[identity, *share] // of the others
+}
+
+// share is what the calls of one identity have in common beside results: no
+// caller's failures or calls count for another one.
+type share struct {
+	limits   limits
+	breakers breakers
+	hints    hints
+}
+
+func newShare(u *config.Upstream) *share {
+	return &share{limits: newLimits(u.RateLimit), breakers: breakers{settings: u.CircuitBreaker}}
+}
+
+// How many callers' shares are kept, and how long after their last call. What
+// is lost then is that breakers were open and limits used up.
+const (
+	maxShares     = 10_000
+	shareLifetime = time.Hour
+)
+
+// newLayers returns the layers that the server's entry asks for, nil where it
+// asks for none.
+func newLayers(s *server) *layers {
+	u := s.entry
+	if u.Cache == nil && u.RateLimit == nil && u.CircuitBreaker == nil && u.Retry == nil && u.MaxConcurrency <= 0 {
+		return nil
+	}
+	l := &layers{server: s, shared: newShare(u)}
+	lifetime := shareLifetime
+	if u.Cache != nil && u.Cache.TTL > 0 {
+		l.cache = newCache(u.Cache)
+	}
+	if u.RateLimit != nil {
+		lifetime = max(lifetime, longestPeriod(u.RateLimit))
+	}
+	if u.CircuitBreaker != nil {
+		lifetime = max(lifetime, u.CircuitBreaker.ResetTimeout)
+	}
+	if u.Retry != nil {
+		l.retry = newRetry(u.Retry)
+	}
+	if u.MaxConcurrency > 0 {
+		l.slots = bulkhead.New[any](uint(u.MaxConcurrency))
+	}
+	l.shares = otter.Must(&otter.Options[identity, *share]{
+		MaximumSize: maxShares, ExpiryCalculator: otter.ExpiryAccessing[identity, *share](lifetime),
+	})
+	return l
+}
+
+// of returns the share of an identity.
+func (l *layers) of(id identity) *share {
+	if id == "" {
+		return l.shared
+	}
+	sh, _ := l.shares.ComputeIfAbsent(id, func() (*share, bool) { return newShare(l.server.entry), false })
+	return sh
+}
+
+// call makes one call of tool through the layers; next asks the server once.
+// The result says how often it was asked also where there is an error. Errors
+// are *[Error].
+func (l *layers) call(ctx context.Context, id identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
+	if l == nil {
+		reply, err := next(ctx)
+		return Result{Reply: reply, Attempts: 1}, err
+	}
+	if l.cache == nil || !l.server.entry.Cache.Caches(tool) {
+		return l.ask(ctx, l.of(id), tool, next)
+	}
+	key := l.cache.key(id, tool, args)
+	if reply, ok := l.cache.get(key); ok {
+		l.server.counts.hits.Add(1)
+		return Result{Reply: reply, FromCache: true}, nil
+	}
+	result, err := l.ask(ctx, l.of(id), tool, next)
+	if err == nil {
+		l.cache.put(key, result.Reply)
+	}
+	return result, err
+}
+
+// ask is call behind the cache.
+func (l *layers) ask(ctx context.Context, sh *share, tool string, next func(context.Context) (value.Value, error)) (Result, error) {
+	if err := l.pace(ctx, sh, tool); err != nil {
+		return Result{}, err
+	}
+	leave, err := l.enter(sh, tool)
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := l.try(ctx, sh, tool, next)
+	leave(err)
+	return result, err
+}
+
+// once asks the server as soon as it has a free slot. Who waits for one is
+// served in the order of coming.
+func (l *layers) once(ctx context.Context, tool string, next func(context.Context) (value.Value, error)) (value.Value, error) {
+	if l.slots != nil {
+		if err := l.slots.AcquirePermit(ctx); err != nil {
+			return value.Undef, l.server.stopped(ctx, "call", tool, "while it waited for a free slot (maxConcurrency)")
+		}
+		defer l.slots.ReleasePermit()
+	}
+	return next(ctx)
+}
+
+// changed drops what is known of the server's tools, results included: it has
+// said that its list of tools is another one now.
+func (l *layers) changed() {
+	if l == nil {
+		return
+	}
+	if l.cache != nil {
+		l.cache.drop()
+	}
+	l.shared.hints.drop()
+	for sh := range l.shares.Values() {
+		sh.hints.drop()
+	}
+}
+
+// close ends what the layers run in the background.
+func (l *layers) close() {
+	if l == nil {
+		return
+	}
+	l.shares.StopAllGoroutines()
+	if l.cache != nil {
+		l.cache.results.StopAllGoroutines()
+	}
+}

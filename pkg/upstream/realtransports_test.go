@@ -1,0 +1,217 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+	official "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// serveReal runs a program from the npm registry that listens on a port, "PORT"
+// in its arguments and environment, and returns the port once it does.
+func serveReal(t *testing.T, program string, env []string, args ...string) string {
+	t.Helper()
+	bin := mcptest.RealServers(t)
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(probe.Addr().String())
+	probe.Close()
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "PORT", port)
+	}
+	script, err := filepath.EvalSymlinks(filepath.Join(bin, program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(bin, "node"), append([]string{script}, args...)...)
+	cmd.Env = append(append(os.Environ(), "PORT="+port, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH")), env...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(exited)
+	}()
+	t.Cleanup(func() {
+		killGroup(cmd.Process)
+		<-exited
+		if t.Failed() {
+			t.Logf("%s wrote:\n%s", program, out.String())
+		}
+	})
+	eventually(t, program+" to listen", func() bool {
+		if isClosed(exited) {
+			t.Fatalf("%s has exited: %s", program, out.String())
+		}
+		conn, err := net.DialTimeout("tcp", "localhost:"+port, time.Second)
+		if err != nil {
+			return false
+		}
+		conn.Close()
+		return true
+	})
+	return port
+}
+
+// everything tries a server-everything that is reached through the entry.
+func everything(t *testing.T, u *config.Upstream, revision string) {
+	t.Helper()
+	u.Name, u.Timeout = "fake", 20*time.Second
+	p := start(t, Options{}, u)
+	var wait sync.WaitGroup
+	for i := range 20 {
+		wait.Go(func() {
+			r, err := p.CallTool(context.Background(), "fake", "get-sum", value.FromEntries([]value.Entry{
+				{Key: "a", Value: value.FromInt(int64(i))}, {Key: "b", Value: value.FromInt(1000)},
+			}))
+			if err != nil || !strings.Contains(text(r.Reply), fmt.Sprint(1000+i)) {
+				t.Errorf("%d: %s, %v", i, r.Reply.JSON(), err)
+			}
+		})
+	}
+	wait.Wait()
+	if got := mustCall(t, p, "get-structured-content", `{"location":"New York"}`).Get("structuredContent"); got.Get("temperature").Kind() != value.Number {
+		t.Error(got.JSON())
+	}
+	if reply := mustCall(t, p, "echo", `{}`); !reply.Get("isError").Bool() {
+		t.Errorf("wrong arguments: %s", reply.JSON())
+	}
+	s, err := p.Status(context.Background(), "fake")
+	if err != nil || s.Protocol != revision || len(s.Tools) < 10 || s.Name == "" {
+		t.Errorf("%s %s speaks %s, has %d tools, %v; want %s", s.Name, s.Version, s.Protocol, len(s.Tools), err, revision)
+	}
+	var mu sync.Mutex
+	steps := 0
+	ctx := WithListener(context.Background(), Listener{Notify: func(n Notification) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n.Method == MethodProgress {
+			steps++
+		}
+	}})
+	args, _ := value.Parse(`{"duration":0.5,"steps":5}`)
+	if _, err := p.CallTool(ctx, "fake", "trigger-long-running-operation", args); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if steps < 4 { // proxies may let the result overtake the last
+		t.Errorf("%d of 5 steps were reported", steps)
+	}
+}
+
+func TestRealServersOverEveryTransport(t *testing.T) {
+	t.Run("everything over HTTP", func(t *testing.T) {
+		port := serveReal(t, "mcp-server-everything", nil, "streamableHttp")
+		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
+	})
+	t.Run("everything over SSE", func(t *testing.T) {
+		port := serveReal(t, "mcp-server-everything", nil, "sse")
+		everything(t, &config.Upstream{Transport: config.SSE, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
+	})
+	t.Run("supergateway over WebSocket", func(t *testing.T) {
+		port := serveReal(t, "supergateway", nil, "--stdio", "mcp-server-everything", "--outputTransport", "ws", "--port", "PORT", "--messagePath", "/ws")
+		everything(t, &config.Upstream{Transport: config.WebSocket, URL: "ws://localhost:" + port + "/ws"}, "2025-11-25")
+	})
+	t.Run("supergateway over SSE", func(t *testing.T) {
+		port := serveReal(t, "supergateway", nil, "--stdio", "mcp-server-everything", "--outputTransport", "sse", "--port", "PORT")
+		everything(t, &config.Upstream{Transport: config.SSE, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
+	})
+	t.Run("mcp-proxy, 2026-07-28", func(t *testing.T) {
+		port := serveReal(t, "mcp-proxy", nil, "--port", "PORT", "--", "mcp-server-everything")
+		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2026-07-28")
+	})
+	t.Run("mcp-proxy, before 2026-07-28", func(t *testing.T) {
+		port := serveReal(t, "mcp-proxy", nil, "--port", "PORT", "--no-modern", "--", "mcp-server-everything")
+		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
+	})
+}
+
+// The server of the official Go SDK is one that nobody here has written.
+func TestServerOfTheOfficialGoSDK(t *testing.T) {
+	type args struct {
+		Name string `json:"name"`
+	}
+	newServer := func() *official.Server {
+		s := official.NewServer(&official.Implementation{Name: "foreign", Version: "3"}, nil)
+		official.AddTool(s, &official.Tool{Name: "greet", Description: "greets"},
+			func(ctx context.Context, r *official.CallToolRequest, a args) (*official.CallToolResult, map[string]any, error) {
+				_ = r.Session.NotifyProgress(ctx, &official.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1})
+				return nil, map[string]any{"greeting": "Hello, " + a.Name}, nil
+			})
+		return s
+	}
+	get := func(s *official.Server) func(*http.Request) *official.Server {
+		return func(*http.Request) *official.Server { return s }
+	}
+	for _, c := range []struct {
+		name string
+		open func(*testing.T) *config.Upstream
+	}{
+		{"http", func(t *testing.T) *config.Upstream {
+			return web(t, config.HTTP, official.NewStreamableHTTPHandler(get(newServer()), nil))
+		}},
+		{"http, answers in JSON", func(t *testing.T) *config.Upstream {
+			return web(t, config.HTTP, official.NewStreamableHTTPHandler(get(newServer()), &official.StreamableHTTPOptions{JSONResponse: true}))
+		}},
+		{"http, stateless", func(t *testing.T) *config.Upstream {
+			return web(t, config.HTTP, official.NewStreamableHTTPHandler(get(newServer()), &official.StreamableHTTPOptions{Stateless: true}))
+		}},
+		{"sse", func(t *testing.T) *config.Upstream {
+			return web(t, config.SSE, official.NewSSEHandler(get(newServer()), nil))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := start(t, Options{}, c.open(t))
+			var wait sync.WaitGroup
+			for i := range 30 {
+				wait.Go(func() {
+					name := fmt.Sprint("caller ", i)
+					r, err := p.CallTool(context.Background(), "fake", "greet", value.FromEntries([]value.Entry{{Key: "name", Value: value.FromString(name)}}))
+					if got := r.Reply.Get("structuredContent").Get("greeting").Str(); err != nil || got != "Hello, "+name {
+						t.Errorf("%s, %v", r.Reply.JSON(), err)
+					}
+				})
+			}
+			wait.Wait()
+			s, err := p.Status(context.Background(), "fake")
+			if err != nil || s.Name != "foreign" || len(s.Tools) != 1 {
+				t.Errorf("%+v, %v", s, err)
+			}
+			t.Logf("%s speaks %s", s.Name, s.Protocol)
+		})
+	}
+	t.Run("in this process", func(t *testing.T) {
+		dial := func(context.Context, *config.Upstream) (io.ReadWriteCloser, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				_ = newServer().Run(context.Background(), &official.IOTransport{Reader: theirs, Writer: theirs})
+			}()
+			return ours, nil
+		}
+		p := start(t, Options{Dial: dial}, &config.Upstream{Name: "fake"})
+		if got := mustCall(t, p, "greet", `{"name":"you"}`).Get("structuredContent").Get("greeting").Str(); got != "Hello, you" {
+			t.Error(got)
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package upstream
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// TestNoCredentialIsEverWritten lets every kind of credential be used, refused
+// and echoed, and looks for all of them in all that is written: the log at
+// every level, errors with all that is in them, results that are errors, what
+// a pool tells of itself, and identities.
+func TestNoCredentialIsEverWritten(t *testing.T) {
+	as := mcptest.StartAuthServer(t)
+	server := mcptest.StartProtected(t, as)
+	tokens := tokensFor(t, server, "alice", "bob", "carol")
+	login := loginAs(t, "alice")
+	argv, _, _ := tokenCommand(t, tokens[1])
+	header := func(v string) func(context.Context) context.Context {
+		return func(ctx context.Context) context.Context { return withHeader(ctx, "X-Token", v) }
+	}
+	nobody := func(ctx context.Context) context.Context { return ctx }
+
+	var out logged
+	var secrets []string
+	for name, c := range map[string]struct {
+		entry   *config.Upstream
+		options Options
+		carry   func(context.Context) context.Context
+		secrets []string
+	}{
+		"static header": {
+			entry: remote(server.URL, nil, func(u *config.Upstream) {
+				u.Headers = []config.Header{{Name: "Authorization", Value: "Bearer " + tokens[0]}}
+				u.Secrets = []string{tokens[0]}
+			}),
+			carry: nobody, secrets: tokens[:1],
+		},
+		"forwarded":             {entry: remote(server.URL, nil, forwarding), carry: header(tokens[2]), secrets: tokens[2:]},
+		"forwarded and refused": {entry: remote(server.URL, nil, forwarding), carry: header("forwarded-and-refused"), secrets: []string{"forwarded-and-refused"}},
+		"bearer": {
+			entry: remote(server.URL, &config.Auth{Type: config.AuthBearer, Token: "configured-and-refused"}),
+			carry: nobody, secrets: []string{"configured-and-refused"},
+		},
+		"command": {entry: remote(server.URL, &config.Auth{Type: config.AuthBearer, TokenCommand: argv}), carry: nobody, secrets: tokens[1:2]},
+		"client": {
+			entry: remote(server.URL, worker(config.FlowClientCredentials)), carry: nobody, secrets: []string{"worker-secret"},
+		},
+		"wrong client": {
+			entry: remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowClientCredentials, ClientID: "worker", ClientSecret: "wrong/secret+of client"}),
+			carry: nobody, secrets: []string{"wrong/secret+of client"},
+		},
+		"login": {
+			entry:   remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode}),
+			options: login, carry: nobody,
+		},
+		"refresh token": {
+			entry:   remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowRefreshToken, ClientID: "desktop", RefreshToken: "made-up-refresh-token"}),
+			options: Options{TokenFile: loginAs(t, "bob").TokenFile}, carry: nobody, secrets: []string{"made-up-refresh-token"},
+		},
+		"exchange": {
+			entry: remote(server.URL, &config.Auth{
+				Type: config.AuthTokenExchange, ClientID: "worker", ClientSecret: "worker-secret", Scopes: []string{"read"},
+				From: "X-Token", SubjectTokenType: config.AccessTokenType,
+			}),
+			carry: header("Bearer " + tokens[0]), secrets: tokens[:1],
+		},
+		"source": {
+			entry: remote(server.URL, nil), options: Options{Credentials: map[string]CredentialSource{"fake": byCaller{}}},
+			carry: func(ctx context.Context) context.Context {
+				return WithCredentials(ctx, Credentials{Caller: tokens[1]})
+			},
+			secrets: tokens[1:2],
+		},
+	} {
+		c.options.Log = out.logger()
+		c.entry.Retry = &config.Retry{MaxAttempts: 2, InitialDelay: 1, MaxDelay: 1, Backoff: 1}
+		p := start(t, c.options, c.entry)
+		ctx := c.carry(t.Context())
+		for _, tool := range []string{"whoami", "leak", "no-such-tool", "leak"} {
+			r, err := p.CallTool(ctx, "fake", tool, value.Undef)
+			fmt.Fprintf(&out, "%s, %s: %s %v %+v\n", name, tool, r.Reply.JSON(), err, err)
+			if err != nil {
+				tellAll(&out, err)
+			}
+			// The next call finds its token refused.
+			sent, _ := server.Tokens()
+			server.Distrust(sent[len(sent)-1])
+		}
+		fmt.Fprintf(&out, "%+v\n", p.Stats())
+		status, err := p.Status(ctx, "fake")
+		fmt.Fprintf(&out, "%+v %v\n", status, err)
+		secrets = append(secrets, c.secrets...)
+	}
+	stored, err := (&tokenStore{path: login.TokenFile}).read()
+	if err != nil || len(stored) != 1 {
+		t.Fatalf("the store has %d records, %v", len(stored), err)
+	}
+	for _, r := range stored {
+		secrets = append(secrets, r.AccessToken, r.RefreshToken)
+	}
+	sent, _ := server.Tokens()
+	secrets = append(secrets, sent...)
+
+	written := out.String()
+	if n := strings.Count(written, redacted); n < 10 {
+		t.Errorf("only %d secrets were taken out; nothing was echoed", n)
+	}
+	for _, s := range secrets {
+		for _, form := range []string{s, url.QueryEscape(s), base64.StdEncoding.EncodeToString([]byte("worker:" + s))} {
+			if at := strings.Index(written, form); at >= 0 {
+				t.Errorf("%q was written:\n%s", s, written[max(0, at-300):min(len(written), at+len(form)+50)])
+			}
+		}
+	}
+}
+
+// tellAll writes all errors that an error is made of.
+func tellAll(out *logged, err error) {
+	fmt.Fprintf(out, "%T %v\n", err, err)
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if in := e.Unwrap(); in != nil {
+			tellAll(out, in)
+		}
+	case interface{ Unwrap() []error }:
+		for _, in := range e.Unwrap() {
+			tellAll(out, in)
+		}
+	}
+}
+
+func TestRedactorLearnsAndForgets(t *testing.T) {
+	r := newRedactor([]string{"first-secret"})
+	r.learn("second-secret", "x") // too short to be one
+	if got := r.text("first-secret second-secret x"); got != "[redacted] [redacted] x" {
+		t.Errorf("got %q", got)
+	}
+	child := r.with([]string{"third-secret"})
+	r.learn("fourth-secret")
+	if got := child.text("first-secret second-secret third-secret fourth-secret"); got != "[redacted] [redacted] [redacted] [redacted]" {
+		t.Errorf("got %q", got)
+	}
+	if got := r.text("third-secret"); got != "third-secret" {
+		t.Errorf("got %q", got)
+	}
+	for n := range 10 * maxLearned {
+		r.learn(fmt.Sprintf("secret-%05d", n))
+	}
+	if got := r.text("first-secret"); got != redacted {
+		t.Errorf("what was there from the start is forgotten: %q", got)
+	}
+	if len(r.learned) != maxLearned {
+		t.Errorf("%d secrets are learned, want %d", len(r.learned), maxLearned)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	status := func(code int, challenge, body string) error {
+		h := http.Header{}
+		if challenge != "" {
+			h.Set("WWW-Authenticate", challenge)
+		}
+		return &statusError{Status: code, Header: h, Body: body}
+	}
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"401":                       {status(401, "", ""), true},
+		"403":                       {status(403, "", "not for you"), false},
+		"403 with a challenge":      {status(403, `Bearer error="insufficient_scope", scope="a b"`, ""), true},
+		"403 that says so":          {status(403, "", `{"error":"invalid_token"}`), true},
+		"400 that says so":          {status(400, "", `{"error":"invalid_token"}`), true},
+		"400":                       {status(400, "", "unauthorized words"), false},
+		"500":                       {status(500, "", "token expired"), false},
+		"an RPC error":              {&RPCError{Code: -32000, Message: "Unauthorized"}, true},
+		"an expired token":          {&RPCError{Code: -32603, Message: "The access token expired at noon: token expired"}, true},
+		"another RPC error":         {&RPCError{Code: -32000, Message: "no record 401"}, false},
+		"a long RPC error":          {&RPCError{Code: -32000, Message: "unauthorized " + strings.Repeat("x", longestRefusal)}, false},
+		"inside a Error":            {&Error{Server: "s", Message: "m", Err: status(401, "", "")}, true},
+		"a result that is an error": {refusedReply(mustParse(t, `{"isError":true,"content":[{"type":"text","text":"401 Unauthorized"}]}`)), true},
+		"one about something else":  {refusedReply(mustParse(t, `{"isError":true,"content":[{"type":"text","text":"bob is unauthorized"}]}`)), false},
+		"one that is none":          {refusedReply(mustParse(t, `{"content":[{"type":"text","text":"invalid_token"}]}`)), false},
+	} {
+		if got := c.err != nil && refusal(c.err); got != c.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+func mustParse(t testing.TB, text string) value.Value {
+	t.Helper()
+	v, err := value.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

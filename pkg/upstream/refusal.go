@@ -1,0 +1,118 @@
+package upstream
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// refusalTexts are how servers say in words that a credential is not good (any
+// more): the error codes of RFC 6750, 3.1, and what is common beside them.
+var refusalTexts = []string{
+	"invalid_token", "invalid token", "token is invalid", "token invalid",
+	"expired token", "token expired", "token has expired", "token is expired", "token_expired", "expired_token",
+	"unauthorized", "unauthenticated", "not authenticated", "authentication required",
+	"invalid credentials", "invalid access token", "invalid api key", "http 401", "status 401", "status code 401",
+}
+
+// replyTexts are those of refusalTexts that count in a tool's own words too,
+// which may be about anything.
+var replyTexts = []string{"invalid_token", "token has expired", "token is expired", "token expired", "expired token", "401 unauthorized"}
+
+// longestRefusal bounds the bytes of a text that can be a refusal.
+const longestRefusal = 2048
+
+// refusal reports whether the server refused the credentials of a request.
+func refusal(err error) bool {
+	var status *statusError
+	if errors.As(err, &status) {
+		switch status.Status {
+		case http.StatusUnauthorized:
+			return true
+		case http.StatusForbidden:
+			code := challengeOf(err).code
+			return code == "insufficient_scope" || code == "invalid_token" || saysOneOf(status.Body, replyTexts)
+		case http.StatusBadRequest:
+			return saysOneOf(status.Body, replyTexts)
+		}
+		return false
+	}
+	var reply *refusedReplyError
+	if errors.As(err, &reply) {
+		return true
+	}
+	var rpc *RPCError
+	return errors.As(err, &rpc) && saysOneOf(rpc.Message, refusalTexts)
+}
+
+// refusedReplyError is a tool's result that says that a credential is not good.
+type refusedReplyError struct{ text string }
+
+// Error returns what the tool said.
+func (e *refusedReplyError) Error() string { return "the tool answered: " + quote([]byte(e.text)) }
+
+// refusedReply returns the error that a tool's result stands for, where the
+// result says that the credentials are not good.
+func refusedReply(reply value.Value) error {
+	if !reply.Get("isError").Bool() {
+		return nil
+	}
+	for _, part := range reply.Get("content").Elems() {
+		if text := part.Get("text").Str(); saysOneOf(text, replyTexts) {
+			return &refusedReplyError{text}
+		}
+	}
+	return nil
+}
+
+func saysOneOf(text string, of []string) bool {
+	if len(text) > longestRefusal {
+		return false
+	}
+	text = strings.ToLower(text)
+	for _, t := range of {
+		if strings.Contains(text, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// challenge is what WWW-Authenticate says of a bearer token (RFC 6750, 3; RFC
+// 9728, 5.1).
+type challenge struct {
+	code     string // invalid_token, insufficient_scope …
+	scopes   []string
+	metadata string // address of the protected-resource metadata
+}
+
+// challengeOf returns the challenge in err, empty where there is none.
+func challengeOf(err error) challenge {
+	var status *statusError
+	if !errors.As(err, &status) {
+		return challenge{}
+	}
+	return parseChallenge(status.Header)
+}
+
+func parseChallenge(h http.Header) challenge {
+	var c challenge
+	all, err := oauthex.ParseWWWAuthenticate(h.Values("WWW-Authenticate"))
+	if err != nil {
+		return c // what cannot be read says nothing
+	}
+	for _, one := range all {
+		if c.metadata == "" {
+			c.metadata = one.Params["resource_metadata"]
+		}
+		if one.Scheme == "bearer" {
+			c.code = one.Params["error"]
+			c.scopes = strings.Fields(one.Params["scope"])
+		}
+	}
+	return c
+}

@@ -1,0 +1,148 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// SessionKey names one session: that of a caller with a server.
+type SessionKey struct {
+	Server string
+	Caller string // a hash that stands for the credentials; empty for nobody in particular
+}
+
+// SavedSession is what it takes to go on with a session over streamable HTTP.
+type SavedSession struct {
+	ID       string    `json:"id"`
+	URL      string    `json:"url"`      // of the server that gave the id
+	Revision string    `json:"revision"` // of the protocol
+	Name     string    `json:"name"`     // of the server, as it says itself
+	Version  string    `json:"version"`
+	Saved    time.Time `json:"saved"`
+	// ListChanged and Logs are capabilities of the server.
+	ListChanged bool `json:"listChanged,omitempty"`
+	Logs        bool `json:"logs,omitempty"`
+}
+
+// SessionStore keeps sessions beyond the life of a pool. Its methods are called
+// by any number of goroutines, once for each session that is opened or
+// forgotten. Errors are logged; the session goes on without the store.
+type SessionStore interface {
+	// Load returns a session that was saved; its ID is empty where there is none.
+	Load(ctx context.Context, key SessionKey) (SavedSession, error)
+	// Save saves a session in the place of an older one.
+	Save(ctx context.Context, key SessionKey, s SavedSession) error
+	// Delete forgets a session, because its server did. It is no error if there
+	// is none.
+	Delete(ctx context.Context, key SessionKey) error
+}
+
+// fileStore keeps sessions in a file that only its owner can read. Any number
+// of servers of this process may share it; of several processes the last to
+// write wins.
+type fileStore struct{ path string }
+
+var _ SessionStore = fileStore{}
+
+// fileStores guards all files: they are small and seldom written.
+var fileStores sync.Mutex
+
+// maxSaved is how many sessions a file holds; the oldest go first.
+const maxSaved = 10_000
+
+// savedFile is the form of the file: sessions by server and caller.
+type savedFile map[string]map[string]SavedSession
+
+func (f fileStore) Load(_ context.Context, key SessionKey) (SavedSession, error) {
+	fileStores.Lock()
+	defer fileStores.Unlock()
+	all, err := f.read()
+	return all[key.Server][key.Caller], err
+}
+
+func (f fileStore) Save(_ context.Context, key SessionKey, s SavedSession) error {
+	return f.change(func(all savedFile) {
+		if all[key.Server] == nil {
+			all[key.Server] = map[string]SavedSession{}
+		}
+		all[key.Server][key.Caller] = s
+		all.trim()
+	})
+}
+
+func (f fileStore) Delete(_ context.Context, key SessionKey) error {
+	return f.change(func(all savedFile) { delete(all[key.Server], key.Caller) })
+}
+
+func (f fileStore) change(change func(savedFile)) error {
+	fileStores.Lock()
+	defer fileStores.Unlock()
+	all, err := f.read()
+	if err != nil {
+		return err
+	}
+	change(all)
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return f.write(text)
+}
+
+func (f fileStore) read() (savedFile, error) {
+	text, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return savedFile{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := savedFile{}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("%s is not a file of sessions: %w", f.path, err)
+	}
+	return all, nil
+}
+
+// write replaces the file as a whole, so that nobody ever reads half of it.
+func (f fileStore) write(text []byte) error {
+	temp, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+"-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(text)
+	if err2 := temp.Close(); err == nil {
+		err = err2
+	}
+	if err == nil {
+		err = os.Rename(temp.Name(), f.path)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
+}
+
+// trim drops the oldest session where there are too many.
+func (all savedFile) trim() {
+	count := 0
+	var server, caller string
+	var oldest time.Time
+	for s, sessions := range all {
+		for c, saved := range sessions {
+			if count++; count == 1 || saved.Saved.Before(oldest) {
+				server, caller, oldest = s, c, saved.Saved
+			}
+		}
+	}
+	if count > maxSaved {
+		delete(all[server], caller)
+	}
+}

@@ -1,0 +1,117 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Status is what a server answers to somebody who looks after it.
+type Status struct {
+	Server    string
+	Transport string // stdio, http, sse or websocket
+	Protocol  string // revision of MCP that is spoken; empty before the handshake
+	// Name and Version are the server's own.
+	Name, Version string
+	// Tools are as Pool.Tools returns them.
+	Tools []value.Value
+	// RoundTrip is the time of one question and answer: a ping, or since
+	// 2026-07-28 server/discover. It is 0 where the server does not answer.
+	RoundTrip time.Duration
+}
+
+// Status connects to a server, if it is not connected, and asks it how it is.
+// ctx bounds the wait. Errors are *[Error]; what was found out before one is in
+// the status.
+func (p *Pool) Status(ctx context.Context, server string) (Status, error) {
+	s, err := p.server("status", server, "")
+	if err != nil {
+		return Status{Server: server}, err
+	}
+	out := Status{Server: s.entry.Name, Transport: s.entry.Transport}
+	err = s.with(ctx, "status", func(ctx context.Context, session *session) error {
+		out.Protocol, out.Name, out.Version = session.peer.revision, session.peer.name, session.peer.version
+		took, err := session.ping(ctx)
+		if err != nil {
+			return err
+		}
+		out.RoundTrip = took
+		out.Tools, err = session.tools(ctx)
+		return err
+	})
+	return out, err
+}
+
+// ping returns how long a question and its answer take.
+func (s *session) ping(ctx context.Context) (time.Duration, error) {
+	method := mcp.MethodPing
+	if s.peer.modern() {
+		method = mcp.MethodServerDiscover // there is no ping
+	}
+	began := time.Now()
+	_, err := s.request(ctx, &outgoing{method: string(method)}, s.server.entry.Timeout)
+	var rpc *RPCError
+	if errors.As(err, &rpc) && !s.forgotten(err) {
+		err = nil // an answer it is
+	}
+	return time.Since(began), err
+}
+
+// Stats is what a pool knows of a server without asking it.
+type Stats struct {
+	Server    string `json:"server"`
+	Transport string `json:"transport"`
+	// State is "idle" before the first call and when every session has ended,
+	// "connecting", "connected", "failed" where the last attempt to open a
+	// session failed, or "closed".
+	State    string `json:"state"`
+	Sessions int    `json:"sessions"` // open now, one for each identity that calls
+	Opened   int64  `json:"opened"`   // sessions opened so far
+	Traffic
+}
+
+// Stats returns the state of each server, in the order in which the pool got
+// them. It asks and starts none.
+func (p *Pool) Stats() []Stats {
+	all := make([]Stats, 0, len(p.names))
+	for _, name := range p.names {
+		all = append(all, p.servers[name].stats())
+	}
+	return all
+}
+
+func (s *server) stats() Stats {
+	out := Stats{
+		Server: s.entry.Name, Transport: s.entry.Transport, State: "idle",
+		Opened: s.opened.Load(), Traffic: s.traffic(),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var connecting, failed bool
+	for _, h := range s.holders {
+		h.mu.Lock()
+		switch {
+		case h.opening != nil:
+			connecting = true
+		case h.current != nil && !isClosed(h.current.link.over()):
+			out.Sessions++
+		case h.failed:
+			failed = true
+		}
+		h.mu.Unlock()
+	}
+	switch {
+	case s.closed:
+		out.State, out.Sessions = "closed", 0
+	case out.Sessions > 0:
+		out.State = "connected"
+	case connecting:
+		out.State = "connecting"
+	case failed:
+		out.State = "failed"
+	}
+	return out
+}

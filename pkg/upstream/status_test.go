@@ -1,0 +1,55 @@
+package upstream
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+)
+
+func TestStatusConnectsAndTellsWhatItFound(t *testing.T) {
+	everyTransport(t, mcptest.Script{}, func(t *testing.T, u *config.Upstream) {
+		p := start(t, Options{}, u)
+		s, err := p.Status(context.Background(), "fake")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Server != "fake" || s.Transport != u.Transport || s.Protocol == "" || s.Name != "fake" || s.Version != "1.0.0" ||
+			len(s.Tools) != len(mcptest.Builtins) || s.RoundTrip <= 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+	p := start(t, Options{}, child(mcptest.Script{Start: mcptest.StartExit}))
+	if s, err := p.Status(context.Background(), "fake"); err == nil || s.Transport != config.Stdio || s.Protocol != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestStatsFollowTheStateOfAServer(t *testing.T) {
+	good := child(mcptest.Script{})
+	bad := child(mcptest.Script{Start: mcptest.StartExit}, func(u *config.Upstream) { u.Name = "bad" })
+	p := start(t, Options{}, good, bad)
+	want := func(fake, bad string, opened int64) {
+		t.Helper()
+		s := p.Stats()
+		if s[0].Server != "fake" || s[0].State != fake || s[1].State != bad || s[0].Opened != opened {
+			t.Errorf("%+v", s)
+		}
+	}
+	want("idle", "idle", 0)
+	mustCall(t, p, "echo", `{}`)
+	_, _ = p.Tools(context.Background(), "bad")
+	want("connected", "failed", 1)
+	mustFail(t, p, "exit", `{}`)
+	want("idle", "failed", 1)
+	mustCall(t, p, "echo", `{}`)
+	want("connected", "failed", 2)
+	if s := p.Stats()[0]; s.Calls != 3 || s.Errors != 1 || s.Sessions != 1 {
+		t.Errorf("%+v", s)
+	}
+	if err := p.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want("closed", "closed", 2)
+}
