@@ -83,6 +83,9 @@ type httpLink struct {
 	keep      bool                   // leave the session open at the end
 	forgotten atomic.Bool            // the server does not know the session any more
 
+	mu      sync.Mutex
+	waiting map[string]*elsewhere // by the request's id
+
 	pool context.Context // ends with the pool, and with it requests under way
 	life context.Context // ends with the link
 	kill context.CancelFunc
@@ -110,11 +113,51 @@ func (l *httpLink) session() string {
 	return ""
 }
 
+// elsewhere is a request whose answer may come on another stream than its own.
+type elsewhere struct {
+	got    *answer
+	cancel func() // stops waiting on its own
+}
+
 // request posts a request and waits for its result.
 func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.pool, cancel)()
+	if m.revision == modernRevision {
+		return l.exchange(ctx, m)
+	}
+	w := &elsewhere{cancel: cancel}
+	l.mu.Lock()
+	l.waiting[m.id] = w
+	l.mu.Unlock()
+	result, err := l.exchange(ctx, m)
+	l.mu.Lock()
+	delete(l.waiting, m.id)
+	got := w.got
+	l.mu.Unlock()
+	if got != nil {
+		return got.result, got.err
+	}
+	return result, err
+}
+
+// deliver takes an answer that came on the stream on which the server speaks
+// unasked. Servers send it there when the request's own stream has ended.
+func (l *httpLink) deliver(id string, a answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.waiting[id]
+	if w == nil || w.got != nil {
+		l.diary.wrong("an answer with an id that no request waits for: " + quote([]byte(id)))
+		return
+	}
+	w.got = &a
+	w.cancel()
+}
+
+// exchange posts a request and reads what comes back.
+func (l *httpLink) exchange(ctx context.Context, m *outgoing) (json.RawMessage, error) {
 	response, err := l.post(ctx, m)
 	if err != nil {
 		return nil, err
@@ -398,19 +441,24 @@ func newStatusError(r *http.Response) *statusError {
 }
 
 // listen holds the stream on which the server speaks unasked, where it has one.
-func (l *httpLink) listen(ctx context.Context, revision string) {
+// The channel is closed once it is open, or will not open for now.
+func (l *httpLink) listen(ctx context.Context, revision string) <-chan struct{} {
+	open := make(chan struct{})
 	l.inBackground(func() {
+		settled := sync.OnceFunc(func() { close(open) })
+		defer settled()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(l.life, cancel)()
 		r := &receiver{limit: l.limit, odd: l.diary.wrong, reply: l.reply}
 		r.in.Store(l.in.Load())
-		r.deliver = func(string, answer) { l.diary.wrong("an answer where no request was made") }
-		r.deliverOnly = r.deliver
+		r.deliver = l.deliver
+		r.deliverOnly = func(string, answer) {} // it was odd already
 		var cursor cursor
 		var pause pause
 		for {
 			response, err := l.get(ctx, revision, cursor.id)
+			settled()
 			var status *statusError
 			var kind *contentTypeError
 			switch {
@@ -425,6 +473,7 @@ func (l *httpLink) listen(ctx context.Context, revision string) {
 			}
 		}
 	})
+	return open
 }
 
 // end closes the session and waits until nothing of the link runs.

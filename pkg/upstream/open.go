@@ -109,7 +109,7 @@ func (s *server) header() http.Header {
 func (s *server) openHTTP(ctx context.Context, d *diary) *httpLink {
 	l := &httpLink{
 		client: s.http(), url: s.entry.URL, header: s.header(), limit: s.entry.MaxMessageBytes, diary: d,
-		keep: s.store != nil, pool: s.life, done: make(chan struct{}),
+		keep: s.store != nil, waiting: map[string]*elsewhere{}, pool: s.life, done: make(chan struct{}),
 	}
 	l.life, l.kill = context.WithCancel(context.WithoutCancel(ctx))
 	return l
