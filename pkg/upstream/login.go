@@ -22,7 +22,7 @@ const loginTimeout = 5 * time.Minute
 
 // login gets tokens by the authorization code flow with PKCE (RFC 6749, 4.1;
 // RFC 7636; RFC 8252 for the loopback redirect) and keeps them. open shows an
-// address to a person. The store must be locked.
+// address to a person.
 func (o *oauth) login(ctx context.Context, seen challenge, open func(context.Context, string) error) (record, error) {
 	e, err := o.discover(ctx, seen)
 	if err != nil {
@@ -70,6 +70,11 @@ func (o *oauth) login(ctx context.Context, seen challenge, open func(context.Con
 		r.Scopes = strings.Fields(granted)
 	}
 	r.take(t)
+	unlock, err := o.store.lock(o.key())
+	if err != nil {
+		return record{}, o.unstored(err)
+	}
+	defer unlock()
 	if err := o.store.save(o.key(), r); err != nil {
 		return record{}, o.unstored(err)
 	}

@@ -90,11 +90,6 @@ func (a *authority) login(ctx context.Context, open func(context.Context, string
 	if err != nil {
 		return Login{}, err
 	}
-	unlock, err := o.store.lock()
-	if err != nil {
-		return Login{}, o.unstored(err)
-	}
-	defer unlock()
 	r, err := o.login(ctx, challenge{}, open)
 	if err != nil {
 		return Login{}, err
@@ -128,7 +123,7 @@ func (a *authority) logout(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	unlock, err := o.store.lock()
+	unlock, err := o.store.lock(o.key())
 	if err != nil {
 		return false, o.unstored(err)
 	}
