@@ -39,8 +39,9 @@ type peer struct {
 
 func (p *peer) modern() bool { return p.meta != "" }
 
-// handshake finds out how the server wants to be spoken to, unless that is
-// known, and gets to know it. Over HTTP the question is server/discover first,
+// handshake finds out how the server wants to be spoken to and gets to know it.
+// What is known of it goes first, but a server may have been replaced by
+// another one. Over HTTP the question is server/discover first,
 // as the revision of 2026-07-28 says; elsewhere it is initialize, because some
 // older servers end when they are asked anything before it.
 func (s *session) handshake(ctx context.Context, known era) (era, error) {
@@ -57,7 +58,7 @@ func (s *session) handshake(ctx context.Context, known era) (era, error) {
 	if err == nil {
 		return found, nil
 	}
-	if known != eraUnknown || ctx.Err() != nil || !answered(err) {
+	if ctx.Err() != nil || !answered(err) {
 		return eraUnknown, err
 	}
 	if err2 := second(ctx); err2 == nil {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -191,7 +192,7 @@ func (l *httpLink) exchange(ctx context.Context, m *outgoing) (json.RawMessage, 
 	answered := func() bool { return got != nil }
 	switch kind := contentType(response); kind {
 	case "application/json":
-		if err = readMessage(response.Body, r); err == nil && got == nil {
+		if err = readMessage(response.Body, response.ContentLength, r); err == nil && got == nil {
 			err = fmt.Errorf("%w: %s", errBroken, odd)
 		}
 	case "text/event-stream":
@@ -221,33 +222,43 @@ func contentType(r *http.Response) string {
 	return kind
 }
 
-// readMessage takes a body that is one message.
-func readMessage(body io.Reader, r *receiver) error {
-	var (
-		e    envelope
-		text []byte
-	)
-	buf := make([]byte, 32<<10)
+// readMessage takes a body that is one message, of size bytes where that is
+// known.
+func readMessage(body io.Reader, size int64, r *receiver) error {
+	var e envelope
+	if size <= 0 || size > maxPresize {
+		size = minRead
+	}
+	text := make([]byte, 0, size+1) // one more, to see the end without growing
 	for {
-		n, err := body.Read(buf)
-		e.feed(buf[:n])
-		if int64(e.pos) <= r.limit {
-			text = append(text, buf[:n]...)
-		} else {
+		if cap(text)-len(text) == 0 {
+			text = slices.Grow(text, minRead)
+		}
+		n, err := body.Read(text[len(text):cap(text)])
+		e.feed(text[len(text) : len(text)+n])
+		text = text[:len(text)+n]
+		if int64(len(text)) > r.limit {
 			// Only one answer can come here, so the rest tells nothing.
 			r.deliverOnly("", answer{err: &tooLongError{r.limit}})
 			return nil
 		}
-		if err == nil {
-			continue
-		}
-		r.take(text, &e, !errors.Is(err, io.EOF) || !e.complete() && e.state != notAnObject)
-		if errors.Is(err, io.EOF) {
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF):
+			r.take(text, &e, !e.complete() && e.state != notAnObject)
 			return nil
+		default:
+			r.take(text, &e, true)
+			return overError("broke the connection: " + err.Error())
 		}
-		return overError("broke the connection: " + err.Error())
 	}
 }
+
+// Sizes of the buffer of a body.
+const (
+	minRead    = 512
+	maxPresize = 1 << 20 // of what a server claims to send
+)
 
 // follow takes the events of an answer until it is there. A stream that ends
 // before, and whose events had ids, is asked for the rest (MCP of 2025-11-25,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -136,16 +135,20 @@ var errForgotten = errors.New("the server has forgotten the session")
 
 // sessionTexts are how servers say that they do not know a session, in the
 // message of a JSON-RPC error -32600 or -32000, or of HTTP 400.
-var sessionTexts = []string{"session"}
+var sessionTexts = []string{"session", "not initialized"}
 
 // forgotten reports whether err says that the server does not know the session
 // (any more).
 func (s *session) forgotten(err error) bool {
-	if s.peer.modern() {
-		return false
-	}
 	var status *statusError
 	var rpc *RPCError
+	switch answered := errors.As(err, &rpc); {
+	case answered && rpc.Code == mcp.UNSUPPORTED_PROTOCOL_VERSION:
+		return true // it is another server now
+	case s.peer.modern():
+		// There are no sessions, but the server may be an older one now.
+		return answered && errors.As(err, &status) && rpc.Code == codeServerError && saysOneOf(rpc.Message, sessionTexts)
+	}
 	over, overHTTP := s.link.(*httpLink)
 	if errors.As(err, &status) && status.Status == http.StatusNotFound {
 		_, posts := s.link.(*sseLink)
@@ -154,13 +157,7 @@ func (s *session) forgotten(err error) bool {
 	if !errors.As(err, &rpc) || rpc.Code != mcp.INVALID_REQUEST && rpc.Code != codeServerError {
 		return false
 	}
-	text := strings.ToLower(rpc.Message)
-	for _, t := range sessionTexts {
-		if strings.Contains(text, t) {
-			return true
-		}
-	}
-	return false
+	return saysOneOf(rpc.Message, sessionTexts)
 }
 
 // codeServerError is the first code that servers may give a meaning to
