@@ -91,3 +91,26 @@ func TestAMissingScopeIsAskedFor(t *testing.T) {
 	p := start(t, Options{TokenFile: o.TokenFile}, remote(server.URL, login))
 	mustRefuse(t, t.Context(), p, "the scopes that this takes: read", "mcpServers.fake.auth.scopes", "mcpgraph auth login fake")
 }
+
+func TestAServerMayGetAnotherAuthorizationServer(t *testing.T) {
+	before, after := mcptest.StartAuthServer(t), mcptest.StartAuthServer(t)
+	server := mcptest.StartProtected(t, before)
+	o := loginAs(t, "alice")
+	login := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode})
+	person, without := start(t, o, login), start(t, Options{TokenFile: o.TokenFile}, login)
+	client := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
+	mustBe(t, t.Context(), person, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+	mustBe(t, t.Context(), without, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+	mustBe(t, t.Context(), client, who{Client: "worker", Scope: "read"})
+
+	server.Move(after)
+	// A secret that was configured is not told to another server by itself.
+	mustRefuse(t, t.Context(), client, "changed from "+before.URL+" to "+after.URL, "mcpServers.fake.auth.issuer")
+	mustRefuse(t, t.Context(), client, "changed from "+before.URL+" to "+after.URL)
+	mustRefuse(t, t.Context(), without, "the login has ended", "mcpgraph auth login fake")
+	mustBe(t, t.Context(), person, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+	if logins, err := without.Logins(t.Context()); err != nil || logins[0].Issuer != after.URL {
+		t.Errorf("got %+v, %v", logins, err)
+	}
+	mustBe(t, t.Context(), without, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+}

@@ -24,7 +24,7 @@ const loginTimeout = 5 * time.Minute
 // RFC 7636; RFC 8252 for the loopback redirect) and keeps them. open shows an
 // address to a person.
 func (o *oauth) login(ctx context.Context, seen challenge, open func(context.Context, string) error) (record, error) {
-	e, err := o.discover(ctx, seen)
+	e, err := o.discoverAgain(ctx, seen) // it may have moved since the last one
 	if err != nil {
 		return record{}, err
 	}
@@ -36,6 +36,9 @@ func (o *oauth) login(ctx context.Context, seen challenge, open func(context.Con
 	}
 	defer back.close()
 	scopes := o.scopes(e, seen)
+	if before, ok, err := o.store.load(o.key()); err == nil && ok && before.Issuer == e.issuer && o.missesScopes(seen) {
+		scopes = union(before.Scopes, scopes) // more is asked for, not something else
+	}
 	if e.offline {
 		scopes = union(scopes, []string{"offline_access"})
 	}

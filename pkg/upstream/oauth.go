@@ -121,7 +121,7 @@ func (o *oauth) refusedBy(err error) error {
 // clientCredentials gets a token for the program itself (RFC 6749, 4.4).
 func (o *oauth) clientCredentials(ctx context.Context, why renewal) (Token, error) {
 	seen := challengeOf(why.challenge)
-	e, err := o.discover(ctx, seen)
+	e, err := o.rediscover(ctx, why)
 	if err != nil {
 		return Token{}, err
 	}
@@ -212,6 +212,11 @@ func (o *oauth) kept(ctx context.Context, why renewal) (t Token, before bool, er
 		return r.token(), true, nil // another process was faster
 	case r.RefreshToken == "", o.missesScopes(seen):
 		return Token{}, ok, nil
+	case why.challenge != nil && r.Issuer != "":
+		e, err := o.rediscover(ctx, why)
+		if err == nil && e.issuer != r.Issuer {
+			return Token{}, ok, nil // the tokens are another's
+		}
 	}
 	var refused *tokenError
 	switch err := o.refresh(ctx, &r); {

@@ -92,8 +92,9 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 				tellAll(&out, err)
 			}
 			// The next call finds its token refused.
-			sent, _ := server.Tokens()
-			server.Distrust(sent[len(sent)-1])
+			if sent, _ := server.Tokens(); len(sent) > 0 {
+				server.Distrust(sent[len(sent)-1])
+			}
 		}
 		fmt.Fprintf(&out, "%+v\n", p.Stats())
 		status, err := p.Status(ctx, "fake")
