@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -172,6 +173,16 @@ func (s *session) resume(saved SavedSession) {
 	}
 }
 
+// address returns the server's URL without secrets.
+func (s *server) address() string {
+	u, err := url.Parse(s.entry.URL)
+	if err != nil {
+		return ""
+	}
+	u.User = nil
+	return s.redact.text(u.String())
+}
+
 // saved returns the session to go on with; nil where there is none.
 func (s *server) saved(ctx context.Context, key SessionKey) *SavedSession {
 	if s.store == nil {
@@ -182,7 +193,7 @@ func (s *server) saved(ctx context.Context, key SessionKey) *SavedSession {
 		s.log.Warn("the saved session cannot be read; another one is opened", "error", s.redact.err(err))
 		return nil
 	}
-	if saved.ID == "" || saved.URL != s.entry.URL || !isLegacy(saved.Revision) {
+	if saved.ID == "" || saved.URL != s.address() || !isLegacy(saved.Revision) {
 		return nil
 	}
 	return &saved
@@ -198,7 +209,7 @@ func (s *server) save(ctx context.Context, key SessionKey, session *session) {
 	if id := over.session(); id != "" && !session.peer.modern() {
 		p := session.peer
 		err = s.store.Save(ctx, key, SavedSession{
-			ID: id, URL: s.entry.URL, Revision: p.revision, Name: p.name, Version: p.version,
+			ID: id, URL: s.address(), Revision: p.revision, Name: p.name, Version: p.version,
 			Saved: time.Now().UTC(), ListChanged: p.listChanged, Logs: p.logs,
 		})
 	} else {

@@ -73,7 +73,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 		entry:   &own,
 		dial:    o.Dial,
 		log:     o.Log.With("server", own.Name),
-		redact:  newRedactor(own.Secrets),
+		redact:  newRedactor(slices.Concat(own.Secrets, urlSecrets(own.URL))),
 		answers: o.Answers,
 		store:   o.SessionStore,
 		holders: map[identity]*holder{},
@@ -172,7 +172,9 @@ func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(cont
 		session, err := h.session(with, tool)
 		odd := 0
 		if err == nil {
-			odd, _ = session.link.seen().oddities()
+			seen := session.link.seen()
+			seen.redact.learn(g.secrets...) // which may be others than those it was opened with
+			odd, _ = seen.oddities()
 			err = f(with, session, g)
 		}
 		s.release(h)
