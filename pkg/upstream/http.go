@@ -66,17 +66,17 @@ type elsewhere struct {
 
 // request posts a request and waits for its result.
 func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(l.pool, cancel)()
+	h, release := detach(ctx, l.pool)
+	defer release()
 	if m.revision == modernRevision {
-		return l.exchange(ctx, m)
+		result, err := l.exchange(h, m)
+		return result, h.because(ctx, err)
 	}
-	w := &elsewhere{cancel: cancel}
+	w := &elsewhere{cancel: h.cancel}
 	l.mu.Lock()
 	l.waiting[m.id] = w
 	l.mu.Unlock()
-	result, err := l.exchange(ctx, m)
+	result, err := l.exchange(h, m)
 	l.mu.Lock()
 	delete(l.waiting, m.id)
 	got := w.got
@@ -84,7 +84,7 @@ func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, e
 	if got != nil {
 		return got.result, got.err
 	}
-	return result, err
+	return result, h.because(ctx, err)
 }
 
 // deliver takes an answer that came on the stream on which the server speaks
@@ -102,12 +102,12 @@ func (l *httpLink) deliver(id string, a answer) {
 }
 
 // exchange posts a request and reads what comes back.
-func (l *httpLink) exchange(ctx context.Context, m *outgoing) (json.RawMessage, error) {
+func (l *httpLink) exchange(h *detached, m *outgoing) (json.RawMessage, error) {
+	ctx := context.Context(h)
 	response, err := l.post(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
 	if m.method == string(mcp.MethodInitialize) {
 		if id := response.Header.Get(mcp.HeaderSessionID); id != "" {
 			l.id.Store(&id)
@@ -136,13 +136,15 @@ func (l *httpLink) exchange(ctx context.Context, m *outgoing) (json.RawMessage, 
 	answered := func() bool { return got != nil }
 	switch kind := contentType(response); kind {
 	case "application/json":
+		defer response.Body.Close()
 		if err = readMessage(response.Body, response.ContentLength, r); err == nil && got == nil {
 			err = fmt.Errorf("%w: %s", errBroken, odd)
 		}
 	case "text/event-stream":
+		defer h.finish(response.Body)
 		err = l.follow(ctx, response.Body, r, m.revision, answered)
 	default:
-		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxErrorBody))
+		drop(response)
 		return nil, &contentTypeError{response.StatusCode, kind}
 	}
 	switch {
