@@ -144,7 +144,7 @@ does.`,
 	mcpFlag(root, &mcpFiles)
 	root.AddCommand(
 		a.serveCommand(), a.validateCommand(), a.runCommand(), a.evalCommand(),
-		a.statusCommand(), a.exportCommand(), a.graphCommand(), a.schemaCommand(), a.versionCommand(), a.completionCommand(),
+		a.statusCommand(), a.exportCommand(), a.authCommand(), a.graphCommand(), a.schemaCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	return root
 }

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 			os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 		},
 		"fakeserver": func() { os.Exit(mcptest.Run()) },
+		"browser":    browser,
 	})
 }
 

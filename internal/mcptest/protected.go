@@ -23,10 +23,10 @@ import (
 // of the token, and the header X-Tenant; "leak" answers with an error that
 // holds the whole Authorization, and writes it to the log.
 type Protected struct {
-	URL  string
-	auth *AuthServer
+	URL string
 
 	mu         sync.Mutex
+	auth       *AuthServer
 	distrusted map[string]bool
 	tokens     []string
 	refusals   int
@@ -47,7 +47,7 @@ func StartProtected(t testing.TB, auth *AuthServer) *Protected {
 	mux.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"resource": p.URL, "authorization_servers": []string{auth.URL}, "scopes_supported": []string{"read"},
+			"resource": p.URL, "authorization_servers": []string{p.authServer().URL}, "scopes_supported": []string{"read"},
 		})
 	})
 	mux.Handle("/mcp", p.guard(mcpserver.NewStreamableHTTPServer(s)))
@@ -77,6 +77,19 @@ func (p *Protected) Distrust(token string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.distrusted[token] = true
+}
+
+// Move gives the server another authorization server.
+func (p *Protected) Move(to *AuthServer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.auth = to
+}
+
+func (p *Protected) authServer() *AuthServer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.auth
 }
 
 // Tokens returns the tokens that were sent so far, each once, and how many
@@ -113,7 +126,7 @@ func (p *Protected) guard(next http.Handler) http.Handler {
 			return
 		}
 		trusted := p.trusts(token)
-		who, err := p.auth.Introspect(r.Context(), token)
+		who, err := p.authServer().Introspect(r.Context(), token)
 		switch {
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusBadGateway)

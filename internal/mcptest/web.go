@@ -177,7 +177,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // session returns the session of a request, or answers that there is none.
 func (w *Web) session(rw http.ResponseWriter, r *http.Request, m message) *webSession {
 	if w.Modern {
-		if r.Method != http.MethodPost || m.Method == "initialize" {
+		if r.Method != http.MethodPost || r.Header.Get("Mcp-Protocol-Version") != "2026-07-28" {
 			rw.Header().Set("Content-Type", "application/json")
 			rw.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"unsupported protocol version","data":{"supported":["2026-07-28"]}}}`, orNull(m.ID))

@@ -97,14 +97,25 @@ func (e *entry) headers() []Header {
 	return out
 }
 
-// credentialWords are what names of headers with credentials hold.
+// credentialWords are what names of credentials hold.
 var credentialWords = []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"}
 
-// isCredential reports whether a header with this name holds a credential, also
-// where it is written in the file itself.
-func isCredential(header string) bool {
-	header = strings.ToLower(header)
-	return slices.ContainsFunc(credentialWords, func(word string) bool { return strings.Contains(header, word) })
+// isCredential reports whether a header, variable or parameter with this name
+// holds a credential, also where it is written in the file itself.
+func isCredential(name string) bool {
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	return slices.ContainsFunc(credentialWords, func(word string) bool { return strings.Contains(name, word) })
+}
+
+// minNamed is the length from which the value of a variable or parameter whose
+// name sounds like a credential counts as one. MAX_TOKENS=100 is none.
+const minNamed = 8
+
+// keepNamed is keep for a value whose name tells whether it is a secret.
+func (e *entry) keepNamed(name, val string) {
+	if isCredential(name) && len(val) >= minNamed {
+		e.keep(val)
+	}
 }
 
 // keep adds a value to those that must not be shown.
@@ -148,6 +159,12 @@ func (e *entry) url(transport string) string {
 	case !slices.Contains(valid, u.Scheme):
 		e.decoder.report(f.Problem(diag.CodeValue, fmt.Sprintf(
 			"the url %s of %s does not begin with %s://", written, e.owner, strings.Join(valid, ":// or "))))
+	default:
+		for name, values := range u.Query() {
+			for _, v := range values {
+				e.keepNamed(name, v)
+			}
+		}
 	}
 	return s
 }

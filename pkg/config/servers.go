@@ -81,6 +81,7 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 		u.Command = e.filled("command")
 		u.Args = e.strings("args")
 		for _, f := range e.stringMap(n, "env") {
+			e.keepNamed(f.Name, f.Value)
 			u.Env = append(u.Env, EnvVar(f))
 		}
 		u.InheritEnv = e.inherit()

@@ -59,8 +59,9 @@ type Upstream struct {
 	Auth           *Auth    // nil: none
 	Session        *Session // nil: memory
 
-	// Secrets holds the values that came from the environment. They must not
-	// appear in what the program writes.
+	// Secrets holds the values that came from the environment, and those that
+	// are written in the file under names of credentials. They must not appear
+	// in what the program writes.
 	Secrets []string
 }
 

@@ -112,3 +112,16 @@ mcpServers:
 		t.Errorf("_meta is forwarded by %+v", u.ForwardMeta)
 	}
 }
+
+func TestValuesUnderNamesOfCredentialsAreSecrets(t *testing.T) {
+	f := mustParse(t, `
+mcpServers:
+  process: {command: x, env: {GITHUB_TOKEN: ghp_12345, OPENAI_API_KEY: sk-12345678, MAX_TOKENS: 100, MODE: production}}
+  address: {url: "https://a.example/mcp?api_key=k-12345678&page=12345678"}
+`, Options{})
+	for i, want := range [][]string{{"ghp_12345", "sk-12345678"}, {"k-12345678"}} {
+		if got := f.Upstreams[i].Secrets; !slices.Equal(got, want) {
+			t.Errorf("secrets of %s are %q, want %q", f.Upstreams[i].Name, got, want)
+		}
+	}
+}

@@ -59,6 +59,7 @@ func newAuthority(s *server, o Options) *authority {
 	a := &authority{name: s.entry.Name, log: s.log, hint: "check " + s.setting("headers")}
 	a.nobody.hint = a.hint
 	if s.entry.Transport == config.Stdio {
+		a.nobody.hint = "check " + s.setting("env")
 		return a
 	}
 	for _, f := range s.entry.ForwardHeaders {
@@ -100,7 +101,7 @@ func (a *authority) authenticate(s *server, o Options) {
 	switch {
 	case auth.Type == config.AuthOAuth2:
 		if auth.Flow == config.FlowAuthorizationCode {
-			a.hint = "run mcpgraph auth login " + a.name
+			a.hint = fmt.Sprintf("run mcpgraph auth login %s -g CONFIG", a.name)
 			a.own.limit = max(a.own.limit, loginTimeout)
 		}
 		a.oauth = newOAuth(s, o)
@@ -177,6 +178,9 @@ func (a *authority) build(ctx context.Context, refresh bool) (*grant, error) {
 			return nil, g.cleanCredential(err)
 		}
 		g.token = t.Value
+		if a.exchange != nil {
+			g.keep(t.Value)
+		}
 	} else {
 		g.keeper = nil
 	}

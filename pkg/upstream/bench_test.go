@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -11,13 +12,15 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // BenchmarkCall compares one call through the pool with the same call through
-// the library's client, over stdio, with 1 and 64 callers. The server is the
-// same.
+// the library's client, over stdio and HTTP, with 1 and 64 callers. The server
+// is the same.
 func BenchmarkCall(b *testing.B) {
 	for _, size := range []struct {
 		name string
@@ -30,30 +33,40 @@ func BenchmarkCall(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		pool := func(b *testing.B) func() error {
-			p := start(b, Options{}, child(mcptest.Script{}))
-			return func() error {
-				_, err := p.CallTool(context.Background(), "fake", "echo", args)
-				return err
+		request := mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "echo", Arguments: json.RawMessage(size.args)}}
+		pool := func(open func(*testing.B) *config.Upstream) func(*testing.B) func() error {
+			return func(b *testing.B) func() error {
+				p := start(b, Options{}, open(b))
+				return func() error {
+					_, err := p.CallTool(context.Background(), "fake", "echo", args)
+					return err
+				}
 			}
 		}
-		library := func(b *testing.B) func() error {
-			c := libraryClient(b)
-			request := mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "echo", Arguments: json.RawMessage(size.args)}}
-			return func() error {
-				_, err := c.CallTool(context.Background(), request)
-				return err
+		library := func(open func(*testing.B) transport.Interface, revision string) func(*testing.B) func() error {
+			return func(b *testing.B) func() error {
+				c := libraryClient(b, open(b), revision)
+				return func() error {
+					_, err := c.CallTool(context.Background(), request)
+					return err
+				}
 			}
 		}
 		for _, way := range []struct {
 			name string
 			open func(*testing.B) func() error
-		}{{"pool", pool}, {"library", library}} {
+		}{
+			{"stdio/pool", pool(func(*testing.B) *config.Upstream { return child(mcptest.Script{}) })},
+			{"stdio/library", library(libraryStdio, mcp.LATEST_LEGACY_PROTOCOL_VERSION)},
+			{"http/pool", pool(func(b *testing.B) *config.Upstream { return web(b, config.HTTP, echoServer()) })},
+			{"http/library", library(libraryHTTP, mcp.LATEST_PROTOCOL_VERSION)},
+		} {
 			b.Run(size.name+"/"+way.name+"/1", func(b *testing.B) {
 				call := way.open(b)
 				if err := call(); err != nil { // the pool starts its server now
 					b.Fatal(err)
 				}
+				b.ReportAllocs()
 				for b.Loop() {
 					if err := call(); err != nil {
 						b.Fatal(err)
@@ -80,6 +93,16 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
+// echoServer is a server of the library's that answers the arguments.
+func echoServer() http.Handler {
+	s := mcpserver.NewMCPServer("echo", "1")
+	s.AddTool(mcp.Tool{Name: "echo", RawInputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(string(r.Params.RawArguments))}}, nil
+		})
+	return mcpserver.NewStreamableHTTPServer(s)
+}
+
 func make20k() []byte {
 	text := make([]byte, 20<<10)
 	for i := range text {
@@ -88,21 +111,38 @@ func make20k() []byte {
 	return text
 }
 
-func libraryClient(b *testing.B) *client.Client {
+func libraryStdio(*testing.B) transport.Interface {
 	u := child(mcptest.Script{})
 	command := func(_ context.Context, command string, _, args []string) (*exec.Cmd, error) {
 		cmd := exec.Command(command, args...)
 		cmd.Env = environ(u, os.Environ())
 		return cmd, nil
 	}
-	c := client.NewClient(transport.NewStdioWithOptions(u.Command, nil, u.Args, transport.WithCommandFunc(command)),
-		client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
+	return transport.NewStdioWithOptions(u.Command, nil, u.Args, transport.WithCommandFunc(command))
+}
+
+// libraryHTTP gives the library an HTTP client that keeps as many connections
+// as ours.
+func libraryHTTP(b *testing.B) transport.Interface {
+	u := web(b, config.HTTP, echoServer())
+	t, err := transport.NewStreamableHTTP(u.URL, transport.WithHTTPBasicClient(newHTTPClient(u.ConnectTimeout)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return t
+}
+
+func libraryClient(b *testing.B, t transport.Interface, revision string) *client.Client {
+	c := client.NewClient(t, client.WithProtocolVersion(revision))
 	if err := c.Start(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = c.Close() })
 	if _, err := c.Initialize(context.Background(), mcp.InitializeRequest{}); err != nil {
 		b.Fatal(err)
+	}
+	if c.ProtocolVersion() != revision {
+		b.Fatalf("it speaks %s", c.ProtocolVersion())
 	}
 	return c
 }

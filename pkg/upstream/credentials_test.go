@@ -26,7 +26,7 @@ func tokensFor(t testing.TB, server *mcptest.Protected, users ...string) []strin
 	for _, user := range users {
 		o := loginAs(t, user)
 		entry := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode, ClientID: "desktop"})
-		if _, err := start(t, o, entry).Login(t.Context(), "fake"); err != nil {
+		if _, err := start(t, o, entry).Login(t.Context(), "fake", o.OpenBrowser); err != nil {
 			t.Fatal(err)
 		}
 		r, _, err := (&tokenStore{path: o.TokenFile}).load("fake " + server.URL)

@@ -44,12 +44,45 @@ func (e *endpoints) style(secret string) oauth2.AuthStyle {
 // Discovery) from the protected-resource metadata of the server (RFC 9728) and
 // the metadata of its authorization server (RFC 8414).
 func (o *oauth) discover(ctx context.Context, seen challenge) (*endpoints, error) {
-	o.mu.Lock()
-	found := o.found
-	o.mu.Unlock()
-	if found != nil {
+	if found := o.known(); found != nil {
 		return found, nil
 	}
+	return o.discoverAgain(ctx, seen)
+}
+
+// known returns what was found out before, nil where nothing was.
+func (o *oauth) known() *endpoints {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.found
+}
+
+// rediscover is discover where the server has refused a token: it may have got
+// another authorization server (SEP-2352 of MCP). A secret of the config is for
+// the one that it was used with, and not told to another.
+func (o *oauth) rediscover(ctx context.Context, why renewal) (*endpoints, error) {
+	seen, before := challengeOf(why.challenge), o.known()
+	if why.challenge == nil || o.auth.TokenURL != "" || o.auth.Issuer != "" {
+		return o.discover(ctx, seen)
+	}
+	e, err := o.discoverAgain(ctx, seen)
+	switch {
+	case before == nil:
+	case err != nil:
+		return before, nil // what was good enough until now
+	case e.issuer != before.issuer && o.auth.ClientSecret != "":
+		o.mu.Lock()
+		o.found = before
+		o.mu.Unlock()
+		return nil, &credentialError{
+			message: fmt.Sprintf("its authorization server has changed from %s to %s", before.issuer, e.issuer),
+			hint:    "if that is meant, set " + o.setting("auth.issuer") + ", and check auth.clientId and auth.clientSecret",
+		}
+	}
+	return e, err
+}
+
+func (o *oauth) discoverAgain(ctx context.Context, seen challenge) (*endpoints, error) {
 	e, err := o.search(ctx, seen)
 	if err != nil {
 		return nil, &credentialError{

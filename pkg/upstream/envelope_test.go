@@ -103,7 +103,7 @@ func FuzzReplies(f *testing.F) {
 		s := newStream(bytes.NewReader(append(in, '\n')), nopCloser{io.Discard}, 256, func(string) {})
 		s.attach(&inbound{
 			notified: func(string, string, json.RawMessage) {},
-			asked:    func(context.Context, string, json.RawMessage) (json.RawMessage, *RPCError) { return []byte("{}"), nil },
+			asked:    func(string, json.RawMessage) (json.RawMessage, *RPCError) { return []byte("{}"), nil },
 		})
 		reply := s.desk.wait(`"c1"`)
 		s.start()

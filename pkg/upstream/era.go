@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -38,8 +39,9 @@ type peer struct {
 
 func (p *peer) modern() bool { return p.meta != "" }
 
-// handshake finds out how the server wants to be spoken to, unless that is
-// known, and gets to know it. Over HTTP the question is server/discover first,
+// handshake finds out how the server wants to be spoken to and gets to know it.
+// What is known of it goes first, but a server may have been replaced by
+// another one. Over HTTP the question is server/discover first,
 // as the revision of 2026-07-28 says; elsewhere it is initialize, because some
 // older servers end when they are asked anything before it.
 func (s *session) handshake(ctx context.Context, known era) (era, error) {
@@ -56,7 +58,7 @@ func (s *session) handshake(ctx context.Context, known era) (era, error) {
 	if err == nil {
 		return found, nil
 	}
-	if known != eraUnknown || ctx.Err() != nil || !answered(err) {
+	if ctx.Err() != nil || !answered(err) {
 		return eraUnknown, err
 	}
 	if err2 := second(ctx); err2 == nil {
@@ -86,10 +88,15 @@ var errOldServer = errors.New("its answer to server/discover names no revision t
 // discover asks for the server's revisions, as since 2026-07-28.
 func (s *session) discover(ctx context.Context) error {
 	s.peer = peer{revision: modernRevision, meta: s.server.modernMeta}
-	reply, err := s.request(ctx, &outgoing{method: string(mcp.MethodServerDiscover)}, 0)
-	if err == nil && !slices.ContainsFunc(reply.Get("supportedVersions").Elems(), func(v value.Value) bool {
-		return v.Str() == modernRevision
-	}) {
+	ask := func() (value.Value, error) {
+		return s.request(ctx, &outgoing{method: string(mcp.MethodServerDiscover)}, 0)
+	}
+	reply, err := ask()
+	var rpc *RPCError
+	if errors.As(err, &rpc) && rpc.Code == mcp.UNSUPPORTED_PROTOCOL_VERSION && names(rpc.Data.Get("supported")) {
+		reply, err = ask() // it says that it speaks what we do
+	}
+	if err == nil && !names(reply.Get("supportedVersions")) {
 		err = errOldServer
 	}
 	if err != nil {
@@ -103,6 +110,11 @@ func (s *session) discover(ctx context.Context) error {
 	s.told(info, reply.Get("capabilities"))
 	_, s.peer.mirrors = s.link.(*httpLink)
 	return nil
+}
+
+// names reports whether a list of revisions has the modern one.
+func names(revisions value.Value) bool {
+	return slices.ContainsFunc(revisions.Elems(), func(v value.Value) bool { return v.Str() == modernRevision })
 }
 
 // initialize performs the handshake of the older revisions with the newest of
@@ -146,16 +158,28 @@ func (s *server) introduce(name, version string) {
 // listener is a link on which the server can speak unasked only where we
 // listen: HTTP before 2026-07-28.
 type listener interface {
-	listen(ctx context.Context, revision string)
+	listen(ctx context.Context, revision string) (open <-chan struct{})
 }
 
+// listenTime bounds the wait for a server to let us listen.
+const listenTime = 2 * time.Second
+
 // hear makes the server's notifications come where nothing else does, until
-// the session ends.
-func (s *session) hear() {
+// the session ends. Where the server may ask us something while it works on a
+// call, it has to be able to before the first one.
+func (s *session) hear(ctx context.Context) {
 	l, ok := s.link.(listener)
 	switch {
 	case !s.peer.modern() && ok:
-		go l.listen(s.life, s.peer.revision)
+		open := l.listen(s.life, s.peer.revision)
+		if len(s.server.answers) == 0 {
+			return
+		}
+		select {
+		case <-open:
+		case <-time.After(listenTime):
+		case <-ctx.Done():
+		}
 	case s.peer.modern() && s.peer.listChanged:
 		go s.subscribe()
 	}

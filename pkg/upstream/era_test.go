@@ -91,6 +91,17 @@ const (
 	handshake  = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`
 )
 
+func TestServerThatIsReplacedByOneOfTheOtherEraIsFound(t *testing.T) {
+	for _, modern := range []bool{false, true} {
+		var h atomic.Pointer[mcptest.Web]
+		h.Store(&mcptest.Web{Modern: modern, Refuse: refuseAs(400, -32000, "Bad Request: No valid session ID provided")})
+		p := start(t, Options{}, web(t, config.HTTP, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.Load().ServeHTTP(w, r) })))
+		mustCall(t, p, "echo", `{}`)
+		h.Store(&mcptest.Web{Modern: !modern, Refuse: refuseAs(400, -32000, "Bad Request: No valid session ID provided")})
+		mustCall(t, p, "echo", `{}`)
+	}
+}
+
 func TestAnswerToEverythingIsNotTakenForTheModernEra(t *testing.T) {
 	p := start(t, Options{}, web(t, config.HTTP, rpcHandler(func(method string, _ value.Value, _ *http.Request) string {
 		switch method {

@@ -133,7 +133,7 @@ func (s *eventStream) data(e *event, part []byte) {
 // readEvents takes the messages of a stream until done says that it is enough,
 // or the stream ends, which is no error.
 func readEvents(body io.Reader, r *receiver, c *cursor, done func() bool) error {
-	s := &eventStream{lines: bufio.NewReaderSize(body, 16<<10), limit: r.limit, cursor: c}
+	s := &eventStream{lines: bufio.NewReader(body), limit: r.limit, cursor: c}
 	for {
 		e, err := s.next()
 		switch {

@@ -61,7 +61,7 @@ func (x *exchange) makeRoom() {
 func (x *exchange) fetch(ctx context.Context, subject string, why renewal) (Token, error) {
 	o := x.oauth
 	seen := challengeOf(why.challenge)
-	e, err := o.discover(ctx, seen)
+	e, err := o.rediscover(ctx, why)
 	if err != nil {
 		return Token{}, err
 	}

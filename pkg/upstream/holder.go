@@ -140,7 +140,7 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 	session := newSession(s, l, g)
 	if saved != nil {
 		session.resume(*saved)
-		session.hear()
+		session.hear(ctx)
 		s.log.Debug("session resumed")
 		return session, nil
 	}
@@ -153,7 +153,7 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 	}
 	s.era.Store(int32(found))
 	s.save(ctx, key, session)
-	session.hear()
+	session.hear(ctx)
 	s.log.Debug("connected", "after", time.Since(started), "revision", session.peer.revision)
 	return session, nil
 }

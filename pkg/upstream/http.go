@@ -1,73 +1,18 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"net"
 	"net/http"
-	"net/http/httptrace"
+	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
-
-// Sizes of a server's HTTP client.
-const (
-	maxIdleConns    = 256              // connections kept open between calls
-	idleConnTimeout = 90 * time.Second // as the standard library's own client
-	maxErrorBody    = 64 << 10         // bytes read of the body of an error
-)
-
-// newHTTPClient returns the client that all sessions with a server use: the
-// first phase of a connection over HTTP.
-func newHTTPClient(connect time.Duration) *http.Client {
-	dialer := &net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
-			MaxIdleConns: maxIdleConns, MaxIdleConnsPerHost: maxIdleConns, IdleConnTimeout: idleConnTimeout,
-			TLSHandshakeTimeout: connect,
-		},
-		CheckRedirect: sameHost,
-	}
-}
-
-// maxRedirects is how many redirections are followed.
-const maxRedirects = 10
-
-// sameHost refuses redirections to another host, which would get to see the
-// credentials that are meant for this one.
-func sameHost(r *http.Request, via []*http.Request) error {
-	first := via[0].URL
-	switch {
-	case r.URL.Host != first.Host || r.URL.Scheme != first.Scheme && r.URL.Scheme != "https":
-		return fmt.Errorf("it redirects to another host, %s", r.URL.Host)
-	case len(via) >= maxRedirects:
-		return errors.New("it redirects without end")
-	}
-	return nil
-}
-
-// contentTypeError is the error of an answer that is neither JSON nor a stream
-// of events.
-type contentTypeError struct {
-	status int
-	kind   string
-}
-
-func (e *contentTypeError) Error() string {
-	if e.kind == "" {
-		return fmt.Sprintf("HTTP %d without an answer", e.status)
-	}
-	return fmt.Sprintf("an answer of content type %q, which is not MCP", e.kind)
-}
 
 // httpLink carries one session over streamable HTTP (MCP of 2025-03-26 and
 // later): each message is a POST, and what the server says comes as JSON or as
@@ -82,6 +27,9 @@ type httpLink struct {
 	id        atomic.Pointer[string] // of the session; nil where there is none
 	keep      bool                   // leave the session open at the end
 	forgotten atomic.Bool            // the server does not know the session any more
+
+	mu      sync.Mutex
+	waiting map[string]*elsewhere // by the request's id
 
 	pool context.Context // ends with the pool, and with it requests under way
 	life context.Context // ends with the link
@@ -110,16 +58,56 @@ func (l *httpLink) session() string {
 	return ""
 }
 
+// elsewhere is a request whose answer may come on another stream than its own.
+type elsewhere struct {
+	got    *answer
+	cancel func() // stops waiting on its own
+}
+
 // request posts a request and waits for its result.
 func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(l.pool, cancel)()
+	h, release := detach(ctx, l.pool)
+	defer release()
+	if m.revision == modernRevision {
+		result, err := l.exchange(h, m)
+		return result, h.because(ctx, err)
+	}
+	w := &elsewhere{cancel: h.cancel}
+	l.mu.Lock()
+	l.waiting[m.id] = w
+	l.mu.Unlock()
+	result, err := l.exchange(h, m)
+	l.mu.Lock()
+	delete(l.waiting, m.id)
+	got := w.got
+	l.mu.Unlock()
+	if got != nil {
+		return got.result, got.err
+	}
+	return result, h.because(ctx, err)
+}
+
+// deliver takes an answer that came on the stream on which the server speaks
+// unasked. Servers send it there when the request's own stream has ended.
+func (l *httpLink) deliver(id string, a answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.waiting[id]
+	if w == nil || w.got != nil {
+		l.diary.wrong("an answer with an id that no request waits for: " + quote([]byte(id)))
+		return
+	}
+	w.got = &a
+	w.cancel()
+}
+
+// exchange posts a request and reads what comes back.
+func (l *httpLink) exchange(h *detached, m *outgoing) (json.RawMessage, error) {
+	ctx := context.Context(h)
 	response, err := l.post(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
 	if m.method == string(mcp.MethodInitialize) {
 		if id := response.Header.Get(mcp.HeaderSessionID); id != "" {
 			l.id.Store(&id)
@@ -148,13 +136,15 @@ func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, e
 	answered := func() bool { return got != nil }
 	switch kind := contentType(response); kind {
 	case "application/json":
-		if err = readMessage(response.Body, r); err == nil && got == nil {
+		defer response.Body.Close()
+		if err = readMessage(response.Body, response.ContentLength, r); err == nil && got == nil {
 			err = fmt.Errorf("%w: %s", errBroken, odd)
 		}
 	case "text/event-stream":
+		defer h.finish(response.Body)
 		err = l.follow(ctx, response.Body, r, m.revision, answered)
 	default:
-		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxErrorBody))
+		drop(response)
 		return nil, &contentTypeError{response.StatusCode, kind}
 	}
 	switch {
@@ -170,41 +160,43 @@ func (l *httpLink) request(ctx context.Context, m *outgoing) (json.RawMessage, e
 	return nil, both(errLost, overError("ended its answer"))
 }
 
-func contentType(r *http.Response) string {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil {
-		return r.Header.Get("Content-Type")
+// readMessage takes a body that is one message, of size bytes where that is
+// known.
+func readMessage(body io.Reader, size int64, r *receiver) error {
+	var e envelope
+	if size <= 0 || size > maxPresize {
+		size = minRead
 	}
-	return kind
-}
-
-// readMessage takes a body that is one message.
-func readMessage(body io.Reader, r *receiver) error {
-	var (
-		e    envelope
-		text []byte
-	)
-	buf := make([]byte, 32<<10)
+	text := make([]byte, 0, size+1) // one more, to see the end without growing
 	for {
-		n, err := body.Read(buf)
-		e.feed(buf[:n])
-		if int64(e.pos) <= r.limit {
-			text = append(text, buf[:n]...)
-		} else {
+		if cap(text)-len(text) == 0 {
+			text = slices.Grow(text, minRead)
+		}
+		n, err := body.Read(text[len(text):cap(text)])
+		e.feed(text[len(text) : len(text)+n])
+		text = text[:len(text)+n]
+		if int64(len(text)) > r.limit {
 			// Only one answer can come here, so the rest tells nothing.
 			r.deliverOnly("", answer{err: &tooLongError{r.limit}})
 			return nil
 		}
-		if err == nil {
-			continue
-		}
-		r.take(text, &e, !errors.Is(err, io.EOF) || !e.complete() && e.state != notAnObject)
-		if errors.Is(err, io.EOF) {
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF):
+			r.take(text, &e, !e.complete() && e.state != notAnObject)
 			return nil
+		default:
+			r.take(text, &e, true)
+			return overError("broke the connection: " + err.Error())
 		}
-		return overError("broke the connection: " + err.Error())
 	}
 }
+
+// Sizes of the buffer of a body.
+const (
+	minRead    = 512
+	maxPresize = 1 << 20 // of what a server claims to send
+)
 
 // follow takes the events of an answer until it is there. A stream that ends
 // before, and whose events had ids, is asked for the rest (MCP of 2025-11-25,
@@ -272,145 +264,25 @@ func (l *httpLink) inBackground(f func()) {
 	}
 }
 
-// drop lets the connection be used again.
-func drop(r *http.Response) {
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxErrorBody))
-	r.Body.Close()
-}
-
-func (l *httpLink) post(ctx context.Context, m *outgoing) (*http.Response, error) {
-	return l.send(ctx, http.MethodPost, m.body(), m)
-}
-
-// get opens a stream of events, from behind the event last on.
-func (l *httpLink) get(ctx context.Context, revision, last string) (*http.Response, error) {
-	m := &outgoing{revision: revision}
-	if last != "" {
-		m.mirrored = []string{mcp.HeaderLastEventID, last}
-	}
-	response, err := l.send(ctx, http.MethodGet, nil, m)
-	if err != nil {
-		return nil, err
-	}
-	if kind := contentType(response); kind != "text/event-stream" {
-		drop(response)
-		return nil, &contentTypeError{response.StatusCode, kind}
-	}
-	return response, nil
-}
-
-// send makes one HTTP request. Errors are of its context, *statusError,
-// errNotWritten where nothing went out, or errLost.
-func (l *httpLink) send(ctx context.Context, method string, body []byte, m *outgoing) (*http.Response, error) {
-	var written atomic.Bool
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil {
-				written.Store(true)
-			}
-		},
-	})
-	var reader io.Reader
-	if body != nil {
-		reader = bytes.NewReader(body)
-	}
-	request, err := http.NewRequestWithContext(traced, method, l.url, reader)
-	if err != nil {
-		return nil, both(errNotWritten, err)
-	}
-	if err := l.fill(ctx, request, m); err != nil {
-		return nil, both(errNotWritten, err)
-	}
-	response, err := l.client.Do(request)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		if !written.Load() {
-			return nil, both(errNotWritten, ctx.Err())
-		}
-		return nil, ctx.Err()
-	case err != nil && !written.Load():
-		return nil, both(errNotWritten, unwrapped(err))
-	case err != nil:
-		return nil, both(errLost, unwrapped(err))
-	case response.StatusCode >= 300:
-		defer response.Body.Close()
-		return nil, newStatusError(response)
-	}
-	return response, nil
-}
-
-// unwrapped takes the URL, which may hold a secret, out of an error of net/http.
-func unwrapped(err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
-	}
-	return err
-}
-
-// fill sets the headers of a request.
-func (l *httpLink) fill(ctx context.Context, r *http.Request, m *outgoing) error {
-	proof, err := proof(ctx)
-	if err != nil {
-		return err
-	}
-	h := r.Header
-	for name, values := range l.header {
-		h[name] = values
-	}
-	for name, values := range proof {
-		h[name] = values
-	}
-	if host := h.Get("Host"); host != "" {
-		r.Host = host
-	}
-	if r.Method == http.MethodPost {
-		h.Set("Content-Type", "application/json")
-		h.Set("Accept", "application/json, text/event-stream")
-	} else {
-		h.Set("Accept", "text/event-stream")
-	}
-	if m.revision != "" {
-		h.Set(mcp.HeaderProtocolVersion, m.revision)
-	}
-	if m.revision == modernRevision {
-		h.Set(mcp.HeaderMethod, m.method)
-		if name, ok := mcp.EncodeHeaderValue(m.name); ok && m.name != "" {
-			h.Set(mcp.HeaderName, name)
-		}
-	} else if id := l.session(); id != "" && m.method != string(mcp.MethodInitialize) {
-		h.Set(mcp.HeaderSessionID, id)
-	}
-	for i := 0; i+1 < len(m.mirrored); i += 2 {
-		h.Set(m.mirrored[i], m.mirrored[i+1])
-	}
-	return nil
-}
-
-// newStatusError reads the body of a refusal.
-func newStatusError(r *http.Response) *statusError {
-	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
-	e := &statusError{Status: r.StatusCode, Header: r.Header, Body: string(body)}
-	var env envelope
-	if env.feed(body); env.complete() && env.failure.found() {
-		e.rpc = rpcError(env.failure.of(body))
-	}
-	return e
-}
-
 // listen holds the stream on which the server speaks unasked, where it has one.
-func (l *httpLink) listen(ctx context.Context, revision string) {
+// The channel is closed once it is open, or will not open for now.
+func (l *httpLink) listen(ctx context.Context, revision string) <-chan struct{} {
+	open := make(chan struct{})
 	l.inBackground(func() {
+		settled := sync.OnceFunc(func() { close(open) })
+		defer settled()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(l.life, cancel)()
 		r := &receiver{limit: l.limit, odd: l.diary.wrong, reply: l.reply}
 		r.in.Store(l.in.Load())
-		r.deliver = func(string, answer) { l.diary.wrong("an answer where no request was made") }
-		r.deliverOnly = r.deliver
+		r.deliver = l.deliver
+		r.deliverOnly = func(string, answer) {} // it was odd already
 		var cursor cursor
 		var pause pause
 		for {
 			response, err := l.get(ctx, revision, cursor.id)
+			settled()
 			var status *statusError
 			var kind *contentTypeError
 			switch {
@@ -425,6 +297,7 @@ func (l *httpLink) listen(ctx context.Context, revision string) {
 			}
 		}
 	})
+	return open
 }
 
 // end closes the session and waits until nothing of the link runs.

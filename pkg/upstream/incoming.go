@@ -2,10 +2,10 @@ package upstream
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -19,7 +19,7 @@ type inbound struct {
 	// block.
 	notified func(origin, method string, params json.RawMessage)
 	// asked answers a request of the server's. It may take its time.
-	asked func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *RPCError)
+	asked func(method string, params json.RawMessage) (json.RawMessage, *RPCError)
 
 	asking atomic.Int32 // requests that asked is busy with
 }
@@ -171,7 +171,7 @@ func (r *receiver) request(line []byte, e *envelope) {
 	default:
 		go func() {
 			defer in.asking.Add(-1)
-			result, rpc := in.asked(context.Background(), method, params(line, e))
+			result, rpc := in.asked(method, params(line, e))
 			r.reply(replyLine(id, result, rpc))
 		}()
 	}
@@ -193,6 +193,9 @@ func replyLine(id, result json.RawMessage, rpc *RPCError) []byte {
 // quoted is how much of a line is shown.
 const quoted = 200
 
+// cutMark stands where the rest is not shown.
+const cutMark = `" … (`
+
 // quote shows the start of what a server wrote, on one line.
 func quote(line []byte) string {
 	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
@@ -201,5 +204,5 @@ func quote(line []byte) string {
 	if len(line) <= quoted {
 		return strconv.Quote(string(line))
 	}
-	return strconv.Quote(string(line[:quoted])) + fmt.Sprintf(" … (%d bytes)", len(line))
+	return strings.TrimSuffix(strconv.Quote(string(line[:quoted])), `"`) + cutMark + fmt.Sprintf("%d bytes)", len(line))
 }

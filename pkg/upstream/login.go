@@ -22,9 +22,9 @@ const loginTimeout = 5 * time.Minute
 
 // login gets tokens by the authorization code flow with PKCE (RFC 6749, 4.1;
 // RFC 7636; RFC 8252 for the loopback redirect) and keeps them. open shows an
-// address to a person. The store must be locked.
+// address to a person.
 func (o *oauth) login(ctx context.Context, seen challenge, open func(context.Context, string) error) (record, error) {
-	e, err := o.discover(ctx, seen)
+	e, err := o.discoverAgain(ctx, seen) // it may have moved since the last one
 	if err != nil {
 		return record{}, err
 	}
@@ -36,6 +36,9 @@ func (o *oauth) login(ctx context.Context, seen challenge, open func(context.Con
 	}
 	defer back.close()
 	scopes := o.scopes(e, seen)
+	if before, ok, err := o.store.load(o.key()); err == nil && ok && before.Issuer == e.issuer && o.missesScopes(seen) {
+		scopes = union(before.Scopes, scopes) // more is asked for, not something else
+	}
 	if e.offline {
 		scopes = union(scopes, []string{"offline_access"})
 	}
@@ -70,6 +73,11 @@ func (o *oauth) login(ctx context.Context, seen challenge, open func(context.Con
 		r.Scopes = strings.Fields(granted)
 	}
 	r.take(t)
+	unlock, err := o.store.lock(o.key())
+	if err != nil {
+		return record{}, o.unstored(err)
+	}
+	defer unlock()
 	if err := o.store.save(o.key(), r); err != nil {
 		return record{}, o.unstored(err)
 	}

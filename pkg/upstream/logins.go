@@ -24,15 +24,15 @@ type Login struct {
 }
 
 // Login logs a person in to a server whose auth has the flow
-// authorizationCode: [Options].OpenBrowser gets the address to go to, and the
-// browser comes back to a port of this machine. It waits until then, or until
-// ctx ends. Errors are *[Error].
-func (p *Pool) Login(ctx context.Context, server string) (Login, error) {
+// authorizationCode: open shows the address to go to, and the browser comes
+// back to a port of this machine. It waits until then, or until ctx ends.
+// Errors are *[Error].
+func (p *Pool) Login(ctx context.Context, server string, open func(ctx context.Context, url string) error) (Login, error) {
 	s, err := p.server("login", server, "")
 	if err != nil {
 		return Login{}, err
 	}
-	l, err := s.authority.login(ctx)
+	l, err := s.authority.login(ctx, open)
 	if err != nil {
 		return Login{}, s.failed(ctx, "login", "", nil, 0, err)
 	}
@@ -54,18 +54,24 @@ func (p *Pool) Logout(ctx context.Context, server string) (bool, error) {
 	return there, nil
 }
 
-// LoginOf returns what is known of the login to a server, without asking
-// anyone. Errors are *[Error].
-func (p *Pool) LoginOf(ctx context.Context, server string) (Login, error) {
-	s, err := p.server("login", server, "")
-	if err != nil {
-		return Login{}, err
+// Logins returns what is known of the logins to the servers that a person can
+// log in to, in the order of the servers and without asking anyone. Errors are
+// *[Error].
+func (p *Pool) Logins(ctx context.Context) ([]Login, error) {
+	var all []Login
+	for _, name := range p.names {
+		s := p.servers[name]
+		o, err := s.authority.person()
+		if err != nil {
+			continue
+		}
+		l, err := o.loggedIn()
+		if err != nil {
+			return nil, s.failed(ctx, "login", "", nil, 0, err)
+		}
+		all = append(all, l)
 	}
-	l, err := s.authority.loggedIn()
-	if err != nil {
-		return Login{}, s.failed(ctx, "login", "", nil, 0, err)
-	}
-	return l, nil
+	return all, nil
 }
 
 // person returns what logs in; an error where nobody can.
@@ -79,20 +85,12 @@ func (a *authority) person() (*oauth, error) {
 	}
 }
 
-func (a *authority) login(ctx context.Context) (Login, error) {
+func (a *authority) login(ctx context.Context, open func(context.Context, string) error) (Login, error) {
 	o, err := a.person()
 	if err != nil {
 		return Login{}, err
 	}
-	if o.open == nil {
-		return Login{}, &credentialError{message: "there is no browser to log in with"}
-	}
-	unlock, err := o.store.lock()
-	if err != nil {
-		return Login{}, o.unstored(err)
-	}
-	defer unlock()
-	r, err := o.login(ctx, challenge{}, o.open)
+	r, err := o.login(ctx, challenge{}, open)
 	if err != nil {
 		return Login{}, err
 	}
@@ -100,11 +98,7 @@ func (a *authority) login(ctx context.Context) (Login, error) {
 	return o.told(r, true)
 }
 
-func (a *authority) loggedIn() (Login, error) {
-	o, err := a.person()
-	if err != nil {
-		return Login{}, err
-	}
+func (o *oauth) loggedIn() (Login, error) {
 	r, ok, err := o.store.load(o.key())
 	if err != nil {
 		return Login{}, o.unstored(err)
@@ -129,7 +123,7 @@ func (a *authority) logout(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	unlock, err := o.store.lock()
+	unlock, err := o.store.lock(o.key())
 	if err != nil {
 		return false, o.unstored(err)
 	}

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -11,7 +12,12 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-func TestMain(m *testing.M) { mcptest.Main(m) }
+func TestMain(m *testing.M) {
+	if scenario := os.Getenv(scenarioVariable); scenario != "" {
+		os.Exit(conformanceClient(scenario, os.Args[len(os.Args)-1]))
+	}
+	mcptest.Main(m)
+}
 
 // child returns an entry named fake whose process serves the script.
 func child(s mcptest.Script, change ...func(*config.Upstream)) *config.Upstream {

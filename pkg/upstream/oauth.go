@@ -121,7 +121,7 @@ func (o *oauth) refusedBy(err error) error {
 // clientCredentials gets a token for the program itself (RFC 6749, 4.4).
 func (o *oauth) clientCredentials(ctx context.Context, why renewal) (Token, error) {
 	seen := challengeOf(why.challenge)
-	e, err := o.discover(ctx, seen)
+	e, err := o.rediscover(ctx, why)
 	if err != nil {
 		return Token{}, err
 	}
@@ -172,41 +172,11 @@ func union(a, b []string) []string {
 
 // stored gets a token from the store: the one that is there, while it is
 // fresh, else a new one for its refresh token (RFC 6749, 6), which is kept.
+// Where there is none the person has to log in.
 func (o *oauth) stored(ctx context.Context, why renewal) (Token, error) {
-	unlock, err := o.store.lock()
-	if err != nil {
-		return Token{}, o.unstored(err)
-	}
-	defer unlock()
-	r, ok, err := o.store.load(o.key())
-	if err != nil {
-		return Token{}, o.unstored(err)
-	}
-	o.redact.learn(r.AccessToken, r.RefreshToken, r.ClientSecret)
-	seen := challengeOf(why.challenge)
-	if o.auth.Flow == config.FlowRefreshToken && (!ok || r.Seed != hash("refresh token", o.auth.RefreshToken)) {
-		if r, err = o.seeded(ctx, seen); err != nil {
-			return Token{}, err
-		}
-		ok = true
-	}
-	now := time.Now()
-	needsMore := seen.code == "insufficient_scope" && o.auth.Flow == config.FlowAuthorizationCode
-	if ok && r.fresh(now) && r.AccessToken != why.stale {
-		return r.token(), nil // another process was faster
-	}
-	if ok && r.RefreshToken != "" && !needsMore {
-		err := o.refresh(ctx, &r)
-		var refused *tokenError
-		switch {
-		case err == nil:
-			if err := o.store.save(o.key(), r); err != nil {
-				return Token{}, o.unstored(err)
-			}
-			return r.token(), nil
-		case !errors.As(err, &refused) || refused.code != "invalid_grant":
-			return Token{}, &credentialError{message: "its token could not be renewed: " + err.Error()}
-		}
+	t, before, err := o.kept(ctx, why)
+	if err != nil || t.Value != "" {
+		return t, err
 	}
 	if o.auth.Flow == config.FlowRefreshToken {
 		return Token{}, &credentialError{
@@ -214,12 +184,62 @@ func (o *oauth) stored(ctx context.Context, why renewal) (Token, error) {
 			hint:    "put a new one into " + o.setting("auth.refreshToken"),
 		}
 	}
-	return o.loginWithin(ctx, seen, ok, needsMore)
+	return o.loginWithin(ctx, challengeOf(why.challenge), before)
+}
+
+// kept gets a token without a person, none where that is not possible. before
+// reports whether there was a login.
+func (o *oauth) kept(ctx context.Context, why renewal) (t Token, before bool, err error) {
+	unlock, err := o.store.lock(o.key())
+	if err != nil {
+		return Token{}, false, o.unstored(err)
+	}
+	defer unlock()
+	r, ok, err := o.store.load(o.key())
+	if err != nil {
+		return Token{}, false, o.unstored(err)
+	}
+	o.redact.learn(r.AccessToken, r.RefreshToken, r.ClientSecret)
+	seen := challengeOf(why.challenge)
+	if o.auth.Flow == config.FlowRefreshToken && (!ok || r.Seed != hash("refresh token", o.auth.RefreshToken)) {
+		if r, err = o.seeded(ctx, seen); err != nil {
+			return Token{}, false, err
+		}
+		ok = true
+	}
+	switch {
+	case ok && r.fresh(time.Now()) && r.AccessToken != why.stale:
+		return r.token(), true, nil // another process was faster
+	case r.RefreshToken == "", o.missesScopes(seen):
+		return Token{}, ok, nil
+	case why.challenge != nil && r.Issuer != "":
+		e, err := o.rediscover(ctx, why)
+		if err == nil && e.issuer != r.Issuer {
+			return Token{}, ok, nil // the tokens are another's
+		}
+	}
+	var refused *tokenError
+	switch err := o.refresh(ctx, &r); {
+	case errors.As(err, &refused) && refused.code == "invalid_grant":
+		return Token{}, true, nil
+	case err != nil:
+		return Token{}, true, &credentialError{message: "its token could not be renewed: " + err.Error()}
+	}
+	if err := o.store.save(o.key(), r); err != nil {
+		return Token{}, true, o.unstored(err)
+	}
+	return r.token(), true, nil
+}
+
+// missesScopes reports whether what was granted to a person is not enough:
+// refreshing does not add to it (RFC 6749, 6).
+func (o *oauth) missesScopes(seen challenge) bool {
+	return seen.code == "insufficient_scope" && o.auth.Flow == config.FlowAuthorizationCode
 }
 
 // loginWithin logs in while a call waits, where a browser may be opened for
 // it.
-func (o *oauth) loginWithin(ctx context.Context, seen challenge, before, needsMore bool) (Token, error) {
+func (o *oauth) loginWithin(ctx context.Context, seen challenge, before bool) (Token, error) {
 	if o.open != nil {
 		r, err := o.login(ctx, seen, o.open)
 		if err != nil {
@@ -227,9 +247,9 @@ func (o *oauth) loginWithin(ctx context.Context, seen challenge, before, needsMo
 		}
 		return r.token(), nil
 	}
-	e := &credentialError{message: "nobody has logged in to it yet", hint: fmt.Sprintf("run mcpgraph auth login %s", o.entry.Name)}
+	e := &credentialError{message: "nobody has logged in to it yet", hint: fmt.Sprintf("run mcpgraph auth login %s -g CONFIG", o.entry.Name)}
 	switch {
-	case needsMore:
+	case o.missesScopes(seen):
 		e.message = "the login has not got the scopes that this takes: " + strings.Join(seen.scopes, " ")
 		e.hint = "add them to " + o.setting("auth.scopes") + " and " + e.hint
 	case before:

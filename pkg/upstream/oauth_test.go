@@ -193,7 +193,7 @@ func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 	without := Options{TokenFile: o.TokenFile}
 
 	mustRefuse(t, t.Context(), start(t, without, entry), "nobody has logged in", "mcpgraph auth login fake")
-	login, err := start(t, o, entry).Login(t.Context(), "fake")
+	login, err := start(t, o, entry).Login(t.Context(), "fake", o.OpenBrowser)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,6 +214,9 @@ func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 		p = start(t, without, entry)
 	}
 
+	if logins, err := p.Logins(t.Context()); err != nil || len(logins) != 1 || !logins[0].LoggedIn || logins[0].Issuer != as.URL {
+		t.Errorf("Logins: %+v, %v", logins, err)
+	}
 	there, err := p.Logout(t.Context(), "fake")
 	if !there || err != nil {
 		t.Fatalf("Logout: %v, %v", there, err)
@@ -222,6 +225,9 @@ func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 	tokens, _ := server.Tokens()
 	if got, err := as.Introspect(t.Context(), tokens[len(tokens)-1]); err != nil || got.Active {
 		t.Errorf("after the logout the authorization server says %+v, %v", got, err)
+	}
+	if logins, err := p.Logins(t.Context()); err != nil || len(logins) != 1 || logins[0].LoggedIn {
+		t.Errorf("Logins after the logout: %+v, %v", logins, err)
 	}
 	if there, err := p.Logout(t.Context(), "fake"); there || err != nil {
 		t.Errorf("a second Logout: %v, %v", there, err)
@@ -241,7 +247,8 @@ func TestLoginWithoutAClientSaysWhatToRegister(t *testing.T) {
 	as := mcptest.StartAuthServer(t, "-register=false")
 	server := mcptest.StartProtected(t, as)
 	auth := &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode}
-	_, err := start(t, loginAs(t, "bob"), remote(server.URL, auth)).Login(t.Context(), "fake")
+	o := loginAs(t, "bob")
+	_, err := start(t, o, remote(server.URL, auth)).Login(t.Context(), "fake", o.OpenBrowser)
 	if err == nil || !strings.Contains(err.Error(), "does not register clients") || !strings.Contains(err.Error(), "mcpServers.fake.auth.clientId") {
 		t.Errorf("got %v", err)
 	}
@@ -264,7 +271,7 @@ func TestLoginIgnoresWhoeverElseCallsThePort(t *testing.T) {
 		return browse(ctx, address)
 	}
 	p := start(t, o, remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode}))
-	if _, err := p.Login(t.Context(), "fake"); err != nil {
+	if _, err := p.Login(t.Context(), "fake", o.OpenBrowser); err != nil {
 		t.Fatal(err)
 	}
 	mustBe(t, t.Context(), p, who{Sub: "alice", Client: "registered-3", Scope: "read"})
@@ -282,7 +289,7 @@ func TestLoginDistrustsAnotherIssuer(t *testing.T) {
 		return err
 	}
 	p := start(t, o, remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode}))
-	if _, err := p.Login(t.Context(), "fake"); err == nil || !strings.Contains(err.Error(), "https://evil.example") {
+	if _, err := p.Login(t.Context(), "fake", o.OpenBrowser); err == nil || !strings.Contains(err.Error(), "https://evil.example") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -292,7 +299,7 @@ func TestAConfiguredRefreshTokenIsKeptUpToDate(t *testing.T) {
 	server := mcptest.StartProtected(t, as)
 	o := loginAs(t, "carol")
 	login := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode, ClientID: "desktop"})
-	if _, err := start(t, o, login).Login(t.Context(), "fake"); err != nil {
+	if _, err := start(t, o, login).Login(t.Context(), "fake", o.OpenBrowser); err != nil {
 		t.Fatal(err)
 	}
 	store := tokenStore{path: o.TokenFile}
@@ -325,7 +332,7 @@ func TestProgramsShareTheirTokens(t *testing.T) {
 	server := mcptest.StartProtected(t, as)
 	o := loginAs(t, "alice")
 	entry := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode})
-	if _, err := start(t, o, entry).Login(t.Context(), "fake"); err != nil {
+	if _, err := start(t, o, entry).Login(t.Context(), "fake", o.OpenBrowser); err != nil {
 		t.Fatal(err)
 	}
 	r, _, err := (&tokenStore{path: o.TokenFile}).load("fake " + server.URL)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"net/url"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -109,7 +109,7 @@ func (s *server) header() http.Header {
 func (s *server) openHTTP(ctx context.Context, d *diary) *httpLink {
 	l := &httpLink{
 		client: s.http(), url: s.entry.URL, header: s.header(), limit: s.entry.MaxMessageBytes, diary: d,
-		keep: s.store != nil, pool: s.life, done: make(chan struct{}),
+		keep: s.store != nil, waiting: map[string]*elsewhere{}, pool: s.life, done: make(chan struct{}),
 	}
 	l.life, l.kill = context.WithCancel(context.WithoutCancel(ctx))
 	return l
@@ -136,16 +136,20 @@ var errForgotten = errors.New("the server has forgotten the session")
 
 // sessionTexts are how servers say that they do not know a session, in the
 // message of a JSON-RPC error -32600 or -32000, or of HTTP 400.
-var sessionTexts = []string{"session"}
+var sessionTexts = []string{"session", "not initialized"}
 
 // forgotten reports whether err says that the server does not know the session
 // (any more).
 func (s *session) forgotten(err error) bool {
-	if s.peer.modern() {
-		return false
-	}
 	var status *statusError
 	var rpc *RPCError
+	switch answered := errors.As(err, &rpc); {
+	case answered && rpc.Code == mcp.UNSUPPORTED_PROTOCOL_VERSION:
+		return true // it is another server now
+	case s.peer.modern():
+		// There are no sessions, but the server may be an older one now.
+		return answered && errors.As(err, &status) && rpc.Code == codeServerError && saysOneOf(rpc.Message, sessionTexts)
+	}
 	over, overHTTP := s.link.(*httpLink)
 	if errors.As(err, &status) && status.Status == http.StatusNotFound {
 		_, posts := s.link.(*sseLink)
@@ -154,13 +158,7 @@ func (s *session) forgotten(err error) bool {
 	if !errors.As(err, &rpc) || rpc.Code != mcp.INVALID_REQUEST && rpc.Code != codeServerError {
 		return false
 	}
-	text := strings.ToLower(rpc.Message)
-	for _, t := range sessionTexts {
-		if strings.Contains(text, t) {
-			return true
-		}
-	}
-	return false
+	return saysOneOf(rpc.Message, sessionTexts)
 }
 
 // codeServerError is the first code that servers may give a meaning to
@@ -175,6 +173,16 @@ func (s *session) resume(saved SavedSession) {
 	}
 }
 
+// address returns the server's URL without secrets.
+func (s *server) address() string {
+	u, err := url.Parse(s.entry.URL)
+	if err != nil {
+		return ""
+	}
+	u.User = nil
+	return s.redact.text(u.String())
+}
+
 // saved returns the session to go on with; nil where there is none.
 func (s *server) saved(ctx context.Context, key SessionKey) *SavedSession {
 	if s.store == nil {
@@ -185,7 +193,7 @@ func (s *server) saved(ctx context.Context, key SessionKey) *SavedSession {
 		s.log.Warn("the saved session cannot be read; another one is opened", "error", s.redact.err(err))
 		return nil
 	}
-	if saved.ID == "" || saved.URL != s.entry.URL || !isLegacy(saved.Revision) {
+	if saved.ID == "" || saved.URL != s.address() || !isLegacy(saved.Revision) {
 		return nil
 	}
 	return &saved
@@ -201,7 +209,7 @@ func (s *server) save(ctx context.Context, key SessionKey, session *session) {
 	if id := over.session(); id != "" && !session.peer.modern() {
 		p := session.peer
 		err = s.store.Save(ctx, key, SavedSession{
-			ID: id, URL: s.entry.URL, Revision: p.revision, Name: p.name, Version: p.version,
+			ID: id, URL: s.address(), Revision: p.revision, Name: p.name, Version: p.version,
 			Saved: time.Now().UTC(), ListChanged: p.listChanged, Logs: p.logs,
 		})
 	} else {

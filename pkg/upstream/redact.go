@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"cmp"
+	"encoding/base64"
 	"errors"
 	"net/url"
 	"slices"
@@ -28,13 +30,20 @@ type redactor struct {
 	mu      sync.RWMutex
 	fixed   []string
 	learned []string // of tokens that come and go
+	forms   *forms   // of all of them, above's included
+	seen    *forms   // of above, when forms was made
+}
+
+// forms is how secrets can look in a text.
+type forms struct {
+	all     []string // the longest first
 	replace *strings.Replacer
 }
 
 // newRedactor takes the secrets out as they are, as they stand in JSON and in
 // URLs, and line by line where they have several.
 func newRedactor(secrets []string) *redactor {
-	return &redactor{fixed: secrets, replace: replacer(secrets)}
+	return &redactor{fixed: secrets, forms: formsOf(secrets)}
 }
 
 // with returns a redactor of these secrets beside those of r.
@@ -42,32 +51,64 @@ func (r *redactor) with(secrets []string) *redactor {
 	if len(secrets) == 0 {
 		return r
 	}
-	more := newRedactor(secrets)
-	more.above = r
-	return more
+	return &redactor{above: r, fixed: secrets}
 }
 
 // learn adds secrets that have just come to be.
 func (r *redactor) learn(secrets ...string) {
+	if len(secrets) == 0 {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range secrets {
-		if len(s) < minSecret || slices.Contains(r.learned, s) {
+		if len(s) < minSecret || slices.Contains(r.learned, s) || slices.Contains(r.fixed, s) {
 			continue
 		}
 		if len(r.learned) == maxLearned {
-			r.learned = r.learned[1:]
+			r.learned = slices.Delete(r.learned, 0, 1)
 		}
 		r.learned = append(r.learned, s)
+		r.forms = nil
 	}
-	r.replace = replacer(slices.Concat(r.fixed, r.learned))
 }
 
-func replacer(secrets []string) *strings.Replacer {
-	var forms []string
+// secrets returns the secrets, above's included.
+func (r *redactor) secrets() []string {
+	if r == nil {
+		return nil
+	}
+	above := r.above.secrets()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Concat(r.fixed, r.learned, above)
+}
+
+// now returns the forms of the secrets. Those of above are among them: were
+// they looked for on their own, before or after, what one of the two leaves of
+// a secret of the other that contains it would stay.
+func (r *redactor) now() *forms {
+	if r == nil {
+		return nil
+	}
+	above := r.above.now()
+	r.mu.RLock()
+	f, seen := r.forms, r.seen
+	r.mu.RUnlock()
+	if f != nil && seen == above {
+		return f
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forms, r.seen = formsOf(slices.Concat(r.fixed, r.learned, r.above.secrets())), above
+	return r.forms
+}
+
+func formsOf(secrets []string) *forms {
+	var all []string
 	add := func(s string) {
 		if len(s) >= minSecret {
-			forms = append(forms, s)
+			all = append(all, s)
 		}
 	}
 	for _, s := range secrets {
@@ -81,23 +122,63 @@ func replacer(secrets []string) *strings.Replacer {
 		}
 	}
 	// Where one form begins like another, the longer one has to go first.
-	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	all = slices.Compact(all)
 	var pairs []string
-	for _, f := range slices.Compact(forms) {
+	for _, f := range all {
 		pairs = append(pairs, f, redacted)
 	}
-	return strings.NewReplacer(pairs...)
+	return &forms{all, strings.NewReplacer(pairs...)}
 }
 
 // text returns s without the secrets.
 func (r *redactor) text(s string) string {
-	for ; r != nil; r = r.above {
-		r.mu.RLock()
-		replace := r.replace
-		r.mu.RUnlock()
-		s = replace.Replace(s)
+	f := r.now()
+	if f == nil {
+		return s
 	}
-	return s
+	s = f.replace.Replace(s)
+	for from := 0; ; {
+		i := strings.Index(s[from:], cutMark)
+		if i < 0 {
+			return s
+		}
+		i += from
+		kept := f.whole(s[:i])
+		s = kept + s[i:]
+		from = len(kept) + len(cutMark)
+	}
+}
+
+// whole takes the start of a secret off the end of a text that was cut there.
+func (f *forms) whole(text string) string {
+	longest := 0
+	for _, form := range f.all {
+		for n := min(len(form)-1, len(text)); n >= max(minSecret, longest+1); n-- {
+			if strings.HasSuffix(text, form[:n]) {
+				longest = n
+				break
+			}
+		}
+	}
+	if longest == 0 {
+		return text
+	}
+	return text[:len(text)-longest] + redacted
+}
+
+// urlSecrets returns what is secret in an address with a password: itself, and
+// what is sent in its place (RFC 7617).
+func urlSecrets(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return nil
+	}
+	password, ok := u.User.Password()
+	if !ok {
+		return nil
+	}
+	return []string{password, base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))}
 }
 
 // err returns err itself, or where its text has a secret an error without it.

@@ -3,10 +3,14 @@ package upstream
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
@@ -92,8 +96,9 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 				tellAll(&out, err)
 			}
 			// The next call finds its token refused.
-			sent, _ := server.Tokens()
-			server.Distrust(sent[len(sent)-1])
+			if sent, _ := server.Tokens(); len(sent) > 0 {
+				server.Distrust(sent[len(sent)-1])
+			}
 		}
 		fmt.Fprintf(&out, "%+v\n", p.Stats())
 		status, err := p.Status(ctx, "fake")
@@ -204,4 +209,106 @@ func mustParse(t testing.TB, text string) value.Value {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func TestWhatIsCutOffShowsNoPartOfASecret(t *testing.T) {
+	const secret = "s3cret-of-the-server"
+	r := newRedactor([]string{secret})
+	for n := range len(secret) + 1 {
+		text := strings.Repeat("x", quoted-n) + secret + strings.Repeat("y", n+1)
+		for what, said := range map[string]string{
+			"a line": quote([]byte(text)),
+			"a body": (&statusError{Status: 500, Body: text}).Error(),
+			"two":    quote([]byte(text)) + quote([]byte(text)),
+		} {
+			clean := r.text(said)
+			if strings.Contains(clean, secret[:minSecret]) || !strings.Contains(clean, "bytes)") {
+				t.Errorf("%s, %d bytes of the secret kept: %s", what, n, clean)
+			}
+		}
+	}
+}
+
+func TestSecretsThatContainOthersAreTakenOutWhole(t *testing.T) {
+	own := newRedactor([]string{"sk-1234567890", "tok"})
+	caller := own.with([]string{"sk-", "tok-of-the-caller"})
+	for _, c := range []struct{ text, want string }{
+		{"a sk-1234567890 b", "a " + redacted + " b"},
+		{"a tok-of-the-caller b", "a " + redacted + " b"},
+		{"a later-secret-1 b", "a later-secret-1 b"},
+	} {
+		if got := caller.text(c.text); got != c.want {
+			t.Errorf("%q became %q", c.text, got)
+		}
+	}
+	own.learn("later-secret-1")
+	if got := caller.text("a later-secret-1 b"); got != "a "+redacted+" b" {
+		t.Errorf("what the server's redactor learnt later stayed: %q", got)
+	}
+}
+
+func TestPasswordsInAddressesAreSecrets(t *testing.T) {
+	s := newServer(&config.Upstream{
+		Name: "s", Transport: config.HTTP, URL: "http://me:pass%20word1@127.0.0.1:1/mcp?key=from-env-1", Secrets: []string{"from-env-1"},
+	}, Options{Log: slog.New(slog.DiscardHandler)})
+	sent := base64.StdEncoding.EncodeToString([]byte("me:pass word1"))
+	for _, secret := range []string{"pass word1", "pass%20word1", sent} {
+		if got := s.redact.text("it said " + secret); got != "it said "+redacted {
+			t.Errorf("%q became %q", secret, got)
+		}
+	}
+	if got, want := s.address(), "http://127.0.0.1:1/mcp?key="+redacted; got != want {
+		t.Errorf("sessions are saved with the address %q, want %q", got, want)
+	}
+}
+
+// rotating is a source whose tokens change while they speak for the same.
+type rotating struct{ n atomic.Int32 }
+
+func (r *rotating) Token(context.Context, string, bool) (Token, error) {
+	return Token{Value: fmt.Sprintf("rotated-token-%d", r.n.Add(1)), Identity: "me"}, nil
+}
+
+func TestTokensThatFollowInASessionAreSecretsToo(t *testing.T) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		switch m.Method {
+		case "initialize":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"n","version":"1"}}}`, m.ID)
+		case "tools/call":
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":%q}}\n\n", r.Header.Get("Authorization"))
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", m.ID)
+		case "logging/setLevel":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	defer h.Close()
+	p := New([]*config.Upstream{{Name: "s", Transport: config.HTTP, URL: h.URL}}, Options{Credentials: map[string]CredentialSource{"s": &rotating{}}})
+	defer p.Close(context.Background())
+	var heard []string
+	ctx := WithListener(context.Background(), Listener{LogLevel: "debug", Notify: func(n Notification) {
+		heard = append(heard, n.Params.Get("data").Str())
+	}})
+	for range 3 {
+		if _, err := p.CallTool(ctx, "s", "any", value.Undef); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range heard {
+		if text != "Bearer "+redacted {
+			t.Errorf("the caller heard %q", text)
+		}
+	}
+	if len(heard) != 3 {
+		t.Errorf("heard %q", heard)
+	}
 }

@@ -46,11 +46,17 @@ type server struct {
 	mu      sync.Mutex
 	closed  bool
 	holders map[identity]*holder
+	swept   time.Time // when the idle ones were last looked for
 }
 
-// maxHolders is how many identities keep a session with one server. Beyond it
-// the one that was idle for the longest loses its session.
-const maxHolders = 1000
+// How many identities keep a session with one server, beyond which the one
+// that was idle for the longest loses it, and how long an identity other than
+// nobody in particular keeps it without a call.
+const (
+	maxHolders = 1000
+	idleTime   = 10 * time.Minute
+	sweepEvery = time.Minute
+)
 
 func newServer(entry *config.Upstream, o Options) *server {
 	own := *entry
@@ -67,7 +73,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 		entry:   &own,
 		dial:    o.Dial,
 		log:     o.Log.With("server", own.Name),
-		redact:  newRedactor(own.Secrets),
+		redact:  newRedactor(slices.Concat(own.Secrets, urlSecrets(own.URL))),
 		answers: o.Answers,
 		store:   o.SessionStore,
 		holders: map[identity]*holder{},
@@ -166,7 +172,9 @@ func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(cont
 		session, err := h.session(with, tool)
 		odd := 0
 		if err == nil {
-			odd, _ = session.link.seen().oddities()
+			seen := session.link.seen()
+			seen.redact.learn(g.secrets...) // which may be others than those it was opened with
+			odd, _ = seen.oddities()
 			err = f(with, session, g)
 		}
 		s.release(h)
@@ -222,6 +230,9 @@ func (s *server) hold(g *grant, op, tool string) (*holder, error) {
 	if s.closed {
 		return nil, s.shut(op, tool)
 	}
+	if now := time.Now(); now.Sub(s.swept) > sweepEvery {
+		s.sweep(now)
+	}
 	h := s.holders[g.id]
 	if h == nil {
 		s.makeRoom()
@@ -238,6 +249,17 @@ func (s *server) release(h *holder) {
 	defer s.mu.Unlock()
 	if h.inUse--; h.inUse == 0 {
 		h.used = time.Now()
+	}
+}
+
+// sweep ends the sessions that nobody has used for long.
+func (s *server) sweep(now time.Time) {
+	s.swept = now
+	for id, h := range s.holders {
+		if id != "" && h.inUse == 0 && now.Sub(h.used) > idleTime {
+			delete(s.holders, id)
+			go h.close(context.Background())
+		}
 	}
 }
 

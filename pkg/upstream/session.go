@@ -76,8 +76,8 @@ func (s *session) retire() {
 }
 
 // asked answers what the server asks of us.
-func (s *session) asked(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *RPCError) {
-	reply, err := s.server.respond(ctx, method, params)
+func (s *session) asked(method string, params json.RawMessage) (json.RawMessage, *RPCError) {
+	reply, err := s.server.respond(s.life, method, params)
 	switch {
 	case errors.Is(err, errUnanswered):
 		return nil, &RPCError{Code: mcp.METHOD_NOT_FOUND, Message: err.Error()}

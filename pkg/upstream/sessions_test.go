@@ -255,6 +255,28 @@ func TestFileOfSessionsIsSharedByServersAndBounded(t *testing.T) {
 	}
 }
 
+func TestSessionsOfCallersThatAreGoneAreEnded(t *testing.T) {
+	s := newServer(&config.Upstream{Name: "fake"}, Options{Log: (&logged{}).logger()})
+	now := time.Now()
+	for id, h := range map[identity]*holder{
+		"":       {used: now.Add(-time.Hour)},
+		"gone":   {used: now.Add(-2 * idleTime)},
+		"busy":   {used: now.Add(-2 * idleTime), inUse: 1},
+		"recent": {used: now.Add(-idleTime / 2)},
+	} {
+		h.server = s
+		s.holders[id] = h
+	}
+	if _, err := s.hold(&grant{id: "new"}, "call", ""); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[identity]bool{"": true, "gone": false, "busy": true, "recent": true, "new": true} {
+		if _, ok := s.holders[id]; ok != want {
+			t.Errorf("%q is kept: %v", id, ok)
+		}
+	}
+}
+
 func TestIdleSessionsOfManyCallersAreEnded(t *testing.T) {
 	w := &mcptest.Web{}
 	p := start(t, Options{}, web(t, config.HTTP, w, func(u *config.Upstream) {

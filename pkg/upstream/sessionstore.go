@@ -21,7 +21,7 @@ type SessionKey struct {
 // SavedSession is what it takes to go on with a session over streamable HTTP.
 type SavedSession struct {
 	ID       string    `json:"id"`
-	URL      string    `json:"url"`      // of the server that gave the id
+	URL      string    `json:"url"`      // of the server that gave the id, without secrets
 	Revision string    `json:"revision"` // of the protocol
 	Name     string    `json:"name"`     // of the server, as it says itself
 	Version  string    `json:"version"`

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync/atomic"
+	"time"
 )
 
 // sseLink carries one session over HTTP with server-sent events, as the
@@ -115,17 +116,24 @@ func (s *sseLink) request(ctx context.Context, m *outgoing) (json.RawMessage, er
 	key := m.id
 	reply := s.desk.wait(key)
 	posted := make(chan error, 1)
+	h, release := detach(ctx, s.pool)
+	defer release()
+	h.kept = true // the answer may come before the end of the request that asks
 	go func() {
-		response, err := s.post(ctx, m)
+		defer h.cancel()
+		response, err := s.post(h, m)
 		if err == nil {
 			drop(response)
 		}
-		posted <- err
+		posted <- h.because(ctx, err)
 	}()
 	var err error
 	for err == nil {
 		select {
 		case a := <-reply:
+			if posted != nil {
+				time.AfterFunc(finishTime, h.cancel)
+			}
 			return a.result, a.err
 		case err = <-posted:
 			if err == nil {

@@ -54,9 +54,13 @@ func (s *tokenStore) file() (string, error) {
 	return filepath.Join(dir, "mcpgraph", "tokens.json"), nil
 }
 
-// lock keeps other processes, and other goroutines, from changing the file
-// until unlock is called: a refresh token often works once only.
-func (s *tokenStore) lock() (unlock func(), err error) {
+// lock keeps other processes, and other goroutines, from renewing the tokens of
+// a server until unlock is called: a refresh token often works once only.
+func (s *tokenStore) lock(key string) (unlock func(), err error) {
+	return s.lockFile("." + hash(key) + ".lock")
+}
+
+func (s *tokenStore) lockFile(suffix string) (unlock func(), err error) {
 	path, err := s.file()
 	if err != nil {
 		return nil, err
@@ -64,7 +68,7 @@ func (s *tokenStore) lock() (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	return lockedfile.MutexAt(path + ".lock").Lock()
+	return lockedfile.MutexAt(path + suffix).Lock()
 }
 
 // load returns the record of a server; ok is false where there is none.
@@ -74,12 +78,12 @@ func (s *tokenStore) load(key string) (r record, ok bool, err error) {
 	return r, ok, err
 }
 
-// save writes the record of a server. The store must be locked.
+// save writes the record of a server, which must be locked.
 func (s *tokenStore) save(key string, r record) error {
 	return s.change(func(all map[string]record) { all[key] = r })
 }
 
-// remove forgets a server. The store must be locked.
+// remove forgets a server, which must be locked.
 func (s *tokenStore) remove(key string) error {
 	return s.change(func(all map[string]record) { delete(all, key) })
 }
@@ -104,7 +108,13 @@ func (s *tokenStore) read() (map[string]record, error) {
 	return all, nil
 }
 
+// change edits the file, one change at a time.
 func (s *tokenStore) change(edit func(map[string]record)) error {
+	unlock, err := s.lockFile(".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	all, err := s.read()
 	if err != nil {
 		return err

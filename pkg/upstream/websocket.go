@@ -3,9 +3,11 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -34,13 +36,16 @@ type frames struct {
 var _ io.ReadWriteCloser = (*frames)(nil)
 
 // dialWebSocket opens a WebSocket. ctx bounds only the opening.
-func dialWebSocket(ctx context.Context, client *http.Client, url string, header http.Header) (*frames, error) {
-	conn, response, err := websocket.Dial(ctx, url, &websocket.DialOptions{
+func dialWebSocket(ctx context.Context, client *http.Client, address string, header http.Header) (*frames, error) {
+	conn, response, err := websocket.Dial(ctx, address, &websocket.DialOptions{
 		HTTPClient: client, HTTPHeader: header, Subprotocols: []string{"mcp"},
 	})
 	if err != nil {
 		if response != nil && response.StatusCode >= 300 {
 			return nil, newStatusError(response)
+		}
+		if around := new(url.Error); errors.As(err, &around) {
+			err = around.Err // without the address, which may hold a secret
 		}
 		return nil, during(ctx, err)
 	}

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -87,7 +88,7 @@ func (s *authServer) addClient(id, secret string, redirects []string, grants ...
 		ResponseTypes: []string{"code"}, Scopes: []string{"read", "write"},
 	}
 	if secret != "" {
-		hash, err := s.config.GetSecretsHasher(nil).Hash(nil, []byte(secret))
+		hash, err := s.config.GetSecretsHasher(context.Background()).Hash(context.Background(), []byte(secret))
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+)
+
+// loginTime is how long a person has for a login.
+const loginTime = 5 * time.Minute
+
+// authOptions are the flags of the commands of auth.
+type authOptions struct {
+	config    string
+	mcpFiles  []string
+	noBrowser bool
+	json      bool
+}
+
+func (a *app) authCommand() *cobra.Command {
+	auth := &cobra.Command{
+		Use:   "auth",
+		Short: "Log in to upstream servers",
+		Long: `Log in to the servers of a file whose auth has the flow authorizationCode
+(OAuth 2.1), and out of them.
+
+Tokens are kept in the file that the entry names (auth.store), else in the one
+that MCPGRAPH_TOKEN_STORE names, else in mcpgraph/tokens.json in the user's
+configuration folder. Only its owner can read it.`,
+		Example: `  mcpgraph auth login notes -g tools.yaml
+  mcpgraph auth status -g tools.yaml
+  mcpgraph auth logout notes -g tools.yaml`,
+	}
+	auth.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usagef("unknown command %q; expected login, logout or status", args[0])
+		}
+		return nil
+	}
+	auth.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	auth.AddCommand(a.loginCommand(), a.logoutCommand(), a.loginsCommand())
+	return auth
+}
+
+// authFlags adds what the commands of auth have in common.
+func authFlags(cmd *cobra.Command, o *authOptions) {
+	cmd.Flags().StringVarP(&o.config, "graph", "g", "", "the `FILE` with the server")
+	mcpFlag(cmd, &o.mcpFiles)
+}
+
+// withPool runs f on the servers of the file.
+func (a *app) withPool(o authOptions, f func(context.Context, *upstream.Pool) error) (err error) {
+	if o.config == "" {
+		return usagef("missing --graph FILE, the file with the server")
+	}
+	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
+	if err != nil {
+		return err
+	}
+	defer closeEngine(engine, &err)
+	ctx, stop := untilSignal()
+	defer stop()
+	return f(ctx, engine.Upstreams())
+}
+
+func (a *app) loginCommand() *cobra.Command {
+	var o authOptions
+	cmd := &cobra.Command{
+		Use:   "login SERVER",
+		Short: "Log in to a server with a browser",
+		Long: `Log in to a server: a browser opens (the one that BROWSER names, where it is
+set), and comes back to a port of this machine. The address is printed too, for
+a browser that is opened by hand. It has 5 minutes.`,
+		Example: `  mcpgraph auth login notes -g tools.yaml
+  mcpgraph auth login notes -g tools.yaml --no-browser`,
+		Args: configArgs("SERVER"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
+				ctx, cancel := context.WithTimeout(ctx, loginTime)
+				defer cancel()
+				login, err := pool.Login(ctx, args[0], func(_ context.Context, address string) error {
+					fmt.Fprintf(a.stderr, "Log in at:\n  %s\n", address)
+					if !o.noBrowser {
+						a.openBrowser(address)
+					}
+					return nil
+				})
+				if err != nil {
+					return &exitError{exitProblems, err}
+				}
+				_, err = fmt.Fprintf(a.stdout, "logged in to %s; the token is in %s\n", login.Server, login.File)
+				return failed(err)
+			})
+		},
+	}
+	authFlags(cmd, &o)
+	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "only print the address")
+	return cmd
+}
+
+func (a *app) logoutCommand() *cobra.Command {
+	var o authOptions
+	cmd := &cobra.Command{
+		Use:   "logout SERVER",
+		Short: "Forget the login to a server",
+		Long: `Forget the tokens of a server, and revoke them where its authorization server
+can (RFC 7009).`,
+		Example: `  mcpgraph auth logout notes -g tools.yaml`,
+		Args:    configArgs("SERVER"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
+				there, err := pool.Logout(ctx, args[0])
+				if err != nil {
+					return &exitError{exitProblems, err}
+				}
+				text := "logged out of %s\n"
+				if !there {
+					text = "nobody was logged in to %s\n"
+				}
+				_, err = fmt.Fprintf(a.stdout, text, args[0])
+				return failed(err)
+			})
+		},
+	}
+	authFlags(cmd, &o)
+	return cmd
+}
+
+func (a *app) loginsCommand() *cobra.Command {
+	var o authOptions
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say who is logged in",
+		Long: `Print each server that a person can log in to, and what is known of the login.
+Nobody is asked: a login that was ended elsewhere shows when it is used.
+
+The exit code is 1 where nobody is logged in to one of them.`,
+		Example: `  mcpgraph auth status -g tools.yaml
+  mcpgraph auth status -g tools.yaml --json`,
+		Args: configArgs(),
+		RunE: func(*cobra.Command, []string) error {
+			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
+				logins, err := pool.Logins(ctx)
+				if err != nil {
+					return &exitError{exitProblems, err}
+				}
+				if err := a.writeLogins(logins, o.json); err != nil {
+					return failed(err)
+				}
+				for _, l := range logins {
+					if !l.LoggedIn {
+						return &exitError{code: exitProblems}
+					}
+				}
+				return nil
+			})
+		},
+	}
+	authFlags(cmd, &o)
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document, for programs")
+	return cmd
+}
+
+// loginJSON is a login as status --json prints it.
+type loginJSON struct {
+	Server    string    `json:"server"`
+	LoggedIn  bool      `json:"loggedIn"`
+	Issuer    string    `json:"issuer,omitempty"`
+	Scopes    []string  `json:"scopes,omitempty"`
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	Renewable bool      `json:"renewable"`
+	File      string    `json:"file"`
+}
+
+func (a *app) writeLogins(logins []upstream.Login, asJSON bool) error {
+	if asJSON {
+		document := struct {
+			Logins []loginJSON `json:"logins"`
+		}{[]loginJSON{}}
+		for _, l := range logins {
+			document.Logins = append(document.Logins, loginJSON(l))
+		}
+		return json.NewEncoder(a.stdout).Encode(document)
+	}
+	if len(logins) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "no server has a login")
+		return err
+	}
+	for _, l := range logins {
+		if _, err := fmt.Fprintf(a.stdout, "%s: %s\n", l.Server, describeLogin(l)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func describeLogin(l upstream.Login) string {
+	if !l.LoggedIn {
+		return "not logged in"
+	}
+	text := "logged in"
+	if l.Issuer != "" {
+		text += " at " + l.Issuer
+	}
+	if len(l.Scopes) > 0 {
+		text += ", scopes " + strings.Join(l.Scopes, " ")
+	}
+	switch {
+	case l.Renewable:
+		text += ", renewed by itself"
+	case !l.ExpiresAt.IsZero():
+		text += ", until " + l.ExpiresAt.Local().Format(time.DateTime)
+	}
+	return text
+}
