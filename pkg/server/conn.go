@@ -2,10 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -133,22 +130,26 @@ func (c *conn) cancel(id string) {
 }
 
 func (c *conn) request(m message, reply answer) {
-	ctx, text := c.ctx, ""
+	text := ""
+	r := &Request{Method: m.method, ID: m.id, Meta: m.params.Get("_meta"), Transport: Pipe}
+	r.Protocol = protocol(r.Meta, c.session.ProtocolVersion())
 	if m.method == string(mcp.MethodToolsCall) {
 		p, rpcErr := m.call()
 		if _, known := slices.BinarySearch(c.names, p.name); rpcErr == nil && !known {
 			err := &UnknownToolError{Name: p.name, Tools: c.names}
 			rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
 		}
+		r.Tool, r.Args = p.name, p.args
 		if rpcErr != nil {
+			c.refuse(c.ctx, r, rpcErr)
 			reply(appendError(nil, m.id, rpcErr))
 			return
 		}
-		ctx, text = withArguments(ctx, p.args), p.slim.JSON()
+		text = p.slim.JSON()
 	} else {
 		text = m.whole.JSON()
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(c.ctx)
 
 	c.mu.Lock()
 	_, used := c.inflight[m.id]
@@ -171,7 +172,7 @@ func (c *conn) request(m message, reply answer) {
 
 	run := func() {
 		defer c.calls.Done()
-		response := c.dispatch(ctx, m, text)
+		response := c.answer(ctx, r, text)
 		c.mu.Lock()
 		delete(c.inflight, m.id)
 		cancelled := context.Cause(ctx) == errCancelled
@@ -189,17 +190,6 @@ func (c *conn) request(m message, reply answer) {
 		return
 	}
 	go run()
-}
-
-// dispatch lets the library answer one request.
-func (c *conn) dispatch(ctx context.Context, m message, text string) (response mcp.JSONRPCMessage) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.log.Error("a request panicked", "method", m.method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			response = mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: %v", p), nil)}
-		}
-	}()
-	return c.mcp.HandleMessage(ctx, json.RawMessage(text))
 }
 
 // forward sends what the library told the session while it handled a request,
