@@ -165,7 +165,9 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value, s
 		}
 		params = append(params, `,"_meta":{"progressToken":"`...)
 		params = append(params, id...)
-		return append(params, `"}}`...)
+		params = append(params, '"')
+		params = appendMeta(params, ctx)
+		return append(params, "}}"...)
 	})
 }
 

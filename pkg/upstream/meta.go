@@ -1,0 +1,37 @@
+package upstream
+
+import (
+	"context"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+type metaKey struct{}
+
+// WithMeta returns a context whose calls carry these members in the _meta of
+// their requests, such as the traceparent of W3C Trace Context. The member
+// progressToken is the session's own and cannot be set.
+func WithMeta(ctx context.Context, members ...value.Entry) context.Context {
+	return context.WithValue(ctx, metaKey{}, members)
+}
+
+// appendMeta appends the members that the calls of ctx carry to the text of an
+// object that has members already.
+func appendMeta(dst []byte, ctx context.Context) []byte {
+	members, _ := ctx.Value(metaKey{}).([]value.Entry)
+	for _, m := range members {
+		if m.Key == "progressToken" || m.Value.IsUndefined() {
+			continue
+		}
+		dst = append(dst, ',')
+		dst = value.AppendString(dst, m.Key)
+		dst = append(dst, ':')
+		dst = m.Value.Append(dst)
+	}
+	return dst
+}
+
+// Redactor returns a function that takes these secrets out of a text: as they
+// are, as they stand in JSON and in URLs, and line by line. Secrets of fewer
+// than three bytes are no secrets. It is safe for concurrent use.
+func Redactor(secrets []string) func(string) string { return newRedactor(secrets).text }
