@@ -6,6 +6,8 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 )
 
 // Option changes how Load sets an Engine up.
@@ -17,12 +19,19 @@ type options struct {
 	mcpFiles []string
 	hooks    []executor.Hooks
 	caller   graph.Caller
+
+	telemetry  *telemetry.Telemetry
+	runs       *runs.Store
+	exposeRuns bool
 }
 
 func newOptions(opts []Option) options {
 	o := options{getenv: os.LookupEnv, log: slog.New(slog.DiscardHandler)}
 	for _, opt := range opts {
 		opt(&o)
+	}
+	if o.runs == nil {
+		o.runs = runs.New(runs.Limits{})
 	}
 	return o
 }
@@ -55,6 +64,25 @@ func WithHooks(hooks ...executor.Hooks) Option {
 // use.
 func WithCaller(caller graph.Caller) Option {
 	return func(o *options) { o.caller = caller }
+}
+
+// WithTelemetry tells t of every request, run, node and upstream call. A nil t
+// changes nothing. The Engine does not shut it down.
+func WithTelemetry(t *telemetry.Telemetry) Option {
+	return func(o *options) { o.telemetry = t }
+}
+
+// WithRuns keeps the runs of the Engine in store, instead of in one of its own
+// with the default limits. Engines can share a store.
+func WithRuns(store *runs.Store) Option {
+	return func(o *options) { o.runs = store }
+}
+
+// WithExposedRuns lets clients read the runs that they caused, with the values
+// that travelled between nodes, as the resources mcpgraph://runs and
+// mcpgraph://runs/{id}.
+func WithExposedRuns() Option {
+	return func(o *options) { o.exposeRuns = true }
 }
 
 // CallOption changes one call.

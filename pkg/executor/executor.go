@@ -76,11 +76,12 @@ type walk struct {
 	port    Port
 	env     *expr.Env
 	started time.Time
-	node    *graph.Node // under way
+	node    *graph.Node     // under way
+	ctx     context.Context // of the node under way
 }
 
 func (w *walk) log(v value.Value) {
-	w.Log.Info("log", "tool", w.run.graph.Name, "node", w.node.ID, "value", v.JSON())
+	w.Log.InfoContext(w.ctx, "log", "tool", w.run.graph.Name, "node", w.node.ID, "value", v.JSON())
 }
 
 // runStart calls the start hooks and gives what calls the done hooks.
@@ -124,6 +125,7 @@ func (w *walk) step(ctx context.Context) error {
 	rec := Record{Index: index, Node: node.ID, Kind: node.Kind.Name, Edge: graph.NoEdge, Start: w.port.Now()}
 	ctx, done, err := w.nodeStart(ctx, node, index)
 	if err == nil {
+		w.ctx = ctx
 		var out graph.Output
 		if out, err = w.execute(ctx, node); err == nil {
 			err = checkEdge(node, out.Edge)
