@@ -39,6 +39,7 @@ func (c *caller) CallTool(ctx context.Context, server, tool string, args value.V
 	attrs.port(at.Port)
 	ctx, span := c.tracer.Start(ctx, callMethod+" "+tool, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(slices.Concat(attrs, c.show("gen_ai.tool.call.arguments", args))...))
+	defer span.End() // also where the call panics
 	result, err := c.next.CallTool(pass(ctx), server, tool, args)
 
 	var failure attributes
@@ -60,7 +61,6 @@ func (c *caller) CallTool(ctx context.Context, server, tool string, args value.V
 		span.SetAttributes(attribute.Int("mcpgraph.call.attempts", result.Attempts), attribute.Bool("mcpgraph.call.from_cache", result.FromCache))
 		span.SetAttributes(c.show("gen_ai.tool.call.result", result.Reply)...)
 	}
-	span.End()
 	observe(ctx, c.metrics.call, began, append(attrs, failure...))
 	return result, err
 }
