@@ -19,13 +19,15 @@ const (
 
 // traced calls the tool answer of testdata/telemetry/front.yaml, once well and
 // once not, as a part of two traces, and returns what a collector got and what
-// the program wrote on stderr.
-func traced(t *testing.T, args ...string) (*collector, string) {
+// the program wrote on stderr. The variables are beside those that name the
+// collector.
+func traced(t *testing.T, env []string, args ...string) (*collector, string) {
 	t.Helper()
 	c := newCollector(t)
 	cmd := exec.Command(binary, append([]string{"serve", "front.yaml"}, args...)...)
 	cmd.Dir = "testdata/telemetry"
 	cmd.Env = append(os.Environ(), "MCPGRAPH="+binary, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url, "OTEL_SERVICE_NAME=front")
+	cmd.Env = append(cmd.Env, env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()
@@ -72,7 +74,7 @@ func call(id, n int, trace string) string {
 }
 
 func TestTraceGoesFromTheCallerThroughTwoProcesses(t *testing.T) {
-	c, stderr := traced(t, "--log-level", "debug")
+	c, stderr := traced(t, nil, "--log-level", "debug")
 	doc, err := os.ReadFile("../../docs/observability.md")
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +137,7 @@ func TestTraceGoesFromTheCallerThroughTwoProcesses(t *testing.T) {
 }
 
 func TestTraceShowsContentWhereItIsAskedFor(t *testing.T) {
-	c, _ := traced(t, "--trace-content")
+	c, _ := traced(t, nil, "--trace-content")
 	want := map[string]string{
 		"SERVER gen_ai.tool.call.arguments": `{"n":21}`,
 		"SERVER gen_ai.tool.call.result":    `{"n":42}`,
@@ -158,5 +160,29 @@ func TestTraceShowsContentWhereItIsAskedFor(t *testing.T) {
 	}
 	for key, text := range want {
 		t.Errorf("no span has %s = %s", key, text)
+	}
+}
+
+func TestTraceDoesNotBreakAtAProgramThatExportsNothing(t *testing.T) {
+	c, _ := traced(t, []string{"OTEL_SDK_DISABLED=true"})
+	want := "numbers: SERVER tools/call double operation.name=execute_tool network.transport=pipe\n"
+	if tree := c.tree(goodTrace, outside); !strings.HasPrefix(tree, want) || strings.Contains(tree, "front") {
+		t.Errorf("below the span of the client are\n%s", tree)
+	}
+}
+
+func TestConsoleExporterLeavesStdoutToMCP(t *testing.T) {
+	_, stderr := traced(t, []string{"OTEL_TRACES_EXPORTER=console", "OTEL_METRICS_EXPORTER=console", "OTEL_LOGS_EXPORTER=console"})
+	for _, want := range []string{`"Name":"invoke_workflow answer"`, `"mcp.server.operation.duration"`} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %s on stderr", want)
+		}
+	}
+}
+
+func TestUnreachableCollectorHoldsNothingUp(t *testing.T) {
+	_, stderr := traced(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"})
+	if !strings.Contains(stderr, "telemetry could not be sent") {
+		t.Errorf("nothing is said of a collector that is not there:\n%s", stderr)
 	}
 }

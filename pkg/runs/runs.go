@@ -152,8 +152,12 @@ func (s *Store) pack(f Finished) *Run {
 	buffer := buffers.Get().(*[]byte)
 	text := (*buffer)[:0]
 	text, r.args = appendValue(text, f.Run.Args())
+	room := s.limits.Bytes - int64(runBytes+stepBytes*len(history)+len(r.Err)+len(r.caller))
 	r.steps = make([]step, 0, len(history))
 	for _, rec := range history {
+		if int64(len(text)) > room {
+			break
+		}
 		st := step{Record: rec}
 		text, st.output = appendValue(text, rec.Output)
 		st.Output = value.Undef
@@ -162,12 +166,12 @@ func (s *Store) pack(f Finished) *Run {
 			st.Err = errors.New(errorText(rec.Err))
 		}
 		r.steps = append(r.steps, st)
-		if int64(len(text)+stepBytes*len(history)+runBytes) > s.limits.Bytes {
-			r.Truncated, r.args, r.steps, text = true, span{}, nil, nil
-			break
-		}
 	}
-	r.text = string(text)
+	if int64(len(text)) > room {
+		r.Truncated, r.args, r.steps = true, span{}, nil
+	} else {
+		r.text = string(text)
+	}
 	if cap(text) <= 1<<20 {
 		*buffer = text
 		buffers.Put(buffer)
