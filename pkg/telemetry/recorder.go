@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -36,15 +37,17 @@ type Recorder struct {
 func (t *Telemetry) Recorder(s Subject) *Recorder { return &Recorder{t, s} }
 
 // maxName bounds, in bytes, what foreign programs name: ids of requests and
-// sessions.
-const maxName = 128
+// sessions, tools and hosts.
+const maxName = 256
 
 // attributes collects those of one span.
 type attributes []attribute.KeyValue
 
+// text adds an attribute that may come from a foreign program, unless it is
+// empty.
 func (a *attributes) text(key, s string) {
 	if s != "" {
-		*a = append(*a, attribute.String(key, s))
+		*a = append(*a, attribute.String(key, cut(s, maxName)))
 	}
 }
 
@@ -69,10 +72,14 @@ func (r *Recorder) text(s string) string { return cut(r.subject.Redact(s), r.lim
 // character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
-		return s
+		return valid(s)
 	}
 	for limit > 0 && !utf8.RuneStart(s[limit]) {
 		limit--
 	}
-	return s[:limit] + "…"
+	return valid(s[:limit]) + "…"
 }
+
+// valid replaces what is not UTF-8. One such byte would make a whole batch of
+// spans or log records unfit for OTLP.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

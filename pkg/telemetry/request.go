@@ -53,9 +53,9 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 	}
 	attrs.text("network.transport", q.Transport)
 	measured := slices.Clone(attrs)
-	attrs.text("mcp.protocol.version", cut(q.Protocol, maxName))
-	attrs.text("mcp.session.id", cut(q.Session, maxName))
-	attrs.text("jsonrpc.request.id", cut(idText(q.ID), maxName))
+	attrs.text("mcp.protocol.version", q.Protocol)
+	attrs.text("mcp.session.id", q.Session)
+	attrs.text("jsonrpc.request.id", idText(q.ID))
 	attrs.text("server.address", q.Address)
 	attrs.port(q.Port)
 	attrs = append(attrs, r.show("gen_ai.tool.call.arguments", q.Args)...)

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -63,7 +65,7 @@ func (r recorded) span(t testing.TB, name string) sdktrace.ReadOnlySpan {
 func get(s sdktrace.ReadOnlySpan, key string) string {
 	for _, a := range s.Attributes() {
 		if string(a.Key) == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""
@@ -155,7 +157,7 @@ func TestNamesThatClientsMakeUpHaveNoPartInNamesAndMetrics(t *testing.T) {
 	names := map[string]bool{}
 	for _, s := range r.spans.Ended() {
 		names[s.Name()] = true
-		if len(get(s, "jsonrpc.request.id")) > 200 {
+		if len(get(s, "jsonrpc.request.id")) > 300 {
 			t.Error("an id was not cut")
 		}
 	}
@@ -381,6 +383,53 @@ func TestLoggerNamesTheTrace(t *testing.T) {
 		!strings.HasSuffix(lines[1], "msg=outside a=1") {
 		t.Errorf("logged:\n%s", out.String())
 	}
+}
+
+func TestNothingButUTF8IsExported(t *testing.T) {
+	var exported []slog.Record
+	r := record(t, telemetry.Options{Logs: keep{&exported}})
+	log := r.Logger(slog.New(slog.NewTextHandler(io.Discard, nil))).With("a\xff", "b\xff")
+	log.Info("c\xff", "d", errors.New("e\xff"), slog.Group("g", "h", "i\xff"), "j", nil, "k", 1)
+	if len(exported) != 1 {
+		t.Fatalf("%d records were exported", len(exported))
+	}
+	text := exported[0].Message
+	exported[0].Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
+	if want := "c\uFFFD a\uFFFD=b\uFFFD d=e\uFFFD g=[h=i\uFFFD] j=<nil> k=1"; text != want {
+		t.Errorf("exported %q, want %q", text, want)
+	}
+	_, done := r.Recorder(subject).Observe(context.Background(), &server.Request{Method: "ping", Session: "s\xff", ID: `"x\xff"`})
+	done(server.Outcome{Code: -32603, Message: "m\xff"})
+	s := r.span(t, "ping")
+	if get(s, "mcp.session.id") != "s\uFFFD" || get(s, "jsonrpc.request.id") == "" || !utf8.ValidString(get(s, "jsonrpc.request.id")) || s.Status().Description != "m\uFFFD" {
+		t.Errorf("%v %q", s.Attributes(), s.Status().Description)
+	}
+}
+
+// keep is a handler that keeps the records.
+type keep struct{ records *[]slog.Record }
+
+func (k keep) Enabled(context.Context, slog.Level) bool { return true }
+
+func (k keep) Handle(_ context.Context, r slog.Record) error {
+	*k.records = append(*k.records, r)
+	return nil
+}
+
+func (k keep) WithAttrs(attrs []slog.Attr) slog.Handler { return keptWith{k, attrs} }
+
+func (k keep) WithGroup(string) slog.Handler { return k }
+
+type keptWith struct {
+	keep
+	attrs []slog.Attr
+}
+
+func (k keptWith) Handle(ctx context.Context, r slog.Record) error {
+	whole := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	whole.AddAttrs(k.attrs...)
+	r.Attrs(func(a slog.Attr) bool { whole.AddAttrs(a); return true })
+	return k.keep.Handle(ctx, whole)
 }
 
 // BenchmarkCall measures a graph of entry, mcp and exit, without telemetry, with
