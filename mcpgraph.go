@@ -33,7 +33,7 @@ type Engine struct {
 	opts        options
 	upstreams   upstreams
 	recorder    *telemetry.Recorder // nil without telemetry
-	redact      func(string) string // nil where the file has no secrets
+	subject     telemetry.Subject   // what the file is to observers
 }
 
 // LoadError says that a file has errors, and all that was found in it.
@@ -75,9 +75,9 @@ func Load(path string, opts ...Option) (*Engine, error) {
 		e.byName[g.Name] = g
 	}
 	e.upstreams = newUpstreams(file, o)
-	e.redact = redactor(file)
+	e.subject = e.describe(file)
 	if o.telemetry != nil {
-		e.recorder = o.telemetry.Recorder(e.subject(file))
+		e.recorder = o.telemetry.Recorder(e.subject)
 		e.upstreams.caller = e.recorder.Caller(e.upstreams.caller)
 		e.opts.hooks = append([]executor.Hooks{e.recorder.Hooks()}, e.opts.hooks...)
 	}

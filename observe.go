@@ -23,7 +23,7 @@ func (e *Engine) Runs() *runs.Store { return e.opts.runs }
 // keep puts a run that is over among those of its caller.
 func (e *Engine) keep(ctx context.Context, run *executor.Run, began time.Time, err error) {
 	e.opts.runs.Add(runs.Finished{
-		Run: run, Caller: callerOf(ctx), Began: began, Ended: time.Now(), Err: err, Redact: e.redact,
+		Run: run, Caller: callerOf(ctx), Began: began, Ended: time.Now(), Err: err, Redact: e.subject.Redact,
 	})
 }
 
@@ -67,28 +67,17 @@ func (e *Engine) resources() []server.Resource {
 	}
 }
 
-// redactor takes the secrets of a file out of texts; it is nil where there are
-// none.
-func redactor(file *config.File) func(string) string {
+// describe says what observers need to know of the file.
+func (e *Engine) describe(file *config.File) telemetry.Subject {
 	secrets := slices.Clone(file.Server.Secrets)
-	for _, u := range file.Upstreams {
-		secrets = append(secrets, u.Secrets...)
-	}
-	if len(secrets) == 0 {
-		return nil
-	}
-	return upstream.Redactor(secrets)
-}
-
-// subject describes the file to telemetry.
-func (e *Engine) subject(file *config.File) telemetry.Subject {
 	servers := map[string]telemetry.Endpoint{}
 	for _, u := range file.Upstreams {
+		secrets = append(secrets, u.Secrets...)
 		servers[u.Name] = endpoint(u)
 	}
-	redact := e.redact
-	if redact == nil {
-		redact = func(s string) string { return s }
+	redact := func(s string) string { return s }
+	if len(secrets) > 0 {
+		redact = upstream.Redactor(secrets)
 	}
 	return telemetry.Subject{
 		Tool:   func(name string) bool { return e.byName[name] != nil },

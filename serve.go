@@ -47,7 +47,11 @@ func (e *Engine) answer(ctx context.Context, name string, args value.Value) (val
 	began := time.Now()
 	result, err := e.Call(forward(ctx), name, args)
 	if e.opts.log.Enabled(ctx, slog.LevelDebug) {
-		e.opts.log.DebugContext(ctx, "a tool was called", "tool", name, "duration", time.Since(began), "error", err)
+		log := e.opts.log.With("tool", name, "duration", time.Since(began))
+		if err != nil {
+			log = log.With("error", e.subject.Redact(err.Error()))
+		}
+		log.DebugContext(ctx, "a tool was called")
 	}
 	if err != nil {
 		return value.Undef, err
