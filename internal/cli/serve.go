@@ -14,6 +14,7 @@ type serveOptions struct {
 	config   string
 	mcpFiles []string
 	logLevel string
+	observe  observeOptions
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -37,6 +38,8 @@ ended with this one. It ends when stdin does, or at SIGINT, SIGTERM or SIGHUP.`,
 	}
 	mcpFlag(cmd, &o.mcpFiles)
 	logFlag(cmd, &o.logLevel)
+	o.observe.contentFlag(cmd)
+	o.observe.runFlags(cmd)
 	return cmd
 }
 
@@ -45,7 +48,20 @@ func (a *app) serve(o serveOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log))
+	store, err := o.observe.store()
+	if err != nil {
+		return err
+	}
+	ob, err := a.observe(o.observe, log, false)
+	if err != nil {
+		return err
+	}
+	defer ob.end()
+	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store))
+	if o.observe.expose {
+		options = append(options, mcpgraph.WithExposedRuns())
+	}
+	engine, err := a.load(o.config, options...)
 	if err != nil {
 		return err
 	}

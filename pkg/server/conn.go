@@ -2,10 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -133,23 +130,27 @@ func (c *conn) cancel(id string) {
 }
 
 func (c *conn) request(m message, reply answer) {
-	ctx, text := c.ctx, ""
+	text, base := "", c.ctx
+	r := &Request{Method: m.method, ID: m.id, Meta: m.params.Get("_meta"), Transport: Pipe}
+	r.Protocol = protocol(r.Meta, c.session.ProtocolVersion())
 	if m.method == string(mcp.MethodToolsCall) {
 		p, rpcErr := m.call()
 		if _, known := slices.BinarySearch(c.names, p.name); rpcErr == nil && !known {
 			err := &UnknownToolError{Name: p.name, Tools: c.names}
 			rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
 		}
+		r.Tool, r.Args = p.name, p.args
 		if rpcErr != nil {
+			c.refuse(c.ctx, r, rpcErr)
 			reply(appendError(nil, m.id, rpcErr))
 			return
 		}
-		ctx = withReporter(ctx, m.params.Get("_meta"), c.notify)
-		ctx, text = withArguments(ctx, p.args), p.slim.JSON()
+		base = withReporter(base, r.Meta, c.notify)
+		text = p.slim.JSON()
 	} else {
 		text = m.whole.JSON()
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(base)
 
 	c.mu.Lock()
 	_, used := c.inflight[m.id]
@@ -172,7 +173,7 @@ func (c *conn) request(m message, reply answer) {
 
 	run := func() {
 		defer c.calls.Done()
-		response := c.dispatch(ctx, m, text)
+		response := c.answer(ctx, r, text)
 		c.mu.Lock()
 		delete(c.inflight, m.id)
 		cancelled := context.Cause(ctx) == errCancelled
@@ -194,20 +195,7 @@ func (c *conn) request(m message, reply answer) {
 
 // notify sends a notification.
 func (c *conn) notify(method string, params value.Value) {
-	encoded := append([]byte(`{"jsonrpc":"2.0","method":`), value.FromString(method).JSON()...)
-	encoded = params.Append(append(encoded, `,"params":`...))
-	c.out.add(append(encoded, '}'))
-}
-
-// dispatch lets the library answer one request.
-func (c *conn) dispatch(ctx context.Context, m message, text string) (response mcp.JSONRPCMessage) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.log.Error("a request panicked", "method", m.method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			response = mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: %v", p), nil)}
-		}
-	}()
-	return c.mcp.HandleMessage(ctx, json.RawMessage(text))
+	c.out.add(appendNotification(nil, method, params))
 }
 
 // forward sends what the library told the session while it handled a request,

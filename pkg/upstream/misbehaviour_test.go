@@ -177,7 +177,7 @@ func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
 }
 
 func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
-	s := &holder{}
+	s := &holder{server: &server{entry: &config.Upstream{}}}
 	var delays []time.Duration
 	for range 9 {
 		s.buried(time.Second)

@@ -52,8 +52,8 @@ type parser struct {
 	elems   []Value
 	entries []Entry
 
-	elemSlab   []Value
-	entrySlab  []Entry
+	elemSlab  []Value
+	entrySlab []Entry
 }
 
 func (p *parser) value(depth int) (Value, error) {
