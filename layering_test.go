@@ -57,8 +57,10 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/nodes":    {ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
 	"pkg/executor": {ours: []string{"pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
 
+	"pkg/auth": {},
+
 	"pkg/server": {
-		ours:   []string{"pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/value"},
+		ours:   []string{"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/value"},
 		others: []string{"github.com/mark3labs/mcp-go"},
 	},
 
@@ -84,7 +86,7 @@ var layers = map[string]struct{ ours, others []string }{
 
 	"internal/cli": {
 		ours: []string{
-			".", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes",
+			".", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes",
 			"pkg/runs", "pkg/server", "pkg/telemetry", "pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/server"
@@ -28,6 +29,27 @@ func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 	defer wait()
 	defer cancel()
 	return s.ServeStdio(ctx, in, out)
+}
+
+// ServeHTTP serves the tools to any number of MCP clients over streamable HTTP
+// until ctx is done; see [server.Server.ServeHTTP]. Servers marked eager are
+// started first, in the background. Calls carry the caller's name and headers
+// for the servers whose entries forward them, and callers never share what was
+// got with credentials. The Engine stays open.
+func (e *Engine) ServeHTTP(ctx context.Context, listener net.Listener, opts server.HTTPOptions) error {
+	s, err := e.server()
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	if e.recorder != nil {
+		opts.Session = func(ctx context.Context) func(error) { return e.recorder.Session(ctx, server.TCP) }
+	}
+	started, cancel := context.WithCancel(ctx)
+	wait := e.upstreams.start(started, e.opts.log)
+	defer wait()
+	defer cancel()
+	return s.ServeHTTP(ctx, listener, opts)
 }
 
 // server publishes the tools, and the runs where that is allowed.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -72,6 +73,23 @@ func protocol(meta value.Value, session string) string {
 		return v
 	}
 	return session
+}
+
+// read takes down in r what a message asks for, and gives the text of it that
+// the library gets: a call's without the arguments.
+func (s *Server) read(m message, r *Request, of *session) (text string, _ *rpcError) {
+	r.Method, r.ID, r.Meta = m.method, m.id, m.params.Get("_meta")
+	r.Protocol = protocol(r.Meta, of.ProtocolVersion())
+	if m.method != string(mcp.MethodToolsCall) {
+		return m.whole.JSON(), nil
+	}
+	p, rpcErr := m.call()
+	if _, known := slices.BinarySearch(s.names, p.name); rpcErr == nil && !known {
+		err := &UnknownToolError{Name: p.name, Tools: s.names}
+		rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
+	}
+	r.Tool, r.Args = p.name, p.args
+	return p.slim.JSON(), rpcErr
 }
 
 // observed tells of a request.

@@ -1,6 +1,7 @@
-// Package server publishes tools to one MCP client. It speaks the Model Context
+// Package server publishes tools to MCP clients. It speaks the Model Context
 // Protocol (https://modelcontextprotocol.io/specification) in the revisions
-// 2024-11-05 to 2025-11-25 and 2026-07-28, over standard input and output.
+// 2024-11-05 to 2025-11-25 and 2026-07-28, over standard input and output with
+// one client, and over streamable HTTP with any number of them.
 //
 // What a tool does is the caller's affair: the package gets a list of tools and
 // one function that calls them.
