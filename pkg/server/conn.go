@@ -127,6 +127,7 @@ func (c *conn) request(m message, reply answer) {
 		return
 	}
 	run := func() {
+		defer c.calls.running.Done()
 		response := c.answer(withReporter(ctx, r.Meta, c.notify), r, text)
 		if end() {
 			reply(nil)

@@ -9,7 +9,7 @@ import (
 
 // inflight are the requests of one client that are under way.
 type inflight struct {
-	running sync.WaitGroup
+	running sync.WaitGroup // until they are answered
 
 	mu      sync.Mutex
 	stopped bool
@@ -17,7 +17,7 @@ type inflight struct {
 }
 
 // begin adds a request. end says whether its client cancelled it, and must be
-// called. An error is for a client that uses an id twice; ok is false where
+// called; so must running.Done, when it has been answered. An error is for a client that uses an id twice; ok is false where
 // nothing is taken any more.
 func (f *inflight) begin(parent context.Context, id string) (ctx context.Context, end func() (cancelled bool), ok bool, _ *rpcError) {
 	f.mu.Lock()
@@ -35,7 +35,6 @@ func (f *inflight) begin(parent context.Context, id string) (ctx context.Context
 	f.calls[id] = cancel
 	f.running.Add(1)
 	return ctx, func() bool {
-		defer f.running.Done()
 		f.mu.Lock()
 		delete(f.calls, id)
 		cancelled := context.Cause(ctx) == errCancelled
