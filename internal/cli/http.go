@@ -24,6 +24,7 @@ type httpOptions struct {
 	address     string
 	auth        string
 	tokensFile  string
+	oauth       auth.OAuthOptions
 	insecure    bool
 	hosts       []string
 	origins     []string
@@ -38,8 +39,13 @@ type httpOptions struct {
 func (o *httpOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.address, "http", "", "serve streamable HTTP at `ADDR` (HOST:PORT; :PORT is on 127.0.0.1) instead of stdio")
-	f.StringVar(&o.auth, "auth", "", "let in whom `KIND` proves: bearer (tokens of --auth-tokens or "+tokensVariable+")")
+	f.StringVar(&o.auth, "auth", "", "let in whom `KIND` proves: bearer (tokens of --auth-tokens or "+tokensVariable+") or oauth (access tokens of --auth-issuer)")
 	f.StringVar(&o.tokensFile, "auth-tokens", "", "read a line \"NAME TOKEN\" for each caller from this `FILE`")
+	f.StringVar(&o.oauth.Issuer, "auth-issuer", "", "take access tokens of the authorization server at this `URL`")
+	f.StringVar(&o.oauth.Audience, "auth-audience", "", "take access tokens for this `AUDIENCE`, as a rule the public URL of the endpoint")
+	f.StringArrayVar(&o.oauth.Scopes, "auth-scope", nil, "take access tokens with this `SCOPE` only (repeatable)")
+	f.StringVar(&o.oauth.JWKS, "auth-jwks", "", "get the issuer's keys from this `URL` instead of asking its metadata for it")
+	f.StringVar(&o.oauth.Resource, "public-url", "", "the `URL` of the endpoint as clients know it, where --auth-audience is another")
 	f.BoolVar(&o.insecure, "insecure", false, "listen beyond this machine without --auth: anybody can call the tools")
 	f.StringArrayVar(&o.hosts, "allow-host", nil, "let requests name this `HOST` (repeatable); on loopback addresses, only loopback hosts are known")
 	f.StringArrayVar(&o.origins, "allow-origin", nil, "let web pages of this `ORIGIN` in, such as https://example.com (repeatable)")
@@ -55,7 +61,7 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 			return nil
 		}
 		for _, name := range []string{
-			"auth", "auth-tokens", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
+			"auth", "auth-tokens", "auth-issuer", "auth-audience", "auth-scope", "auth-jwks", "public-url", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
 			"max-request-bytes", "session-idle", "shutdown-grace", "metrics",
 		} {
 			if f.Changed(name) {
@@ -121,16 +127,24 @@ func (a *app) open(o httpOptions) (*listening, error) {
 
 // guard returns who may come in; nil lets everybody.
 func (a *app) guard(o httpOptions) (auth.Guard, error) {
-	switch o.auth {
-	case "":
-		if o.tokensFile != "" {
-			return nil, usagef("--auth-tokens needs --auth bearer")
-		}
-		return nil, nil
-	case "bearer":
+	ofOAuth := o.oauth.Issuer != "" || o.oauth.Audience != "" || len(o.oauth.Scopes) > 0 || o.oauth.JWKS != "" || o.oauth.Resource != ""
+	switch {
+	case o.auth != "" && o.auth != "bearer" && o.auth != "oauth":
+		return nil, usagef("--auth %s: expected bearer or oauth", o.auth)
+	case o.auth != "bearer" && o.tokensFile != "":
+		return nil, usagef("--auth-tokens needs --auth bearer")
+	case o.auth != "oauth" && ofOAuth:
+		return nil, usagef("--auth-issuer, --auth-audience, --auth-scope, --auth-jwks and --public-url need --auth oauth")
+	case o.auth == "bearer":
 		return a.tokens(o.tokensFile)
+	case o.auth == "oauth":
+		guard, err := auth.NewOAuth(o.oauth)
+		if err != nil {
+			return nil, usagef("--auth oauth (--auth-issuer, --auth-audience, --public-url, --auth-jwks): %v", err)
+		}
+		return guard, nil
 	}
-	return nil, usagef("--auth %s: expected bearer", o.auth)
+	return nil, nil
 }
 
 func (a *app) tokens(path string) (auth.Guard, error) {
