@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -26,10 +27,12 @@ func (r *Result) JSON() []byte { return r.Value.Append(nil) }
 // JSON object, a [value.Value] as it is; nil means none. Where the walk began,
 // the Result is there even if it failed, with the history so far.
 //
-// The error is a *server.UnknownToolError, or that of arguments or a result
-// which do not fit the tool's schema (it wraps a *graph.SchemaError), or of a
-// node (an *executor.NodeError, which wraps an *executor.LimitError, an
-// *upstream.Error or the cause with which ctx ended, where it was one of these).
+// The error is a *server.UnknownToolError, or that of arguments or a result which do not fit the tool's schema
+// (it wraps a *graph.SchemaError), or of a node (an *executor.NodeError, which
+// wraps an *executor.LimitError, an *upstream.Error or the cause with which ctx
+// ended, where it was one of these).
+//
+// The run is kept among those of [Engine.Runs], which it enters as it ends.
 func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
 	g, err := e.Graph(tool)
 	if err != nil {
@@ -49,20 +52,25 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 	if err := checkArguments(g, in); err != nil {
 		return nil, fmt.Errorf("tool %q: invalid arguments: %w", tool, err)
 	}
+	began := time.Now()
 	ex := &executor.Executor{Hooks: append(slices.Clip(e.opts.hooks), o.hooks...), Log: e.opts.log}
 	run := executor.NewRun(g, in)
 	err = ex.Run(ctx, run, port{e.upstreams.caller})
 	result := &Result{History: run.History()}
-	if err != nil {
-		return result, err
+	if err == nil {
+		result.Value, err = checked(run.Result(), g)
 	}
-	out := run.Result()
+	e.keep(ctx, run, began, err)
+	return result, err
+}
+
+// checked gives the result of a run if it fits the tool's outputSchema.
+func checked(result value.Value, g *graph.Graph) (value.Value, error) {
 	if g.Output != nil {
-		if err := g.Output.Validate(out); err != nil {
-			return result, fmt.Errorf("tool %q: the result does not fit its outputSchema: %w", tool, err)
+		if err := g.Output.Validate(result); err != nil {
+			return value.Undef, fmt.Errorf("tool %q: the result does not fit its outputSchema: %w", g.Name, err)
 		}
 	}
-	result.Value = out
 	return result, nil
 }
 

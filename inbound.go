@@ -13,9 +13,12 @@ import (
 // back for what they say before there is a result.
 func inbound(ctx context.Context) context.Context {
 	reporter := server.ReporterOf(ctx)
-	if meta := reporter.Meta(); !meta.IsUndefined() {
+	if r := server.RequestOf(ctx); r != nil && (r.Transport == server.TCP || !r.Meta.IsUndefined()) {
 		c := upstream.CredentialsOf(ctx)
-		c.Meta = meta
+		c.Meta = r.Meta
+		if r.Transport == server.TCP {
+			c.Caller, c.Headers = r.Caller, r.Header
+		}
 		ctx = upstream.WithCredentials(ctx, c)
 	}
 	if !reporter.WantsProgress() && reporter.LogLevel() == "" {

@@ -57,20 +57,37 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/nodes":    {ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
 	"pkg/executor": {ours: []string{"pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
 
+	"pkg/auth": {others: []string{"github.com/coreos/go-oidc/v3", "github.com/modelcontextprotocol/go-sdk"}},
+
 	"pkg/server": {
-		ours:   []string{"pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/value"},
+		ours:   []string{"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/value"},
 		others: []string{"github.com/mark3labs/mcp-go"},
 	},
 
+	"pkg/runs": {ours: []string{"pkg/executor", "pkg/graph", "pkg/value"}},
+	"pkg/telemetry": {
+		ours: []string{
+			"pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/server", "pkg/upstream", "pkg/value",
+		},
+		// The API alone: a program that embeds the engine brings its own SDK.
+		others: []string{
+			"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric",
+			"go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace",
+		},
+	},
+	"pkg/telemetry/exporters": {
+		others: []string{"go.opentelemetry.io", "github.com/prometheus/client_golang"},
+	},
+
 	".": {ours: []string{
-		"pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/server",
-		"pkg/upstream", "pkg/value",
+		"pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/runs", "pkg/server",
+		"pkg/telemetry", "pkg/upstream", "pkg/value",
 	}},
 
 	"internal/cli": {
 		ours: []string{
-			".", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes",
-			"pkg/server", "pkg/upstream", "pkg/value",
+			".", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes",
+			"pkg/runs", "pkg/server", "pkg/telemetry", "pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 	},

@@ -15,9 +15,11 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -30,6 +32,8 @@ type Engine struct {
 	sources     diag.Sources
 	opts        options
 	upstreams   upstreams
+	recorder    *telemetry.Recorder // nil without telemetry
+	subject     telemetry.Subject   // what the file is to observers
 }
 
 // LoadError says that a file has errors, and all that was found in it.
@@ -74,6 +78,12 @@ func Load(path string, opts ...Option) (*Engine, error) {
 		e.byName[g.Name] = g
 	}
 	e.upstreams = newUpstreams(file, o)
+	e.subject = e.describe(file)
+	if o.telemetry != nil {
+		e.recorder = o.telemetry.Recorder(e.subject)
+		e.upstreams.caller = e.recorder.Caller(e.upstreams.caller)
+		e.opts.hooks = append([]executor.Hooks{e.recorder.Hooks()}, e.opts.hooks...)
+	}
 	return e, nil
 }
 

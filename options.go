@@ -6,6 +6,8 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 )
 
@@ -21,12 +23,18 @@ type options struct {
 
 	credentials map[string]upstream.CredentialSource
 	sessions    upstream.SessionStore
+	telemetry   *telemetry.Telemetry
+	runs        *runs.Store
+	exposeRuns  bool
 }
 
 func newOptions(opts []Option) options {
 	o := options{getenv: os.LookupEnv, log: slog.New(slog.DiscardHandler)}
 	for _, opt := range opts {
 		opt(&o)
+	}
+	if o.runs == nil {
+		o.runs = runs.New(runs.Limits{})
 	}
 	return o
 }
@@ -78,6 +86,25 @@ func WithCredentialSource(server string, source upstream.CredentialSource) Optio
 // the place of what the entries say (session).
 func WithSessionStore(store upstream.SessionStore) Option {
 	return func(o *options) { o.sessions = store }
+}
+
+// WithTelemetry tells t of every request, run, node and upstream call. A nil t
+// changes nothing. The Engine does not shut it down.
+func WithTelemetry(t *telemetry.Telemetry) Option {
+	return func(o *options) { o.telemetry = t }
+}
+
+// WithRuns keeps the runs of the Engine in store, instead of in one of its own
+// with the default limits. Engines can share a store.
+func WithRuns(store *runs.Store) Option {
+	return func(o *options) { o.runs = store }
+}
+
+// WithExposedRuns lets clients read the runs that they caused, with the values
+// that travelled between nodes, as the resources mcpgraph://runs and
+// mcpgraph://runs/{id}.
+func WithExposedRuns() Option {
+	return func(o *options) { o.exposeRuns = true }
 }
 
 // CallOption changes one call.

@@ -3,6 +3,9 @@ package mcpgraph
 import (
 	"context"
 	"io"
+	"log/slog"
+	"net"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -12,25 +15,68 @@ import (
 // from out, until in ends or ctx is done; see [server.Server.ServeStdio]. Only
 // MCP messages are written to out. Servers marked eager are started first, in
 // the background. The Engine stays open.
-func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	opts := server.Options{Info: e.set.File.Server, Log: e.opts.log}
-	for _, t := range e.Tools() {
-		opts.Tools = append(opts.Tools, server.Tool(t))
-	}
-	opts.Call = func(ctx context.Context, name string, args value.Value) (value.Value, error) {
-		result, err := e.Call(inbound(ctx), name, args)
-		if err != nil {
-			return value.Undef, err
-		}
-		return result.Value, nil
-	}
-	s, err := server.New(opts)
+func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err error) {
+	s, err := e.server()
 	if err != nil {
 		return err
+	}
+	if e.recorder != nil {
+		done := e.recorder.Session(ctx, server.Pipe)
+		defer func() { done(err) }()
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	wait := e.upstreams.start(ctx, e.opts.log)
 	defer wait()
 	defer cancel()
 	return s.ServeStdio(ctx, in, out)
+}
+
+// ServeHTTP serves the tools to any number of MCP clients over streamable HTTP
+// until ctx is done; see [server.Server.ServeHTTP]. Servers marked eager are
+// started first, in the background. Calls carry the caller's name and headers
+// for the servers whose entries forward them, and callers never share what was
+// got with credentials. The Engine stays open.
+func (e *Engine) ServeHTTP(ctx context.Context, listener net.Listener, opts server.HTTPOptions) error {
+	s, err := e.server()
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	if e.recorder != nil {
+		opts.Session = func(ctx context.Context) func(error) { return e.recorder.Session(ctx, server.TCP) }
+	}
+	started, cancel := context.WithCancel(ctx)
+	wait := e.upstreams.start(started, e.opts.log)
+	defer wait()
+	defer cancel()
+	return s.ServeHTTP(ctx, listener, opts)
+}
+
+// server publishes the tools, and the runs where that is allowed.
+func (e *Engine) server() (*server.Server, error) {
+	opts := server.Options{Info: e.set.File.Server, Log: e.opts.log, Call: e.answer, Resources: e.resources()}
+	for _, t := range e.Tools() {
+		opts.Tools = append(opts.Tools, server.Tool(t))
+	}
+	if e.recorder != nil {
+		opts.Observe = e.recorder.Observe
+	}
+	return server.New(opts)
+}
+
+// answer is the server's way to call a tool.
+func (e *Engine) answer(ctx context.Context, name string, args value.Value) (value.Value, error) {
+	began := time.Now()
+	result, err := e.Call(forward(inbound(ctx)), name, args)
+	if e.opts.log.Enabled(ctx, slog.LevelDebug) {
+		log := e.opts.log.With("tool", name, "duration", time.Since(began))
+		if err != nil {
+			log = log.With("error", e.subject.Redact(err.Error()))
+		}
+		log.DebugContext(ctx, "a tool was called")
+	}
+	if err != nil {
+		return value.Undef, err
+	}
+	return result.Value, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // Exit codes of every command.
@@ -134,7 +135,7 @@ does.`,
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
 		case graphFile != "":
-			return a.serve(serveOptions{config: graphFile, mcpFiles: mcpFiles, logLevel: defaultLogLevel})
+			return a.serve(serveOptions{config: graphFile, mcpFiles: mcpFiles, logLevel: defaultLogLevel, observe: observeOptions{keep: runs.DefaultCount}})
 		case len(mcpFiles) > 0:
 			return usagef("--mcp needs --graph FILE")
 		}

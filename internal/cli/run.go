@@ -21,6 +21,7 @@ type runOptions struct {
 	logLevel     string
 	mcpFiles     []string
 	caller       caller
+	observe      observeOptions
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -58,6 +59,7 @@ lines of JSON.`,
 	flags.StringVar(&o.trace, "trace", "", "show the walk on stderr; `FORMAT` is text or json")
 	flags.Lookup("trace").NoOptDefVal = "text"
 	logFlag(cmd, &o.logLevel)
+	o.observe.contentFlag(cmd)
 	mcpFlag(cmd, &o.mcpFiles)
 	o.caller.flags(cmd)
 	return cmd
@@ -72,7 +74,12 @@ func (a *app) run(o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log))
+	ob, err := a.observe(o.observe, log, false)
+	if err != nil {
+		return err
+	}
+	defer ob.end()
+	engine, err := a.load(o.config, append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...))...)
 	if err != nil {
 		return err
 	}

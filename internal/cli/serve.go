@@ -14,19 +14,23 @@ type serveOptions struct {
 	config   string
 	mcpFiles []string
 	logLevel string
+	observe  observeOptions
+	http     httpOptions
 }
 
 func (a *app) serveCommand() *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve CONFIG",
-		Short: "Serve the tools of a file to an MCP client on stdio",
-		Long: `Serve the tools of a file to an MCP client on stdin and stdout.
+		Short: "Serve the tools of a file to MCP clients, on stdio or over HTTP",
+		Long: `Serve the tools of a file to an MCP client on stdin and stdout, or with --http to
+any number of clients over streamable HTTP.
 
 Nothing but MCP messages is written to stdout; warnings and logs go to stderr.
 The servers that the tools call are started when they are first needed, and
 ended with this one. It ends when stdin does, or at SIGINT, SIGTERM or SIGHUP.`,
 		Example: `  mcpgraph serve tools.yaml
+  mcpgraph serve tools.yaml --http 127.0.0.1:8080
   mcpgraph serve tools.yaml --mcp ~/.cursor/mcp.json --log-level debug`,
 		Args:              configArgs("CONFIG"),
 		ValidArgsFunction: completeConfig,
@@ -37,6 +41,9 @@ ended with this one. It ends when stdin does, or at SIGINT, SIGTERM or SIGHUP.`,
 	}
 	mcpFlag(cmd, &o.mcpFiles)
 	logFlag(cmd, &o.logLevel)
+	o.observe.contentFlag(cmd)
+	o.observe.runFlags(cmd)
+	o.http.flags(cmd)
 	return cmd
 }
 
@@ -45,15 +52,42 @@ func (a *app) serve(o serveOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log))
+	store, err := o.observe.store()
+	if err != nil {
+		return err
+	}
+	door, err := a.open(o.http)
+	if err != nil {
+		return err
+	}
+	defer door.close()
+	ob, err := a.observe(o.observe, log, o.http.metrics)
+	if err != nil {
+		return err
+	}
+	defer ob.end()
+	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store))
+	if o.observe.expose {
+		options = append(options, mcpgraph.WithExposedRuns())
+	}
+	engine, err := a.load(o.config, options...)
 	if err != nil {
 		return err
 	}
 	defer closeEngine(engine, &err)
 	ctx, stop := untilSignal()
 	defer stop()
+	if door != nil {
+		if o.http.metrics {
+			door.options.Metrics = ob.exporters.Page
+		}
+		ob.log.Info("serving MCP over HTTP", "url", door.url)
+		err = engine.ServeHTTP(ctx, door.listener, door.options)
+	} else {
+		err = engine.ServeStdio(ctx, a.stdin, a.mcpOnly())
+	}
 	var signalled *signalError
-	if err := engine.ServeStdio(ctx, a.stdin, a.mcpOnly()); err != nil && !errors.As(err, &signalled) {
+	if err != nil && !errors.As(err, &signalled) {
 		return failed(err)
 	}
 	return nil

@@ -72,3 +72,11 @@ func (e *NodeError) Diagnostic() diag.Diagnostic {
 		Message: fmt.Sprintf("%s failed: %s", e.subject(), e.Err),
 	}
 }
+
+// PanicError says that a node panicked, which is a mistake in the program.
+type PanicError struct {
+	Value any // that the node panicked with
+}
+
+// Error gives the value.
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }

@@ -77,11 +77,12 @@ type walk struct {
 	port    Port
 	env     *expr.Env
 	started time.Time
-	node    *graph.Node // under way
+	node    *graph.Node     // under way
+	ctx     context.Context // of the node under way
 }
 
 func (w *walk) log(v value.Value) {
-	w.Log.Info("log", "tool", w.run.graph.Name, "node", w.node.ID, "value", v.JSON())
+	w.Log.InfoContext(w.ctx, "log", "tool", w.run.graph.Name, "node", w.node.ID, "value", v.JSON())
 }
 
 // runStart calls the start hooks and gives what calls the done hooks.
@@ -125,6 +126,7 @@ func (w *walk) step(ctx context.Context) error {
 	rec := Record{Index: index, Node: node.ID, Kind: node.Kind.Name, Edge: graph.NoEdge, Start: w.port.Now()}
 	ctx, done, err := w.nodeStart(ctx, node, index)
 	if err == nil {
+		w.ctx = ctx
 		var out graph.Output
 		if out, err = w.execute(ctx, node); err == nil {
 			err = checkEdge(node, out.Edge)
@@ -181,7 +183,7 @@ func (w *walk) execute(ctx context.Context, n *graph.Node) (out graph.Output, er
 			if w.Log != nil {
 				w.Log.Error("a node panicked", "tool", w.run.graph.Name, "node", n.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			}
-			out, err = graph.Output{}, fmt.Errorf("internal error: %v", p)
+			out, err = graph.Output{}, &PanicError{p}
 		}
 	}()
 	previous, _ := w.run.Previous(1)

@@ -20,6 +20,15 @@ const (
 // outputModes are those that a file can name.
 var outputModes = []string{modeText, modeStructured, modeContent, modeResult}
 
+// ToolError is the failure of a node whose call was answered with isError.
+type ToolError struct {
+	// Message is what the tool said.
+	Message string
+}
+
+// Error returns the message.
+func (e *ToolError) Error() string { return e.Message }
+
 var errNoStructure = errors.New("the reply has no structuredContent, which `output: structured` asks for")
 
 // output takes a node's output from the result object of tools/call (MCP,
@@ -27,7 +36,7 @@ var errNoStructure = errors.New("the reply has no structuredContent, which `outp
 func output(reply value.Value, mode string) (value.Value, error) {
 	content := reply.Get("content")
 	if reply.Get("isError").Bool() {
-		return value.Undef, errors.New(failure(reply, content))
+		return value.Undef, &ToolError{failure(reply, content)}
 	}
 	structured := reply.Get("structuredContent")
 	switch mode {

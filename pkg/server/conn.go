@@ -2,11 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -24,23 +20,13 @@ type conn struct {
 	out     *outbox
 	ctx     context.Context // ends when the server is told to stop
 
-	calls    sync.WaitGroup
-	mu       sync.Mutex
-	stopped  bool
-	inflight map[string]context.CancelCauseFunc // by the id's JSON text
+	calls inflight
 }
 
 func newConn(ctx context.Context, s *Server, out *outbox) *conn {
-	c := &conn{Server: s, session: newSession(), out: out, inflight: map[string]context.CancelCauseFunc{}}
+	c := &conn{Server: s, session: newSession("stdio"), out: out}
 	c.ctx = s.mcp.WithContext(ctx, c.session)
 	return c
-}
-
-// stop ends the taking of requests: after it, no call is added.
-func (c *conn) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stopped = true
 }
 
 // An answer takes the encoded answer to one message, nil where it has none. It
@@ -115,7 +101,7 @@ func (c *conn) take(v value.Value, reply answer) {
 		// Of the notifications that clients send, only this one asks for
 		// anything here.
 		if m.method == string(mcp.MethodNotificationCancelled) {
-			c.cancel(m.params.Get("requestId").JSON())
+			c.calls.cancel(m.params.Get("requestId").JSON())
 		}
 		reply(nil)
 	default:
@@ -123,107 +109,46 @@ func (c *conn) take(v value.Value, reply answer) {
 	}
 }
 
-// cancel ends the call with this id, if it is under way.
-func (c *conn) cancel(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cancel := c.inflight[id]; cancel != nil {
-		cancel(errCancelled)
-	}
-}
-
 func (c *conn) request(m message, reply answer) {
-	ctx, text := c.ctx, ""
-	if m.method == string(mcp.MethodToolsCall) {
-		p, rpcErr := m.call()
-		if _, known := slices.BinarySearch(c.names, p.name); rpcErr == nil && !known {
-			err := &UnknownToolError{Name: p.name, Tools: c.names}
-			rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
-		}
-		if rpcErr != nil {
-			reply(appendError(nil, m.id, rpcErr))
-			return
-		}
-		ctx = withReporter(ctx, m.params.Get("_meta"), c.notify)
-		ctx, text = withArguments(ctx, p.args), p.slim.JSON()
-	} else {
-		text = m.whole.JSON()
+	r := &Request{Transport: Pipe}
+	text, rpcErr := c.read(m, r, c.session)
+	if rpcErr != nil {
+		c.refuse(c.ctx, r, rpcErr)
+		reply(appendError(nil, m.id, rpcErr))
+		return
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-
-	c.mu.Lock()
-	_, used := c.inflight[m.id]
-	stopped := c.stopped
-	if !used && !stopped {
-		c.inflight[m.id] = cancel
-		c.calls.Add(1)
-	}
-	c.mu.Unlock()
+	ctx, end, ok, rpcErr := c.calls.begin(c.ctx, m.id)
 	switch {
-	case stopped:
-		cancel(nil)
+	case !ok:
 		reply(nil)
 		return
-	case used:
-		cancel(nil)
-		reply(appendError(nil, m.id, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: a request with id %s is still under way", m.id)))
+	case rpcErr != nil:
+		reply(appendError(nil, m.id, rpcErr))
 		return
 	}
-
 	run := func() {
-		defer c.calls.Done()
-		response := c.dispatch(ctx, m, text)
-		c.mu.Lock()
-		delete(c.inflight, m.id)
-		cancelled := context.Cause(ctx) == errCancelled
-		c.mu.Unlock()
-		cancel(nil)
-		if cancelled {
+		defer c.calls.running.Done()
+		response := c.answer(withReporter(ctx, r.Meta, c.notify), r, text)
+		if end() {
 			reply(nil)
 			return
 		}
-		c.forward()
+		c.session.drain(c.log, c.out.add)
 		reply(c.appendResponse(nil, m.id, response))
 	}
-	if m.method == string(mcp.MethodInitialize) || m.method == string(mcp.MethodSetLogLevel) {
+	if orders(m.method) {
 		run()
 		return
 	}
 	go run()
 }
 
+// orders reports whether the requests that follow build on one of this method.
+func orders(method string) bool {
+	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodSetLogLevel)
+}
+
 // notify sends a notification.
 func (c *conn) notify(method string, params value.Value) {
-	encoded := append([]byte(`{"jsonrpc":"2.0","method":`), value.FromString(method).JSON()...)
-	encoded = params.Append(append(encoded, `,"params":`...))
-	c.out.add(append(encoded, '}'))
-}
-
-// dispatch lets the library answer one request.
-func (c *conn) dispatch(ctx context.Context, m message, text string) (response mcp.JSONRPCMessage) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.log.Error("a request panicked", "method", m.method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			response = mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: %v", p), nil)}
-		}
-	}()
-	return c.mcp.HandleMessage(ctx, json.RawMessage(text))
-}
-
-// forward sends what the library told the session while it handled a request,
-// so that it arrives before the request's answer.
-func (c *conn) forward() {
-	for {
-		select {
-		case n := <-c.session.notifications:
-			encoded, err := appendJSON(nil, n)
-			if err != nil {
-				c.log.Error("a notification cannot be encoded", "method", n.Method, "error", err)
-				continue
-			}
-			c.out.add(encoded)
-		default:
-			return
-		}
-	}
+	c.out.add(appendNotification(nil, method, params))
 }

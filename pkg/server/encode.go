@@ -114,6 +114,13 @@ func appendEnvelope(dst []byte, id string) []byte {
 	return append(dst, id...)
 }
 
+func appendNotification(dst []byte, method string, params value.Value) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
+	dst = value.AppendString(dst, method)
+	dst = append(dst, `,"params":`...)
+	return append(params.Append(dst), '}')
+}
+
 func appendError(dst []byte, id string, e *rpcError) []byte {
 	dst = appendEnvelope(dst, id)
 	dst = append(dst, `,"error":{"code":`...)

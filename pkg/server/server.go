@@ -1,6 +1,7 @@
-// Package server publishes tools to one MCP client. It speaks the Model Context
+// Package server publishes tools to MCP clients. It speaks the Model Context
 // Protocol (https://modelcontextprotocol.io/specification) in the revisions
-// 2024-11-05 to 2025-11-25 and 2026-07-28, over standard input and output.
+// 2024-11-05 to 2025-11-25 and 2026-07-28, over standard input and output with
+// one client, and over streamable HTTP with any number of them.
 //
 // What a tool does is the caller's affair: the package gets a list of tools and
 // one function that calls them.
@@ -39,8 +40,9 @@ type Tool struct {
 
 // CallFunc runs one tool. Its error becomes a tool result with isError and the
 // error's text. It is called from any number of goroutines at once, and must
-// return soon after ctx is done; context.Cause(ctx) says why it is. ReporterOf(ctx)
-// is the way to its client until it returns.
+// return soon after ctx is done; context.Cause(ctx) says why it is. RequestOf(ctx)
+// is the request that it answers, and ReporterOf(ctx) the way to its client until
+// it returns.
 type CallFunc func(ctx context.Context, name string, args value.Value) (value.Value, error)
 
 // Options say what a Server publishes. Info, Tools and Call are required.
@@ -50,6 +52,9 @@ type Options struct {
 	Call    CallFunc
 	Log     *slog.Logger // nil discards
 	MaxLine int          // longest message in bytes; 0 means DefaultMaxLine
+
+	Resources []Resource  // may be empty
+	Observe   ObserveFunc // nil observes nothing
 }
 
 // Server publishes tools. It is immutable and safe for concurrent use.
@@ -60,6 +65,7 @@ type Server struct {
 	call    CallFunc
 	log     *slog.Logger
 	maxLine int
+	observe ObserveFunc
 }
 
 // New returns a Server. The error is that of [Tool.Check].
@@ -68,6 +74,7 @@ func New(opts Options) (*Server, error) {
 		call:    opts.Call,
 		log:     opts.Log,
 		maxLine: opts.MaxLine,
+		observe: opts.Observe,
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -92,35 +99,33 @@ func New(opts Options) (*Server, error) {
 	}
 	slices.Sort(s.names)
 	s.mcp.AddTools(registered...)
+	for _, r := range opts.Resources {
+		s.publish(r)
+	}
 	return s, nil
 }
 
-type argumentsKey struct{}
-
-// withArguments lets the arguments of a call travel beside its message, which
-// the library would decode several times over, losing key order on the way.
-func withArguments(ctx context.Context, args value.Value) context.Context {
-	return context.WithValue(ctx, argumentsKey{}, args)
-}
-
-// handle runs one call for the library. A failure is a result, never an error:
-// an error would reach the client as JSON-RPC's, which a model does not see.
+// handle runs one call for the library. Its arguments come beside the message,
+// which the library would decode several times over, losing key order on the
+// way. A failure is a result, never an error: an error would reach the client
+// as JSON-RPC's, which a model does not see.
 func (s *Server) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
 	name := req.Params.Name
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("a tool call panicked", "tool", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			s.log.ErrorContext(ctx, "a tool call panicked", "tool", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			result = mcp.NewToolResultError(fmt.Sprintf("tool %q: internal error: %v", name, p))
 		}
 	}()
-	args, _ := ctx.Value(argumentsKey{}).(value.Value)
+	r := RequestOf(ctx)
 	reporter := ReporterOf(ctx)
 	reporter.begin(ctx)
 	defer reporter.end()
-	v, err := s.call(ctx, name, args)
+	v, err := s.call(ctx, name, r.Args)
 	if err != nil {
 		return mcp.NewToolResultError(err.Error()), nil
 	}
+	r.result = v
 	return newResult(v, mcpserver.IsModernRequest(ctx)), nil
 }
 

@@ -1,15 +1,17 @@
 package server
 
 import (
+	"log/slog"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// session is one client on a pair of pipes. The library records in it what the
-// client said about itself.
+// session is one client: of a pair of pipes, of an HTTP session, or of a single
+// request. The library records in it what the client said about itself.
 type session struct {
+	id            string
 	notifications chan mcp.JSONRPCNotification
 
 	mu           sync.RWMutex
@@ -29,11 +31,11 @@ var (
 	_ mcpserver.SessionWithLogging            = (*session)(nil)
 )
 
-func newSession() *session {
-	return &session{notifications: make(chan mcp.JSONRPCNotification, 64)}
+func newSession(id string) *session {
+	return &session{id: id, notifications: make(chan mcp.JSONRPCNotification, 64)}
 }
 
-func (s *session) SessionID() string { return "stdio" }
+func (s *session) SessionID() string { return s.id }
 
 func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notifications }
 
@@ -107,4 +109,22 @@ func (s *session) SetLogLevel(level mcp.LoggingLevel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.level = level
+}
+
+// drain sends what the library told the session while it handled a request, so
+// that it arrives before the request's answer.
+func (s *session) drain(log *slog.Logger, send func([]byte)) {
+	for {
+		select {
+		case n := <-s.notifications:
+			encoded, err := appendJSON(nil, n)
+			if err != nil {
+				log.Error("a notification cannot be encoded", "method", n.Method, "error", err)
+				continue
+			}
+			send(encoded)
+		default:
+			return
+		}
+	}
 }

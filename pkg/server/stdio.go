@@ -44,8 +44,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		c.stop()
-		c.calls.Wait()
+		c.calls.stop()
+		c.calls.running.Wait()
 		c.out.close()
 		<-c.out.done
 	}()

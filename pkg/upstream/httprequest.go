@@ -163,6 +163,9 @@ func (l *httpLink) fill(ctx context.Context, r *http.Request, m *outgoing) error
 	for name, values := range proof {
 		h[name] = values
 	}
+	if m.method == string(mcp.MethodToolsCall) {
+		traceHeaders(ctx, h)
+	}
 	if host := h.Get("Host"); host != "" {
 		r.Host = host
 	}

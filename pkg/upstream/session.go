@@ -182,7 +182,7 @@ func (s *session) request(ctx context.Context, m *outgoing, silence time.Duratio
 	m.id = strconv.FormatUint(s.server.issued.Add(1), 10)
 	m.revision = s.peer.revision
 	f := &flight{tool: m.tool, alive: func() {}, listener: listenerOf(ctx)}
-	m.params = s.params(m, f.listener)
+	m.params = s.params(ctx, m, f.listener)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if silence > 0 {
@@ -221,9 +221,10 @@ func (s *session) request(ctx context.Context, m *outgoing, silence time.Duratio
 	return reply, nil
 }
 
-// params returns the params of m with _meta: the progress token of a call, and
-// what the revision of 2026-07-28 says with each request.
-func (s *session) params(m *outgoing, l *Listener) json.RawMessage {
+// params returns the params of m with _meta: the progress token of a call and
+// what else it carries (WithMeta), and what the revision of 2026-07-28 says with
+// each request.
+func (s *session) params(ctx context.Context, m *outgoing, l *Listener) json.RawMessage {
 	meta := s.peer.meta
 	out := make([]byte, 0, len(m.params)+len(meta)+64)
 	out = append(append(out, '{'), m.params...)
@@ -235,6 +236,7 @@ func (s *session) params(m *outgoing, l *Listener) json.RawMessage {
 		out = append(out, `"_meta":{`...)
 		if call {
 			out = append(append(append(out, `"progressToken":"`...), m.id...), '"')
+			out = appendMeta(out, ctx)
 			if meta != "" {
 				out = append(out, ',')
 			}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const (
+	goodTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	badTrace  = "0af7651916cd43dd8448eb211c80319c"
+	outside   = "00f067aa0ba902b7" // the span of the client
+)
+
+// traced calls the tool answer of testdata/telemetry/front.yaml, once well and
+// once not, as a part of two traces, and returns what a collector got and what
+// the program wrote on stderr. The variables are beside those that name the
+// collector.
+func traced(t *testing.T, env []string, args ...string) (*collector, string) {
+	t.Helper()
+	c := newCollector(t)
+	cmd := exec.Command(binary, append([]string{"serve", "front.yaml"}, args...)...)
+	cmd.Dir = "testdata/telemetry"
+	cmd.Env = append(os.Environ(), "MCPGRAPH="+binary, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url, "OTEL_SERVICE_NAME=front")
+	cmd.Env = append(cmd.Env, env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for i, message := range []string{
+		strings.TrimSpace(initialize),
+		call(7, 21, goodTrace),
+		call(8, 13, badTrace),
+	} {
+		if _, err := fmt.Fprintln(in, message); err != nil {
+			t.Fatal(err)
+		}
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v: %s", err, stderr.String())
+		}
+		if want := []string{`"serverInfo"`, `"structuredContent":{"n":42}`, `13 is not doubled`}[i]; !strings.Contains(line, want) {
+			t.Errorf("the answer to message %d is %s", i, line)
+		}
+	}
+	in.Close()
+	if rest, _ := lines.ReadString(0); rest != "" {
+		t.Errorf("more on stdout: %s", rest)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	return c, stderr.String()
+}
+
+func call(id, n int, trace string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"answer","arguments":{"n":%d},"_meta":{"traceparent":"00-%s-%s-01","baggage":"tenant=a"}}}`,
+		id, n, trace, outside)
+}
+
+func TestTraceGoesFromTheCallerThroughTwoProcesses(t *testing.T) {
+	c, stderr := traced(t, nil, "--log-level", "debug")
+	doc, err := os.ReadFile("../../docs/observability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trace := range []string{goodTrace, badTrace} {
+		tree := c.tree(trace, outside)
+		t.Logf("trace %s\n%s", trace, tree)
+		if tree == "" || !strings.Contains(string(doc), "```text\n"+tree+"```\n") {
+			t.Errorf("docs/observability.md does not show the tree of trace %s:\n%s", trace, tree)
+		}
+	}
+
+	for _, s := range c.spans {
+		trace := hex.EncodeToString(s.TraceId)
+		if strings.HasPrefix(s.Name, "tools/call") && trace != goodTrace && trace != badTrace {
+			t.Errorf("%s of %s is outside of the two traces", s.Name, s.service)
+		}
+		for _, a := range s.Attributes {
+			if strings.HasPrefix(a.Key, "gen_ai.tool.call") || strings.HasSuffix(a.Key, ".output") {
+				t.Errorf("%s shows %s without --trace-content", s.Name, a.Key)
+			}
+		}
+	}
+
+	wantMetrics := map[string][]string{
+		"front":   {"mcp.server.operation.duration", "mcp.server.session.duration", "mcp.client.operation.duration"},
+		"numbers": {"mcp.server.operation.duration", "mcp.server.session.duration"},
+	}
+	for service, names := range wantMetrics {
+		for _, name := range names {
+			found := false
+			for _, m := range c.metrics[service] {
+				if m.Name != name {
+					continue
+				}
+				found = true
+				bounds := fmt.Sprint(m.GetHistogram().GetDataPoints()[0].ExplicitBounds)
+				if m.Unit != "s" || bounds != "[0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 30 60 120 300]" {
+					t.Errorf("%s has unit %q and buckets %s", name, m.Unit, bounds)
+				}
+			}
+			if !found {
+				t.Errorf("%s sent no %s", service, name)
+			}
+		}
+	}
+
+	var logged int
+	for _, r := range c.logs {
+		if trace := hex.EncodeToString(r.TraceId); r.Body.GetStringValue() == "a tool was called" && (trace == goodTrace || trace == badTrace) {
+			logged++
+		}
+	}
+	if logged != 2 {
+		t.Errorf("%d of 2 log records belong to their trace", logged)
+	}
+	if !strings.Contains(stderr, "trace_id="+badTrace) {
+		t.Errorf("stderr does not name the trace:\n%s", stderr)
+	}
+}
+
+func TestTraceShowsContentWhereItIsAskedFor(t *testing.T) {
+	c, _ := traced(t, nil, "--trace-content")
+	want := map[string]string{
+		"SERVER gen_ai.tool.call.arguments": `{"n":21}`,
+		"SERVER gen_ai.tool.call.result":    `{"n":42}`,
+		"CLIENT gen_ai.tool.call.arguments": `{"n":21}`,
+		"double mcpgraph.node.output":       `{"n":42}`,
+		"answer mcpgraph.run.result":        `{"n":42}`,
+	}
+	for _, s := range c.spans {
+		if s.service != "front" || hex.EncodeToString(s.TraceId) != goodTrace {
+			continue
+		}
+		kind := strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")
+		last := s.Name[strings.LastIndex(s.Name, " ")+1:]
+		for key, text := range want {
+			who, name, _ := strings.Cut(key, " ")
+			if (who == kind || who == last && kind == "INTERNAL") && attribute(s.Attributes, name) == text {
+				delete(want, key)
+			}
+		}
+	}
+	for key, text := range want {
+		t.Errorf("no span has %s = %s", key, text)
+	}
+}
+
+func TestTraceDoesNotBreakAtAProgramThatExportsNothing(t *testing.T) {
+	c, _ := traced(t, []string{"OTEL_SDK_DISABLED=true"})
+	want := "numbers: SERVER tools/call double operation.name=execute_tool network.transport=pipe\n"
+	if tree := c.tree(goodTrace, outside); !strings.HasPrefix(tree, want) || strings.Contains(tree, "front") {
+		t.Errorf("below the span of the client are\n%s", tree)
+	}
+}
+
+func TestConsoleExporterLeavesStdoutToMCP(t *testing.T) {
+	_, stderr := traced(t, []string{"OTEL_TRACES_EXPORTER=console", "OTEL_METRICS_EXPORTER=console", "OTEL_LOGS_EXPORTER=console"})
+	for _, want := range []string{`"Name":"invoke_workflow answer"`, `"mcp.server.operation.duration"`} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %s on stderr", want)
+		}
+	}
+}
+
+func TestUnreachableCollectorHoldsNothingUp(t *testing.T) {
+	_, stderr := traced(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"})
+	if !strings.Contains(stderr, "telemetry could not be sent") {
+		t.Errorf("nothing is said of a collector that is not there:\n%s", stderr)
+	}
+}

@@ -1,0 +1,87 @@
+package mcpgraph_test
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// mirror is a server that tells with which credentials it is called.
+type mirror struct{}
+
+func (mirror) CallTool(ctx context.Context, _, _ string, _ value.Value) (graph.ToolResult, error) {
+	c := upstream.CredentialsOf(ctx)
+	text := c.Caller + " " + c.Headers.Get("X-Tenant") + " " + c.Meta.Get("tenant").Str()
+	reply, err := value.Parse(`{"content":[{"type":"text","text":` + value.FromString(text).JSON() + `}]}`)
+	return graph.ToolResult{Reply: reply, Attempts: 1}, err
+}
+
+func TestCallersOverHTTPReachServersWithWhatTheySent(t *testing.T) {
+	engine := mustLoad(t, `version: "1.0"
+server: {name: t, version: "1"}
+mcpServers:
+  fake: {command: "true"}
+tools:
+  - name: one
+    description: Calls
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: n}
+      - {id: n, type: mcp, server: fake, tool: x, args: {}, next: exit}
+      - {id: exit, type: exit}
+`, mcpgraph.WithCaller(mirror{}))
+	guard, err := auth.ParseTokens("ann 0123456789abcdef-ann\nbob 0123456789abcdef-bob\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- engine.ServeHTTP(ctx, l, server.HTTPOptions{Guard: guard}) }()
+	for _, caller := range []string{"ann", "bob"} {
+		c, err := client.NewStreamableHttpClient("http://"+l.Addr().String()+server.Path, transport.WithHTTPHeaders(map[string]string{
+			"Authorization": "Bearer 0123456789abcdef-" + caller, "X-Tenant": caller + "'s",
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hello := mcp.InitializeRequest{}
+		hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+		hello.Params.ClientInfo = mcp.Implementation{Name: "test", Version: "1"}
+		if _, err := c.Initialize(ctx, hello); err != nil {
+			t.Fatal(err)
+		}
+		request := mcp.CallToolRequest{}
+		request.Params.Name = "one"
+		request.Params.Meta = &mcp.Meta{AdditionalFields: map[string]any{"tenant": "of " + caller}}
+		result, err := c.CallTool(ctx, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := caller + " " + caller + "'s of " + caller
+		if text, ok := result.Content[0].(mcp.TextContent); !ok || result.IsError || text.Text != `"`+want+`"` && text.Text != want {
+			t.Errorf("%+v, want %q", result, want)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	if err := <-ended; err != context.Canceled {
+		t.Error(err)
+	}
+}

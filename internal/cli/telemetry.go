@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
+)
+
+// flushTime is how long a command waits, as it ends, for what it has still to
+// tell a collector.
+const flushTime = 3 * time.Second
+
+// observeOptions are the flags about what can be seen of tools.
+type observeOptions struct {
+	content bool
+	expose  bool
+	keep    int
+}
+
+// contentFlag is that of every command that runs tools.
+func (o *observeOptions) contentFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.content, "trace-content", false,
+		"put arguments and outputs into the spans of OpenTelemetry, cut to 8 KiB each and without secrets")
+}
+
+// runFlags are those of commands that run tools for clients.
+func (o *observeOptions) runFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.expose, "expose-runs", false,
+		"let clients read their own runs, with all values, as the resources mcpgraph://runs and mcpgraph://runs/{id}")
+	cmd.Flags().IntVar(&o.keep, "keep-runs", runs.DefaultCount, "keep the last `N` runs in memory")
+}
+
+// store gives the place for runs.
+func (o *observeOptions) store() (*runs.Store, error) {
+	limits := runs.Limits{Count: o.keep}
+	switch {
+	case o.keep < 0:
+		return nil, usagef("--keep-runs is %d; expected 0 or more", o.keep)
+	case o.keep == 0 && o.expose:
+		return nil, usagef("--expose-runs has nothing to show with --keep-runs 0")
+	case o.keep == 0:
+		limits.Count = runs.None
+	}
+	return runs.New(limits), nil
+}
+
+// observation is what the environment variables of OpenTelemetry ask for.
+type observation struct {
+	exporters *exporters.Exporters // nil where they ask for nothing
+	log       *slog.Logger         // the one to go on with
+	options   []mcpgraph.Option    // for the engine
+}
+
+// observe starts an observation. The error is for variables that cannot be
+// obeyed.
+func (a *app) observe(o observeOptions, log *slog.Logger, prometheus bool) (*observation, error) {
+	out, err := exporters.FromEnvironment(context.Background(), exporters.Options{
+		Version: mcpgraph.Version(), Console: a.stderr, Log: log, Prometheus: prometheus,
+	})
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	ob := &observation{exporters: out, log: log}
+	if out != nil {
+		t, err := telemetry.New(telemetry.Options{Tracers: out.Tracers, Meters: out.Meters, Logs: out.Logs, Content: o.content})
+		if err != nil {
+			ob.end()
+			return nil, failed(err)
+		}
+		ob.log = t.Logger(log)
+		ob.options = append(ob.options, mcpgraph.WithTelemetry(t))
+	}
+	ob.options = append(ob.options, mcpgraph.WithLogger(ob.log))
+	return ob, nil
+}
+
+// end sends what has not been sent yet.
+func (ob *observation) end() {
+	if ob.exporters == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	if err := ob.exporters.Shutdown(ctx); err != nil {
+		ob.log.Warn("telemetry could not be sent", "error", err)
+	}
+}

@@ -1,0 +1,199 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	sdk "github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// fetchTime bounds each question to the authorization server.
+const fetchTime = 10 * time.Second
+
+// algorithms are those that tokens may be signed with: asymmetric ones alone.
+var algorithms = []string{
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512,
+	oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
+}
+
+// OAuthOptions say whose tokens are taken. Issuer and Audience are required.
+type OAuthOptions struct {
+	Issuer   string // URL of the authorization server, as tokens have it in iss
+	Audience string // that tokens must have in aud (RFC 8707)
+	// Resource is the URL that clients know the endpoint by; empty means
+	// Audience, which then has to be one.
+	Resource string
+	Scopes   []string // that every caller needs
+	JWKS     string   // URL of the issuer's keys; empty: its metadata name it
+	Client   *http.Client
+}
+
+// OAuth is a Guard that takes the access tokens of an authorization server, as a
+// resource server of OAuth 2.1: signed JWTs (RFC 9068) of its issuer, for its
+// audience. It is safe for any number of goroutines.
+type OAuth struct {
+	opts     OAuthOptions
+	metadata string // URL of the protected-resource metadata
+	pages    map[string]http.Handler
+
+	mu       sync.Mutex
+	verifier *oidc.IDTokenVerifier // nil until the keys are known
+}
+
+// NewOAuth returns a Guard. The issuer is asked when the first token comes. The
+// error says which option is missing or no URL.
+func NewOAuth(opts OAuthOptions) (*OAuth, error) {
+	if opts.Resource == "" {
+		opts.Resource = opts.Audience
+	}
+	resource, err := url.Parse(opts.Resource)
+	switch {
+	case opts.Issuer == "" || opts.Audience == "":
+		return nil, errors.New("an issuer and an audience are needed")
+	case err != nil || resource.Host == "" || resource.Scheme != "https" && resource.Scheme != "http":
+		return nil, fmt.Errorf("%q is not the URL of an endpoint", opts.Resource)
+	}
+	for _, u := range []string{opts.Issuer, opts.JWKS} {
+		if at, err := url.Parse(u); u != "" && (err != nil || at.Host == "") {
+			return nil, fmt.Errorf("%q is not a URL", u)
+		}
+	}
+	if opts.Client == nil {
+		opts.Client = &http.Client{Timeout: fetchTime}
+	}
+	// RFC 9728, 3.1: the path of the resource follows the well-known one.
+	const known = "/.well-known/oauth-protected-resource"
+	path := known + strings.TrimSuffix(resource.EscapedPath(), "/")
+	page := sdk.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
+		Resource: opts.Resource, AuthorizationServers: []string{opts.Issuer}, ScopesSupported: opts.Scopes,
+		BearerMethodsSupported: []string{"header"},
+	})
+	return &OAuth{
+		opts: opts, metadata: resource.Scheme + "://" + resource.Host + path,
+		pages: map[string]http.Handler{known: page, path: page},
+	}, nil
+}
+
+// Pages are the protected-resource metadata (RFC 9728).
+func (o *OAuth) Pages() map[string]http.Handler { return o.pages }
+
+// Admit lets those in who have a valid token with all scopes. The caller is the
+// token's subject at its client. Others get what they need to get one (MCP
+// 2025-11-25, Authorization, Protected Resource Metadata Discovery).
+func (o *OAuth) Admit(w http.ResponseWriter, r *http.Request) (string, error) {
+	caller, err := o.admit(r)
+	if err == nil {
+		return caller, nil
+	}
+	params := []string{"resource_metadata", o.metadata}
+	if len(o.opts.Scopes) > 0 {
+		params = append(params, "scope", strings.Join(o.opts.Scopes, " "))
+	}
+	refuse(w, err, params...)
+	return "", err
+}
+
+// claims are those of RFC 9068, 2.2, and the scopes as some servers write them.
+type claims struct {
+	Subject  string `json:"sub"`
+	ClientID string `json:"client_id"`
+	Party    string `json:"azp"`
+	Scope    string `json:"scope"`
+	Scopes   any    `json:"scp"`
+}
+
+func (c *claims) scopes() []string {
+	all := strings.Fields(c.Scope)
+	switch s := c.Scopes.(type) {
+	case string:
+		all = append(all, strings.Fields(s)...)
+	case []any:
+		for _, one := range s {
+			if text, ok := one.(string); ok {
+				all = append(all, text)
+			}
+		}
+	}
+	return all
+}
+
+func (o *OAuth) admit(r *http.Request) (string, error) {
+	token, err := bearer(r)
+	if err != nil {
+		return "", err
+	}
+	verifier, err := o.keys(r.Context())
+	if err != nil {
+		return "", err
+	}
+	verified, err := verifier.Verify(r.Context(), token)
+	var c claims
+	if err == nil {
+		err = verified.Claims(&c)
+	}
+	if err != nil {
+		return "", &refusal{http.StatusUnauthorized, invalidToken, "the token is not valid: " + plain(err)}
+	}
+	if c.ClientID == "" {
+		c.ClientID = c.Party
+	}
+	if c.Subject == "" && c.ClientID == "" {
+		return "", &refusal{http.StatusUnauthorized, invalidToken, "the token says neither sub nor client_id"}
+	}
+	has := c.scopes()
+	for _, scope := range o.opts.Scopes {
+		if !slices.Contains(has, scope) {
+			return "", &refusal{http.StatusForbidden, insufficientScope, fmt.Sprintf("the scope %s is needed", scope)}
+		}
+	}
+	return fmt.Sprintf("%s@%s", url.QueryEscape(c.Subject), url.QueryEscape(c.ClientID)), nil
+}
+
+// plain keeps an error to what a header can hold.
+func plain(err error) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return ' '
+		}
+		return r
+	}, strings.TrimPrefix(err.Error(), "oidc: "))
+}
+
+// keys returns what verifies tokens. Where the issuer cannot be asked, the next
+// request asks again.
+func (o *OAuth) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.verifier != nil {
+		return o.verifier, nil
+	}
+	at := o.opts.JWKS
+	if at == "" {
+		ctx, cancel := context.WithTimeout(ctx, fetchTime)
+		defer cancel()
+		meta, err := sdk.GetAuthServerMetadata(ctx, o.opts.Issuer, o.opts.Client)
+		if err != nil || meta == nil || meta.JWKSURI == "" {
+			return nil, fmt.Errorf("the keys of the authorization server are not known: %w", orUnnamed(err))
+		}
+		at = meta.JWKSURI
+	}
+	set := oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), o.opts.Client), at)
+	o.verifier = oidc.NewVerifier(o.opts.Issuer, set, &oidc.Config{ClientID: o.opts.Audience, SupportedSigningAlgs: algorithms})
+	return o.verifier, nil
+}
+
+func orUnnamed(err error) error {
+	if err == nil {
+		return errors.New("its metadata name no jwks_uri")
+	}
+	return err
+}

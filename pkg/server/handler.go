@@ -1,0 +1,105 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// handler answers HTTP requests.
+type handler struct {
+	*Server
+	opts     HTTPOptions
+	door     door
+	sessions *sessions
+	mux      *http.ServeMux
+	stopping atomic.Bool
+}
+
+func newHandler(s *Server, opts HTTPOptions) *handler {
+	opts.MaxBody = orDefault(opts.MaxBody, DefaultMaxBody)
+	h := &handler{
+		Server: s, opts: opts, mux: http.NewServeMux(),
+		door: door{hosts: opts.AllowedHosts, origins: opts.AllowedOrigins},
+		sessions: &sessions{
+			idle: orDefault(opts.SessionIdle, DefaultSessionIdle), most: orDefault(opts.MaxSessions, DefaultMaxSessions),
+			began: opts.Session,
+		},
+	}
+	h.mux.HandleFunc(Path, h.guarded(h.endpoint))
+	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, "ok") })
+	h.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if h.stopping.Load() {
+			http.Error(w, "stopping", http.StatusServiceUnavailable)
+			return
+		}
+		say(w, "ready")
+	})
+	if opts.Metrics != nil {
+		h.mux.HandleFunc("GET /metrics", h.guarded(func(w http.ResponseWriter, r *http.Request, _ string) {
+			opts.Metrics.ServeHTTP(w, r)
+		}))
+	}
+	if opts.Guard != nil {
+		for path, page := range opts.Guard.Pages() {
+			h.mux.Handle(path, page)
+		}
+	}
+	return h
+}
+
+func say(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, text+"\n")
+}
+
+// ServeHTTP lets a request in that names a host and an origin that may come.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if err := h.door.check(r); err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	if h.door.preflight(w, r) {
+		return
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// guarded hands next the requests of callers that the guard lets in.
+func (h *handler) guarded(next func(w http.ResponseWriter, r *http.Request, caller string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		caller := ""
+		if h.opts.Guard != nil {
+			var refusal error
+			if caller, refusal = h.opts.Guard.Admit(w, r); refusal != nil {
+				h.log.DebugContext(r.Context(), "a request was refused", "from", r.RemoteAddr, "reason", refusal.Error())
+				return
+			}
+		}
+		next(w, r, caller)
+	}
+}
+
+// endpoint answers MCP.
+func (h *handler) endpoint(w http.ResponseWriter, r *http.Request, caller string) {
+	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
+	case r.Method == http.MethodPost:
+		h.post(w, r, caller)
+	case r.Method == http.MethodDelete && !modern:
+		if !h.sessions.remove(r.Header.Get(mcp.HeaderSessionID), caller) {
+			http.Error(w, "there is no such session", http.StatusNotFound)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		// Nothing is ever said unasked, so there is no stream to GET.
+		w.Header().Set("Allow", "POST, DELETE")
+		if modern {
+			w.Header().Set("Allow", "POST")
+		}
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	}
+}

@@ -1,0 +1,293 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// exchange is one POST and the answer to it.
+type exchange struct {
+	*handler
+	reply   *reply
+	r       *http.Request
+	caller  string
+	modern  bool
+	session *session
+	calls   *inflight
+}
+
+// post takes one message, or in revision 2025-03-26 a batch.
+func (h *handler) post(w http.ResponseWriter, r *http.Request, caller string) {
+	x := &exchange{handler: h, r: r, caller: caller, reply: newReply(w, r)}
+	refuse := func(status int, e *rpcError) { x.reply.whole(status, appendError(nil, nullID, e)) }
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		refuse(http.StatusUnsupportedMediaType, rpcErrorf(mcp.INVALID_REQUEST, "the Content-Type must be application/json"))
+		return
+	}
+	if !x.reply.json && !x.reply.events {
+		refuse(http.StatusNotAcceptable, rpcErrorf(mcp.INVALID_REQUEST, "Accept must name application/json and text/event-stream"))
+		return
+	}
+	body, err := x.body(w)
+	if err != nil {
+		status := http.StatusBadRequest
+		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+			status = http.StatusRequestEntityTooLarge
+			err = errors.New("the message is longer than " + strconv.FormatInt(tooLong.Limit, 10) + " bytes")
+		}
+		refuse(status, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: %v", err))
+		return
+	}
+	v, err := value.ParseLazy(string(body))
+	if err != nil {
+		refuse(http.StatusBadRequest, rpcErrorf(mcp.PARSE_ERROR, "parse error: %v", err))
+		return
+	}
+	if v.Kind() == value.Array {
+		x.batch(v)
+		return
+	}
+	m, ok, rpcErr := newMessage(v)
+	switch {
+	case rpcErr != nil:
+		x.reply.whole(http.StatusBadRequest, appendError(nil, m.id, rpcErr))
+		return
+	case !ok:
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	said := m.params.Get("_meta").Get(mcp.MetaKeyProtocolVersion).Str()
+	x.modern = mcp.IsModernProtocol(said) || mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
+	if x.modern {
+		x.session, x.calls = newSession(""), &inflight{}
+		if m.id == "" {
+			// The only one that asks for anything, notifications/cancelled, could
+			// be about anybody's request; closing the request cancels it.
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		x.answer(m)
+		return
+	}
+	if m.method == string(mcp.MethodInitialize) && m.id != "" {
+		x.begin(m)
+		return
+	}
+	release := x.resume()
+	if release == nil {
+		return
+	}
+	defer release()
+	if m.id == "" {
+		x.notified(m)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	x.answer(m)
+}
+
+// body reads the request, within its time.
+func (x *exchange) body(w http.ResponseWriter) ([]byte, error) {
+	// Where no deadline can be set the server's own times bound the request.
+	_ = x.reply.control.SetReadDeadline(time.Now().Add(bodyTime))
+	body, err := io.ReadAll(http.MaxBytesReader(w, x.r.Body, x.opts.MaxBody))
+	_ = x.reply.control.SetReadDeadline(time.Time{})
+	return body, err
+}
+
+// begin answers initialize with a new session.
+func (x *exchange) begin(m message) {
+	s, err := x.sessions.create(x.r.Context(), x.caller)
+	if err != nil {
+		x.reply.w.Header().Set("Retry-After", "10")
+		x.reply.whole(http.StatusServiceUnavailable, appendError(nil, m.id, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err)))
+		return
+	}
+	defer x.sessions.release(s)
+	x.session, x.calls = s.session, &s.calls
+	x.reply.w.Header().Set(mcp.HeaderSessionID, s.id)
+	if !x.answer(m) {
+		x.sessions.remove(s.id, x.caller)
+	}
+}
+
+// resume finds the session that a request names, and returns what releases it;
+// nil where the request was refused.
+func (x *exchange) resume() (release func()) {
+	if version := x.r.Header.Get(mcp.HeaderProtocolVersion); version != "" && !mcp.IsValidProtocolVersion(version) {
+		x.reply.whole(http.StatusBadRequest, appendError(nil, nullID,
+			rpcErrorf(mcp.INVALID_REQUEST, "unsupported protocol version %q", version)))
+		return nil
+	}
+	id := x.r.Header.Get(mcp.HeaderSessionID)
+	if id == "" {
+		x.reply.whole(http.StatusBadRequest, appendError(nil, nullID,
+			rpcErrorf(mcp.INVALID_REQUEST, "the header Mcp-Session-Id is missing; initialize gives one")))
+		return nil
+	}
+	s := x.sessions.use(id, x.caller)
+	if s == nil {
+		x.reply.whole(http.StatusNotFound, appendError(nil, nullID,
+			rpcErrorf(mcp.INVALID_REQUEST, "there is no such session; initialize again")))
+		return nil
+	}
+	x.session, x.calls = s.session, &s.calls
+	return func() { x.sessions.release(s) }
+}
+
+func (x *exchange) notified(m message) {
+	if m.method == string(mcp.MethodNotificationCancelled) {
+		x.calls.cancel(m.params.Get("requestId").JSON())
+	}
+}
+
+// answer answers a request, and reports whether with a result.
+func (x *exchange) answer(m message) bool {
+	status, encoded, ok := x.run(m)
+	x.reply.end(status, encoded)
+	return ok
+}
+
+// batch answers several messages as one.
+func (x *exchange) batch(v value.Value) {
+	release := x.resume()
+	if release == nil {
+		return
+	}
+	defer release()
+	if x.session.ProtocolVersion() != mcp.ProtocolVersion20250326 || v.Len() == 0 {
+		x.reply.whole(http.StatusBadRequest, appendError(nil, nullID,
+			rpcErrorf(mcp.INVALID_REQUEST, "invalid request: an empty batch, or a protocol revision without them")))
+		return
+	}
+	var all []byte
+	var done sync.WaitGroup
+	b := &batch{left: v.Len(), send: func(text []byte) { all = text }}
+	for _, e := range v.Elems() {
+		m, ok, rpcErr := newMessage(e)
+		switch {
+		case rpcErr != nil:
+			b.answer(appendError(nil, m.id, rpcErr))
+		case !ok:
+			b.answer(nil)
+		case m.id == "":
+			x.notified(m)
+			b.answer(nil)
+		default:
+			done.Go(func() {
+				_, encoded, _ := x.run(m)
+				b.answer(encoded)
+			})
+		}
+	}
+	done.Wait()
+	if all == nil {
+		x.reply.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	x.reply.end(http.StatusOK, all)
+}
+
+// run answers one request, and gives the HTTP status for it and whether it has a
+// result.
+func (x *exchange) run(m message) (status int, encoded []byte, ok bool) {
+	r := &Request{Transport: TCP, Header: x.r.Header, Caller: x.caller, Session: x.session.id, Address: hostname(x.r.Host)}
+	if _, port, err := net.SplitHostPort(x.r.Host); err == nil {
+		r.Port, _ = strconv.Atoi(port)
+	}
+	text, rpcErr := x.read(m, r, x.session)
+	if x.modern {
+		if err := x.mismatch(m); err != nil {
+			rpcErr = err
+		}
+	}
+	if rpcErr != nil {
+		x.refuse(x.r.Context(), r, rpcErr)
+		return x.status(rpcErr.code), appendError(nil, m.id, rpcErr), false
+	}
+	ctx, end, taken, rpcErr := x.calls.begin(x.mcp.WithContext(x.r.Context(), x.session), m.id)
+	switch {
+	case !taken:
+		return http.StatusNotFound, appendError(nil, m.id, rpcErrorf(mcp.INVALID_REQUEST, "the session has ended")), false
+	case rpcErr != nil:
+		return http.StatusBadRequest, appendError(nil, m.id, rpcErr), false
+	}
+	defer x.calls.running.Done()
+	response := x.handler.answer(withReporter(ctx, r.Meta, x.notify), r, text)
+	end()
+	x.session.drain(x.log, x.reply.event)
+	failure, failed := response.(mcp.JSONRPCError)
+	status = http.StatusOK
+	if failed {
+		status = x.status(failure.Error.Code)
+	}
+	return status, x.appendResponse(nil, m.id, response), !failed
+}
+
+func (x *exchange) notify(method string, params value.Value) {
+	x.reply.event(appendNotification(nil, method, params))
+}
+
+// mismatch holds the headers of a request of revision 2026-07-28 to its message
+// (MCP 2026-07-28, Transports, Streamable HTTP).
+func (x *exchange) mismatch(m message) *rpcError {
+	header := x.r.Header
+	said := m.params.Get("_meta").Get(mcp.MetaKeyProtocolVersion).Str()
+	switch version := header.Get(mcp.HeaderProtocolVersion); {
+	case version == "":
+		return rpcErrorf(mcp.HEADER_MISMATCH, "the header %s is missing", mcp.HeaderProtocolVersion)
+	case said == "":
+		return rpcErrorf(mcp.INVALID_PARAMS, "_meta has no %s", mcp.MetaKeyProtocolVersion)
+	case version != said:
+		return rpcErrorf(mcp.HEADER_MISMATCH, "the header %s is %q, but _meta says %q", mcp.HeaderProtocolVersion, version, said)
+	case !mcp.IsValidProtocolVersion(said):
+		return nil // the library says which there are
+	}
+	params := json.RawMessage(m.params.JSON())
+	if err := mcp.ValidateStandardHeaders(header.Get, said, mcp.MCPMethod(m.method), params); err != nil {
+		return rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
+	}
+	if m.method != string(mcp.MethodToolsCall) {
+		return nil
+	}
+	tool := x.mcp.GetTool(m.params.Get("name").Str())
+	if tool == nil {
+		return nil
+	}
+	err := mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
+		values := header.Values(name)
+		return strings.Join(values, ","), values != nil
+	}, &tool.Tool, params)
+	if err != nil {
+		return rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
+	}
+	return nil
+}
+
+// status gives the HTTP status for an error: before revision 2026-07-28 errors
+// were results like others.
+func (x *exchange) status(code int) int {
+	if !x.modern {
+		return http.StatusOK
+	}
+	switch code {
+	case mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,
+		mcp.INVALID_REQUEST, mcp.INVALID_PARAMS, mcp.PARSE_ERROR:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

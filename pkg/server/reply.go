@@ -1,0 +1,106 @@
+package server
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// reply is the answer to one POST: a JSON message, or where something is to be
+// said before it, a stream of events (MCP 2025-11-25, Transports, Sending
+// Messages to the Server).
+type reply struct {
+	w            http.ResponseWriter
+	control      *http.ResponseController
+	json, events bool // what the client accepts
+
+	mu  sync.Mutex
+	out *outbox // of the stream; nil before it has begun
+}
+
+func newReply(w http.ResponseWriter, r *http.Request) *reply {
+	p := &reply{w: w, control: http.NewResponseController(w)}
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	if accept == "" {
+		accept = "*/*"
+	}
+	for part := range strings.SplitSeq(accept, ",") {
+		kind, _, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		p.json = p.json || kind == "application/json" || kind == "application/*" || kind == "*/*"
+		p.events = p.events || kind == "text/event-stream" || kind == "text/*" || kind == "*/*"
+	}
+	return p
+}
+
+// whole answers with one JSON message.
+func (p *reply) whole(status int, message []byte) {
+	header := p.w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.Itoa(len(message)))
+	header.Set("Cache-Control", "no-store")
+	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime))
+	p.w.WriteHeader(status)
+	_, _ = p.w.Write(message) // a client that is gone needs no answer
+}
+
+// event sends a message before the answer, where the client accepts streams. It
+// takes the message over, and does not wait for the client.
+func (p *reply) event(message []byte) {
+	if !p.events {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stream()
+	p.out.add(event(message))
+}
+
+// event renders a message as an event whose second newline the outbox adds.
+func event(message []byte) []byte {
+	return append(append(make([]byte, 0, len(message)+8), "data: "...), append(message, '\n')...)
+}
+
+// stream begins the stream of events, once.
+func (p *reply) stream() {
+	if p.out != nil {
+		return
+	}
+	header := p.w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // proxies of nginx's kind must not collect events
+	p.w.WriteHeader(http.StatusOK)
+	p.out = newOutbox(flushed{p}, func(error) {})
+}
+
+// end sends the answer, and waits until it is written.
+func (p *reply) end(status int, message []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out == nil && p.json {
+		p.whole(status, message)
+		return
+	}
+	p.stream()
+	p.out.add(event(message))
+	p.out.close()
+	<-p.out.done
+}
+
+// flushed writes to the client at once, within its time.
+type flushed struct{ *reply }
+
+func (f flushed) Write(b []byte) (int, error) {
+	_ = f.control.SetWriteDeadline(time.Now().Add(writeTime))
+	n, err := f.w.Write(b)
+	if err == nil {
+		err = f.control.Flush()
+	}
+	return n, err
+}

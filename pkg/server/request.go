@@ -1,0 +1,197 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Transports of a [Request], as OpenTelemetry names them (network.transport).
+const (
+	Pipe = "pipe" // standard input and output
+	TCP  = "tcp"  // HTTP
+)
+
+// Request is what is known of one request of a client. It must not be changed.
+type Request struct {
+	Method    string
+	Tool      string      // of tools/call, else empty
+	ID        string      // the id's JSON text
+	Meta      value.Value // the _meta of the parameters; undefined where there is none
+	Args      value.Value // of tools/call, an object; else undefined
+	Header    http.Header // of the HTTP request; nil over pipes
+	Transport string      // Pipe or TCP
+	Session   string      // the Mcp-Session-Id; empty where there is none
+	Protocol  string      // the revision of MCP; empty before initialize
+	Address   string      // the host that the client reached, and its port; empty
+	Port      int         // and 0 over pipes
+	// Caller says who asks, where that was authenticated; it is empty where
+	// there is but one caller.
+	Caller string
+
+	result  value.Value // what the tool gave
+	missing bool        // a resource was asked for that is not there
+}
+
+// Outcome is how a request was answered.
+type Outcome struct {
+	Code    int         // of the JSON-RPC error; 0 where there is a result
+	Failed  bool        // the result of tools/call has isError
+	Message string      // of either
+	Result  value.Value // what the tool gave; undefined for other results
+}
+
+// ObserveFunc is told of every request as its handling begins, also of those
+// that are refused, and gives the context to handle it in and what is told of
+// its end.
+type ObserveFunc func(ctx context.Context, r *Request) (context.Context, func(Outcome))
+
+type requestKey struct{}
+
+func withRequest(ctx context.Context, r *Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// RequestOf returns the request that is handled in ctx, nil outside of one.
+func RequestOf(ctx context.Context) *Request {
+	r, _ := ctx.Value(requestKey{}).(*Request)
+	return r
+}
+
+// protocol gives the revision that a request is of: what it says itself, as
+// 2026-07-28 asks, or else that of its session.
+func protocol(meta value.Value, session string) string {
+	if v := meta.Get(mcp.MetaKeyProtocolVersion).Str(); v != "" {
+		return v
+	}
+	return session
+}
+
+// read takes down in r what a message asks for, and gives the text of it that
+// the library gets: a call's without the arguments.
+func (s *Server) read(m message, r *Request, of *session) (text string, _ *rpcError) {
+	r.Method, r.ID, r.Meta = m.method, m.id, m.params.Get("_meta")
+	r.Protocol = protocol(r.Meta, of.ProtocolVersion())
+	if m.method != string(mcp.MethodToolsCall) {
+		return m.whole.JSON(), nil
+	}
+	p, rpcErr := m.call()
+	if _, known := slices.BinarySearch(s.names, p.name); rpcErr == nil && !known {
+		err := &UnknownToolError{Name: p.name, Tools: s.names}
+		rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
+	}
+	r.Tool, r.Args = p.name, p.args
+	return p.slim.JSON(), rpcErr
+}
+
+// observed tells of a request.
+func (s *Server) observed(ctx context.Context, r *Request) (context.Context, func(Outcome)) {
+	ctx = withRequest(ctx, r)
+	if s.observe == nil {
+		return ctx, func(Outcome) {}
+	}
+	return s.observe(ctx, r)
+}
+
+// refuse tells of a request that is answered with an error at once.
+func (s *Server) refuse(ctx context.Context, r *Request, e *rpcError) {
+	_, done := s.observed(ctx, r)
+	done(Outcome{Code: e.code, Message: e.text})
+}
+
+// answer lets the library answer one request, whose message is text, without
+// the arguments of a call.
+func (s *Server) answer(ctx context.Context, r *Request, text string) mcp.JSONRPCMessage {
+	ctx, done := s.observed(ctx, r)
+	response := s.dispatch(ctx, r, text)
+	if r.missing {
+		response = notFound(response, r)
+	}
+	if s.observe != nil {
+		done(r.outcome(response))
+	}
+	return response
+}
+
+func (s *Server) dispatch(ctx context.Context, r *Request, text string) (response mcp.JSONRPCMessage) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.ErrorContext(ctx, "a request panicked", "method", r.Method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			response = mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: %v", p), nil)}
+		}
+	}()
+	return s.mcp.HandleMessage(ctx, json.RawMessage(text))
+}
+
+// notFound gives the error for a missing resource the code that the request's
+// revision has for it; the library takes every error of a resource for an
+// internal one.
+func notFound(response mcp.JSONRPCMessage, r *Request) mcp.JSONRPCMessage {
+	failure, ok := response.(mcp.JSONRPCError)
+	if !ok {
+		return response
+	}
+	failure.Error.Code = mcp.RESOURCE_NOT_FOUND
+	if mcp.IsModernProtocol(r.Protocol) {
+		failure.Error.Code = mcp.INVALID_PARAMS
+	}
+	return failure
+}
+
+func (r *Request) outcome(response mcp.JSONRPCMessage) Outcome {
+	switch m := response.(type) {
+	case mcp.JSONRPCError:
+		return Outcome{Code: m.Error.Code, Message: m.Error.Message}
+	case mcp.JSONRPCResponse:
+		if result, ok := m.Result.(*mcp.CallToolResult); ok && result.IsError {
+			text, _ := onlyText(result)
+			return Outcome{Failed: true, Message: text}
+		}
+	}
+	return Outcome{Result: r.result}
+}
+
+// Resource is something to read beside the tools.
+type Resource struct {
+	// URI names the resource, or where Template is true any number of them (a
+	// URI template of RFC 6570, level 1).
+	URI         string
+	Template    bool
+	Name        string
+	Description string
+	MIMEType    string
+	// Read gives the text of the resource at uri for the caller of
+	// [RequestOf](ctx). ok is false where there is none.
+	Read func(ctx context.Context, uri string) (text string, ok bool)
+}
+
+// publish registers a resource with the library.
+func (s *Server) publish(r Resource) {
+	read := func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		uri := q.Params.URI
+		text, ok := r.Read(ctx, uri)
+		if !ok {
+			if at := RequestOf(ctx); at != nil {
+				at.missing = true
+			}
+			return nil, fmt.Errorf("there is no resource %q", uri)
+		}
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: r.MIMEType, Text: text}}, nil
+	}
+	if r.Template {
+		t := mcp.NewResourceTemplate(r.URI, r.Name,
+			mcp.WithTemplateDescription(r.Description), mcp.WithTemplateMIMEType(r.MIMEType))
+		s.mcp.AddResourceTemplate(t, mcpserver.ResourceTemplateHandlerFunc(read))
+		return
+	}
+	s.mcp.AddResource(mcp.NewResource(r.URI, r.Name,
+		mcp.WithResourceDescription(r.Description), mcp.WithMIMEType(r.MIMEType)), read)
+}

@@ -1,0 +1,63 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/nodes"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+)
+
+// errorType names the kind of an error; there are few (semantic conventions,
+// error.type): the code of a JSON-RPC error or of JSONata, or a word. It
+// happened in ctx.
+func errorType(ctx context.Context, err error) string {
+	var (
+		limit *executor.LimitError
+		crash *executor.PanicError
+		rpc   *upstream.RPCError
+		call  *upstream.Error
+		rule  *expr.Error
+		reply *nodes.ToolError
+	)
+	switch {
+	case errors.As(err, &limit):
+		return "limit_exceeded"
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return "cancelled"
+	case errors.As(err, &reply):
+		return toolError
+	case errors.As(err, &rpc):
+		return strconv.Itoa(rpc.Code)
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	case errors.As(err, &call):
+		return "upstream_" + call.Op
+	case errors.As(err, &rule) && rule.Code != "":
+		return rule.Code
+	case errors.As(err, &rule):
+		return "expression"
+	case errors.As(err, &crash):
+		return "panic"
+	}
+	return other
+}
+
+// cause gives the error beneath the place of a failure.
+func cause(err error) error {
+	var node *executor.NodeError
+	if errors.As(err, &node) {
+		err = node.Err
+	}
+	var at *graph.PosError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package telemetry
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Subject is the file whose tools are observed.
+type Subject struct {
+	// Tool reports whether the file has a tool of this name. Names that a client
+	// makes up are not put into names of spans and metrics.
+	Tool func(name string) bool
+	// Server says where a server of the file is.
+	Server func(name string) Endpoint
+	// Redact takes secrets out of a text.
+	Redact func(string) string
+}
+
+// Endpoint is where a server is.
+type Endpoint struct {
+	Transport string // server.Pipe or server.TCP; empty where it is not known
+	Address   string // host name; empty for a pipe
+	Port      int    // 0 where it is not known
+}
+
+// Recorder observes the tools of one file. It is safe for concurrent use.
+type Recorder struct {
+	*Telemetry
+	subject Subject
+}
+
+// Recorder returns what observes the tools of a file.
+func (t *Telemetry) Recorder(s Subject) *Recorder { return &Recorder{t, s} }
+
+// maxName bounds, in bytes, what foreign programs name: ids of requests and
+// sessions, tools and hosts.
+const maxName = 256
+
+// attributes collects those of one span.
+type attributes []attribute.KeyValue
+
+// text adds an attribute that may come from a foreign program, unless it is
+// empty.
+func (a *attributes) text(key, s string) {
+	if s != "" {
+		*a = append(*a, attribute.String(key, cut(s, maxName)))
+	}
+}
+
+func (a *attributes) port(n int) {
+	if n != 0 {
+		*a = append(*a, attribute.Int("server.port", n))
+	}
+}
+
+// show gives an attribute that shows v where content may be shown.
+func (r *Recorder) show(key string, v value.Value) []attribute.KeyValue {
+	if !r.content || v.IsUndefined() {
+		return nil
+	}
+	return []attribute.KeyValue{attribute.String(key, r.text(v.JSON()))}
+}
+
+// text takes secrets out of a text, and cuts it.
+func (r *Recorder) text(s string) string { return cut(r.subject.Redact(s), r.limit) }
+
+// cut shortens s to limit bytes, the mark of it aside, and leaves no half of a
+// character.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return valid(s)
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return valid(s[:limit]) + "…"
+}
+
+// valid replaces what is not UTF-8. One such byte would make a whole batch of
+// spans or log records unfit for OTLP.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

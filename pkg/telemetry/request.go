@@ -1,0 +1,117 @@
+package telemetry
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+)
+
+const (
+	callMethod = "tools/call"
+	// other stands for names that would have no bound (semantic conventions,
+	// "_OTHER").
+	other = "_OTHER"
+	// toolError is the error.type of a result with isError.
+	toolError = "tool_error"
+)
+
+// methods are those of MCP that clients send as requests.
+var methods = []string{
+	callMethod, "tools/list", "initialize", "ping", "server/discover", "subscriptions/listen",
+	"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
+	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
+	"tasks/get", "tasks/list", "tasks/result", "tasks/cancel",
+}
+
+var _ server.ObserveFunc = (*Recorder)(nil).Observe
+
+// Observe is a [server.ObserveFunc]: each request becomes a span of kind SERVER
+// and a measurement.
+func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Context, func(server.Outcome)) {
+	began := time.Now()
+	ctx, links := origin(ctx, q)
+	method := q.Method
+	if !slices.Contains(methods, method) {
+		method = other
+	}
+	// What is measured is a part of what the span says: few values each.
+	attrs := attributes{attribute.String("mcp.method.name", method)}
+	name := method
+	if q.Tool != "" && r.subject.Tool(q.Tool) {
+		name += " " + q.Tool
+		attrs.text("gen_ai.tool.name", q.Tool)
+	}
+	if method == callMethod {
+		attrs.text("gen_ai.operation.name", "execute_tool")
+	}
+	attrs.text("network.transport", q.Transport)
+	measured := slices.Clone(attrs)
+	attrs.text("mcp.protocol.version", q.Protocol)
+	attrs.text("mcp.session.id", q.Session)
+	attrs.text("jsonrpc.request.id", idText(q.ID))
+	attrs.text("server.address", q.Address)
+	attrs.port(q.Port)
+	attrs = append(attrs, r.show("gen_ai.tool.call.arguments", q.Args)...)
+	ctx, span := r.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithLinks(links...), trace.WithAttributes(attrs...))
+
+	return ctx, func(o server.Outcome) {
+		var failure attributes
+		switch {
+		case o.Code != 0:
+			code := strconv.Itoa(o.Code)
+			failure.text("error.type", code)
+			failure.text("rpc.response.status_code", code)
+		case o.Failed:
+			failure.text("error.type", toolError)
+		}
+		if span.IsRecording() {
+			span.SetAttributes(failure...)
+			if serverFault(o.Code) {
+				span.SetStatus(codes.Error, r.text(o.Message))
+			}
+			span.SetAttributes(r.show("gen_ai.tool.call.result", o.Result)...)
+		}
+		span.End()
+		if o.Code == 0 {
+			measured.text("mcp.protocol.version", q.Protocol) // one that is known
+		}
+		observe(ctx, r.metrics.request, began, append(measured, failure...))
+	}
+}
+
+// serverFault reports whether an error of JSON-RPC is the server's own: internal
+// errors and the codes that JSON-RPC 2.0, section 5.1, leaves to servers.
+func serverFault(code int) bool {
+	return code == -32603 || code <= -32000 && code >= -32099
+}
+
+// idText gives the id of a request, which is JSON, without the quotes of a
+// string that needs no escapes.
+func idText(id string) string {
+	if plain, err := strconv.Unquote(id); err == nil {
+		return plain
+	}
+	return id
+}
+
+// Session measures a session with a client, which begins now and ends when what
+// it returns is called.
+func (r *Recorder) Session(ctx context.Context, transport string) (done func(error)) {
+	began := time.Now()
+	return func(err error) {
+		var attrs attributes
+		attrs.text("network.transport", transport)
+		if err != nil {
+			attrs.text("error.type", errorType(ctx, err))
+		}
+		observe(ctx, r.metrics.session, began, attrs)
+	}
+}

@@ -1,0 +1,85 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+// Hooks observe runs: each becomes a span of kind INTERNAL, and below it each
+// execution of a node another one.
+func (r *Recorder) Hooks() executor.Hooks {
+	return executor.Hooks{RunStart: r.runStart, RunDone: r.runDone, NodeStart: r.nodeStart, NodeDone: r.nodeDone}
+}
+
+func (r *Recorder) runStart(ctx context.Context, run *executor.Run) (context.Context, error) {
+	tool := run.Graph().Name
+	ctx, span := r.tracer.Start(ctx, "invoke_workflow "+tool, trace.WithAttributes(
+		attribute.String("gen_ai.operation.name", "invoke_workflow"),
+		attribute.String("gen_ai.workflow.name", tool)))
+	if span.IsRecording() {
+		span.SetAttributes(r.show("mcpgraph.run.arguments", run.Args())...)
+	}
+	return ctx, nil
+}
+
+func (r *Recorder) runDone(ctx context.Context, run *executor.Run, err error) {
+	span := trace.SpanFromContext(ctx)
+	if span.IsRecording() {
+		span.SetAttributes(attribute.Int("mcpgraph.run.executions", run.Len()))
+		span.SetAttributes(r.show("mcpgraph.run.result", run.Result())...)
+		if err != nil {
+			r.failed(ctx, span, err)
+		}
+	}
+	span.End()
+}
+
+func (r *Recorder) nodeStart(ctx context.Context, _ *executor.Run, n *graph.Node, index int) (context.Context, error) {
+	ctx, _ = r.tracer.Start(ctx, n.Kind.Name+" "+n.ID, trace.WithAttributes(
+		attribute.String("mcpgraph.node.id", n.ID),
+		attribute.String("mcpgraph.node.type", n.Kind.Name),
+		attribute.Int("mcpgraph.execution.index", index)))
+	return ctx, nil
+}
+
+func (r *Recorder) nodeDone(ctx context.Context, run *executor.Run, rec executor.Record) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		span.End()
+		return
+	}
+	if rec.Attempts > 0 || rec.FromCache {
+		span.SetAttributes(
+			attribute.Int("mcpgraph.call.attempts", rec.Attempts),
+			attribute.Bool("mcpgraph.call.from_cache", rec.FromCache))
+	}
+	if n := run.Graph().Node(rec.Node); n != nil && rec.Edge != graph.NoEdge {
+		edge := n.Edges[rec.Edge]
+		span.SetAttributes(
+			attribute.String("mcpgraph.edge", edge.Field),
+			attribute.String("mcpgraph.edge.target", edge.Target))
+	}
+	span.SetAttributes(r.show("mcpgraph.node.output", rec.Output)...)
+	if rec.Err != nil {
+		r.failed(ctx, span, rec.Err)
+		// The event has the text that the status and the client have, secrets
+		// aside, not the one of span.RecordError.
+		span.AddEvent("exception", trace.WithAttributes(
+			attribute.String("exception.type", fmt.Sprintf("%T", cause(rec.Err))),
+			attribute.String("exception.message", r.text(rec.Err.Error()))))
+	}
+	span.End()
+}
+
+// failed marks a span as that of something that failed.
+func (r *Recorder) failed(ctx context.Context, span trace.Span, err error) {
+	span.SetAttributes(attribute.String("error.type", errorType(ctx, err)))
+	span.SetStatus(codes.Error, r.text(err.Error()))
+}

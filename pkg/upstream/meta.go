@@ -1,0 +1,57 @@
+package upstream
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+type metaKey struct{}
+
+// WithMeta returns a context whose calls carry these members in the _meta of
+// their requests, such as the traceparent of W3C Trace Context, which goes out as
+// an HTTP header as well, as do tracestate and baggage. The member progressToken
+// is the session's own and cannot be set.
+func WithMeta(ctx context.Context, members ...value.Entry) context.Context {
+	return context.WithValue(ctx, metaKey{}, members)
+}
+
+// traceHeaders sets the headers of W3C Trace Context and Baggage that the calls
+// of ctx carry, in the place of those that the server's entry has.
+func traceHeaders(ctx context.Context, h http.Header) {
+	members, _ := ctx.Value(metaKey{}).([]value.Entry)
+	for _, m := range members {
+		switch m.Key {
+		case "traceparent", "tracestate", "baggage":
+			// What no header can hold would fail the whole request.
+			if text := m.Value.Str(); text != "" && strings.IndexFunc(text, unprintable) < 0 {
+				h.Set(m.Key, text)
+			}
+		}
+	}
+}
+
+func unprintable(r rune) bool { return r < ' ' || r > '~' }
+
+// appendMeta appends the members that the calls of ctx carry to the text of an
+// object that has members already.
+func appendMeta(dst []byte, ctx context.Context) []byte {
+	members, _ := ctx.Value(metaKey{}).([]value.Entry)
+	for _, m := range members {
+		if m.Key == "progressToken" || m.Value.IsUndefined() {
+			continue
+		}
+		dst = append(dst, ',')
+		dst = value.AppendString(dst, m.Key)
+		dst = append(dst, ':')
+		dst = m.Value.Append(dst)
+	}
+	return dst
+}
+
+// Redactor returns a function that takes these secrets out of a text: as they
+// are, as they stand in JSON and in URLs, and line by line. Secrets of fewer
+// than three bytes are no secrets. It is safe for concurrent use.
+func Redactor(secrets []string) func(string) string { return newRedactor(secrets).text }
