@@ -46,6 +46,12 @@ func (d *document) skipProperties(y *yaml.Node) int {
 	}
 	src := d.source
 	for at < len(src) && (src[at] == '&' || src[at] == '!') {
+		// A name need not end at white space: the library lets "&a::" be the
+		// anchor "a:" and the text ":".
+		if name := "&" + y.Anchor; y.Anchor != "" && bytes.HasPrefix(src[at:], []byte(name)) {
+			at = skipBlank(src, at+len(name))
+			continue
+		}
 		for at < len(src) && !isSpace(src[at]) {
 			at++
 		}
