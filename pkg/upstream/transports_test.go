@@ -247,9 +247,9 @@ func TestEveryTransportPassesProgressAndLogOn(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		// Progress comes whole; of log messages one may be on its way on another
-		// stream when the call returns.
-		if len(got) < 4 {
+		// Progress comes whole. Log messages belong to no request: over HTTP they
+		// may still be on their way on another stream when the call returns.
+		if len(got) < 3 || len(got) < 6 && u.Transport != config.HTTP {
 			t.Fatalf("%d notifications: %v", len(got), got)
 		}
 		for i, n := range got {
