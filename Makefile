@@ -1,7 +1,7 @@
 # The commands of development. Each is a line or two: what they run can be run by hand.
 
 GO      ?= go
-FUZZ    ?= 10s
+FUZZ    ?= 200000x
 BENCH   ?= .
 COUNT   ?= 1
 
@@ -18,7 +18,7 @@ lint: ## gofmt, vet and staticcheck
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools.mod staticcheck ./...
 
-fuzz: ## runs every fuzz target for FUZZ each
+fuzz: ## runs every fuzz target FUZZ times (or for so long: 10m)
 	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r dir; do \
 		grep -ho '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -d' ' -f2 | while read -r target; do \
 			echo "$$dir $$target"; \
