@@ -32,8 +32,8 @@ bench: ## runs the benchmarks that match BENCH, COUNT times
 bench-jsonata: ## measures the JSONata engine against the reference on node
 	$(GO) run ./pkg/jsonata/internal/bench/compare
 
-update: ## rewrites the expected outputs under testdata
-	UPDATE=1 $(GO) test ./pkg/config ./pkg/nodes ./pkg/executor ./internal/cli
+update: ## rewrites the expected outputs under testdata and in docs/diagnostics.md
+	UPDATE=1 $(GO) test . ./pkg/config ./pkg/nodes ./pkg/executor ./internal/cli
 
 clean: ## removes what builds leave behind
 	rm -rf bin

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 )
 
-var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the expected output of testdata/diag/graph and docs/diagnostics.md")
+var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the expected output of testdata/diag/graph")
 
 // check gives everything that validation finds in a file.
 func check(t testing.TB, name string, source []byte) []diag.Diagnostic {
@@ -91,4 +92,13 @@ func TestFilesWithoutProblemsHaveNone(t *testing.T) {
 			t.Error(d.Error())
 		}
 	}
+}
+
+// nodeCodes gives the codes that the building of graphs reports: those before
+// the first that asking servers does.
+func nodeCodes() []diag.CodeInfo {
+	at := func(code string) int {
+		return slices.IndexFunc(diag.Codes, func(c diag.CodeInfo) bool { return c.Code == code })
+	}
+	return diag.Codes[at(diag.CodeNodeType):at(diag.CodeServerDown)]
 }
