@@ -107,9 +107,14 @@ func TestProgressAndLogMessagesOfServersReachTheClientThatAsked(t *testing.T) {
 				got = append(got, n.Get("params").JSON())
 			}
 			want := []string{
-				`{"progressToken":"mine","progress":1,"total":2}`, `{"progressToken":"mine","progress":2,"total":2}`,
+				`{"progressToken":"mine","progress":1,"total":5,"message":"node \"entry\" (entry)"}`,
+				`{"progressToken":"mine","progress":1.45,"total":5}`, `{"progressToken":"mine","progress":1.9,"total":5}`,
+				`{"progressToken":"mine","progress":2,"total":5,"message":"node \"n0\" (mcp)"}`,
 				`{"data":"hello","level":"info","logger":"fake"}`,
-				`{"progressToken":"mine","progress":3,"total":4}`, `{"progressToken":"mine","progress":4,"total":4}`,
+				`{"progressToken":"mine","progress":3,"total":5,"message":"node \"n1\" (mcp)"}`,
+				`{"progressToken":"mine","progress":3.45,"total":5}`, `{"progressToken":"mine","progress":3.9,"total":5}`,
+				`{"progressToken":"mine","progress":4,"total":5,"message":"node \"n2\" (mcp)"}`,
+				`{"progressToken":"mine","progress":5,"total":5,"message":"node \"exit\" (exit)"}`,
 			}
 			if strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

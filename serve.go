@@ -67,7 +67,7 @@ func (e *Engine) server() (*server.Server, error) {
 // answer is the server's way to call a tool.
 func (e *Engine) answer(ctx context.Context, name string, args value.Value) (value.Value, error) {
 	began := time.Now()
-	result, err := e.Call(forward(inbound(ctx)), name, args)
+	result, err := e.Call(forward(inbound(ctx)), name, args, e.tell(server.ReporterOf(ctx))...)
 	if e.opts.log.Enabled(ctx, slog.LevelDebug) {
 		log := e.opts.log.With("tool", name, "duration", time.Since(began))
 		if err != nil {

@@ -251,6 +251,7 @@ func (b *builder) end(g *Graph, role Role, candidates []*Node) *Node {
 // check looks at a graph whose nodes are known as a whole.
 func (b *builder) check(g *Graph, s *scope) {
 	w := newWalk(g)
+	w.countSteps()
 	b.ways(g, s, w)
 	b.references(g, s, w)
 	b.results(g)

@@ -61,6 +61,9 @@ type Node struct {
 	// Edges are the ways out, in the order of the file. A step names one by its
 	// index.
 	Edges []Edge
+	// Steps is how many executions a walk takes from the node to the exit, both
+	// included; 0 where ways differ in that, or lead back.
+	Steps int
 	// Server and Tool say what the node calls upstream; both are empty where it
 	// calls nothing.
 	Server, Tool string

@@ -221,7 +221,7 @@ func TestProgressComesOnTheStreamOfItsRequestBeforeTheResult(t *testing.T) {
 	opts := echoing(t)
 	opts.Call = func(ctx context.Context, _ string, args value.Value) (value.Value, error) {
 		for i := range 500 {
-			server.ReporterOf(ctx).Progress("nodes", float64(i+1), 500, "")
+			server.ReporterOf(ctx).Step(499-i, "")
 		}
 		return args, nil
 	}

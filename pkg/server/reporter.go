@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"math"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -19,12 +18,9 @@ type Reporter struct {
 	level string
 	send  func(method string, params value.Value)
 
-	mu     sync.Mutex
-	over   bool
-	source string  // of the last progress
-	base   float64 // what had been sent when the source began
-	any    bool    // whether any progress was sent
-	last   float64
+	mu    sync.Mutex
+	over  bool
+	scale scale
 }
 
 type reporterKey struct{}
@@ -64,33 +60,46 @@ func (r *Reporter) WantsProgress() bool {
 	return k == value.String || k == value.Number
 }
 
-// Progress sends a progress notification, where the client wants them. progress
-// counts up within one source; a new source goes on where the last one was,
-// because what the client sees has to increase each time (MCP, "Progress"), and
-// what does not is dropped. total is 0 where it is not known; message may be
-// empty.
+// Progress sends a progress notification about what goes on within a step of
+// the call, where the client wants them. progress counts up within one source to
+// total, which is 0 where it is not known; message may be empty. What the client
+// sees counts in steps and increases each time (MCP 2025-11-25, Progress): a
+// source that goes back is not heard, and a new one goes on where the last one
+// was.
 func (r *Reporter) Progress(source string, progress, total float64, message string) {
 	if !r.WantsProgress() {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if at, ok := r.scale.within(source, progress, total); ok {
+		r.progress(at, message)
+	}
+}
+
+// Step sends a progress notification that a step of the call is over, where the
+// client wants them. left is how many steps will follow, less than 0 where that
+// is not known; message may be empty.
+func (r *Reporter) Step(left int, message string) {
+	if !r.WantsProgress() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at, ok := r.scale.step(left); ok {
+		r.progress(at, message)
+	}
+}
+
+func (r *Reporter) progress(at float64, message string) {
 	if r.over {
 		return
 	}
-	if r.source != source {
-		r.source, r.base = source, r.last
-	}
-	at := r.base + progress
-	if math.IsNaN(at) || math.IsInf(at, 0) || r.any && at <= r.last {
-		return
-	}
-	r.any, r.last = true, at
 	b := value.NewBuilder(4)
 	b.Set("progressToken", r.meta.Get("progressToken"))
 	b.Set("progress", value.FromFloat(at))
-	if total > 0 {
-		b.Set("total", value.FromFloat(r.base+total))
+	if r.scale.total > 0 {
+		b.Set("total", value.FromFloat(r.scale.total))
 	}
 	if message != "" {
 		b.Set("message", value.FromString(message))

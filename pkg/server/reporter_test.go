@@ -21,6 +21,8 @@ func talkative(t *testing.T, late chan<- *server.Reporter) server.Options {
 		c.Progress("first", 2.5, 4, "")
 		c.Progress("second", 1, 0, "another begins")
 		c.Progress("second", 2, 2, "")
+		c.Step(1, "a step")
+		c.Step(0, "another step")
 		for _, level := range []string{"debug", "info", "error", "loud"} {
 			c.Log(value.FromEntries([]value.Entry{{Key: "level", Value: value.FromString(level)}, {Key: "data", Value: value.FromFloat(1)}}))
 		}
@@ -41,8 +43,9 @@ func TestProgressIncreasesAndComesBeforeTheResult(t *testing.T) {
 	for _, token := range []string{`"tok"`, `9007199254740993`} {
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":{"progressToken":%s}}}`, token)
 		for _, want := range []string{
-			`"progress":1,"total":4,"message":"one"}}`, `"progress":2.5,"total":4}}`,
-			`"progress":3.5,"message":"another begins"}}`, `"progress":4.5,"total":4.5}}`,
+			`"progress":0.225,"message":"one"}}`, `"progress":0.5625}}`,
+			`"progress":1.5625,"message":"another begins"}}`, `"progress":1.562501}}`,
+			`"progress":2,"message":"a step"}}`, `"progress":3,"message":"another step"}}`,
 		} {
 			want = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,` + want
 			if got := c.line(); got != want {
@@ -56,6 +59,83 @@ func TestProgressIncreasesAndComesBeforeTheResult(t *testing.T) {
 		reporter.Progress("first", 100, 0, "too late")
 	}
 	c.closed()
+}
+
+// TestProgressOfManySourcesIncreasesAndIsWhole has sources of every kind speak
+// in turn: all of what is new is heard, each greater than the one before, and
+// steps are whole numbers that reach the total where there is one.
+func TestProgressOfManySourcesIncreasesAndIsWhole(t *testing.T) {
+	within := map[string][][2]float64{
+		"percent":          {{0, 100}, {50, 100}, {100, 100}},
+		"parts":            {{0.3, 0}, {0.7, 0}},
+		"beyond its total": {{1, 2}, {2, 2}, {3, 2}, {4, 2}},
+		"bytes":            {{0, 1e9}, {1, 1e9}, {2, 1e9}, {999_999_999, 1e9}},
+		"negative":         {{-3, 0}, {-2, 0}, {-1, 10}},
+		"endless":          {{1, 0}, {2, 0}, {3, 0}, {1e6, 0}},
+		"huge":             {{1e300, 0}, {1.1e300, 0}, {1.2e300, 1e301}},
+	}
+	scripts := map[string]struct {
+		sources []string
+		total   bool // the steps are known up to the end
+	}{
+		"nothing else":    {nil, true},
+		"with a total":    {[]string{"percent", "beyond its total", "bytes"}, true},
+		"parts of a step": {[]string{"parts", "percent", "parts"}, false},
+		"without a total": {[]string{"endless", "percent", "endless"}, false},
+		"any":             {[]string{"negative", "parts", "percent", "bytes", "endless", "huge", "percent", "parts", "endless"}, false},
+	}
+	for name, script := range scripts {
+		t.Run(name, func(t *testing.T) {
+			said := 0
+			opts := echoOptions(t)
+			opts.Call = func(ctx context.Context, _ string, args value.Value) (value.Value, error) {
+				r := server.ReporterOf(ctx)
+				for i := range 5 {
+					for n, source := range script.sources {
+						for _, p := range within[source] {
+							said++
+							r.Progress(source+strings.Repeat("'", n), p[0], p[1], "")
+							r.Progress(source+strings.Repeat("'", n), p[0], p[1], "again")
+							r.Progress(source+strings.Repeat("'", n), math.Inf(-1), p[1], "back")
+						}
+					}
+					said++
+					r.Step(4-i, "step")
+				}
+				return args, nil
+			}
+			c := start(t, opts)
+			c.initialize("2025-11-25")
+			c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":{"progressToken":7}}}`)
+			heard, last, steps, ended := 0, math.Inf(-1), 0, false
+			for line := c.line(); !strings.Contains(line, done); line = c.line() {
+				p := parse(t, line).Get("params")
+				at := p.Get("progress").Float()
+				if heard++; at <= last {
+					t.Errorf("%s after %v", line, last)
+				}
+				last = at
+				total := p.Get("total")
+				if !total.IsUndefined() && total.Float() < at {
+					t.Errorf("beyond the total: %s", line)
+				}
+				if p.Get("message").Str() == "step" {
+					steps++
+					ended = total.Float() == at
+					if at != math.Floor(at) {
+						t.Errorf("a step is no whole number: %s", line)
+					}
+					if script.total != !total.IsUndefined() {
+						t.Errorf("step %d: %s", steps, line)
+					}
+				}
+			}
+			if heard != said || steps != 5 || ended != script.total {
+				t.Errorf("heard %d of %d, %d steps, at the total: %t", heard, said, steps, ended)
+			}
+			c.closed()
+		})
+	}
 }
 
 func TestNothingIsSaidToClientsThatDidNotAsk(t *testing.T) {

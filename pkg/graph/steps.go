@@ -1,0 +1,26 @@
+package graph
+
+// countSteps sets Steps of every node. The parts of a walk come with those
+// first that others lead to, so what follows a node is known before it.
+func (w *walk) countSteps() {
+	for p, members := range w.parts {
+		if !w.cyclic[p] {
+			n := w.nodes[members[0]]
+			n.Steps = n.steps()
+		}
+	}
+}
+
+func (n *Node) steps() int {
+	if len(n.Edges) == 0 {
+		return 1
+	}
+	after := 0
+	for i, e := range n.Edges {
+		if e.To == nil || e.To.Steps == 0 || i > 0 && e.To.Steps != after {
+			return 0
+		}
+		after = e.To.Steps
+	}
+	return after + 1
+}
