@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -38,7 +39,8 @@ type Request struct {
 	Caller string
 
 	result  value.Value // what the tool gave
-	missing bool        // a resource was asked for that is not there
+	uri     string      // of resources/read
+	missing bool        // there is a reader for it, which has found nothing
 }
 
 // Outcome is how a request was answered.
@@ -80,6 +82,9 @@ func protocol(meta value.Value, session string) string {
 func (s *Server) read(m message, r *Request, of *session) (text string, _ *rpcError) {
 	r.Method, r.ID, r.Meta = m.method, m.id, m.params.Get("_meta")
 	r.Protocol = protocol(r.Meta, of.ProtocolVersion())
+	if m.method == string(mcp.MethodResourcesRead) {
+		r.uri = m.params.Get("uri").Str()
+	}
 	if m.method != string(mcp.MethodToolsCall) {
 		return m.whole.JSON(), nil
 	}
@@ -112,8 +117,8 @@ func (s *Server) refuse(ctx context.Context, r *Request, e *rpcError) {
 func (s *Server) answer(ctx context.Context, r *Request, text string) mcp.JSONRPCMessage {
 	ctx, done := s.observed(ctx, r)
 	response := s.dispatch(ctx, r, text)
-	if r.missing {
-		response = notFound(response, r)
+	if failure, ok := response.(mcp.JSONRPCError); ok && r.Method == string(mcp.MethodResourcesRead) {
+		response = r.notFound(failure)
 	}
 	if s.observe != nil {
 		done(r.outcome(response))
@@ -132,17 +137,17 @@ func (s *Server) dispatch(ctx context.Context, r *Request, text string) (respons
 }
 
 // notFound gives the error for a missing resource the code that the request's
-// revision has for it; the library takes every error of a resource for an
-// internal one.
-func notFound(response mcp.JSONRPCMessage, r *Request) mcp.JSONRPCMessage {
-	failure, ok := response.(mcp.JSONRPCError)
-	if !ok {
-		return response
+// revision has for it, and the resource's address (MCP 2026-07-28, Resources,
+// Error Handling); the library takes the error of a reader for an internal one.
+func (r *Request) notFound(failure mcp.JSONRPCError) mcp.JSONRPCError {
+	if !r.missing && !strings.HasSuffix(failure.Error.Message, mcpserver.ErrResourceNotFound.Error()) {
+		return failure
 	}
-	failure.Error.Code = mcp.RESOURCE_NOT_FOUND
+	code := mcp.RESOURCE_NOT_FOUND
 	if mcp.IsModernProtocol(r.Protocol) {
-		failure.Error.Code = mcp.INVALID_PARAMS
+		code = mcp.INVALID_PARAMS
 	}
+	failure.Error = mcp.NewJSONRPCErrorDetails(code, fmt.Sprintf("there is no resource %q", r.uri), map[string]string{"uri": r.uri})
 	return failure
 }
 

@@ -90,8 +90,10 @@ func TestResourcesAreListedReadAndMissed(t *testing.T) {
 	c.want(`{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"test://all/7"}}`,
 		`{"jsonrpc":"2.0","id":4,"result":{"contents":[{"uri":"test://all/7","mimeType":"text/plain","text":"read test://all/7"}]}}`)
 	c.want(`{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"test://all/8"}}`,
-		`{"jsonrpc":"2.0","id":5,"error":{"code":-32002,"message":"there is no resource \"test://all/8\""}}`)
+		`{"jsonrpc":"2.0","id":5,"error":{"code":-32002,"message":"there is no resource \"test://all/8\"","data":{"uri":"test://all/8"}}}`)
 	c.want(`{"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"test://all/8",`+modernMeta+`}}`,
-		`{"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"there is no resource \"test://all/8\""}}`)
+		`{"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"there is no resource \"test://all/8\"","data":{"uri":"test://all/8"}}}`)
+	c.want(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"test://none",`+modernMeta+`}}`,
+		`{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"there is no resource \"test://none\"","data":{"uri":"test://none"}}}`)
 	c.closed()
 }

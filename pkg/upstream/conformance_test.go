@@ -8,9 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
@@ -178,48 +176,28 @@ var cannotPass = map[string]string{
 	"auth/wif-jwt-bearer":                   "workload identities are not offered as a grant (RFC 7523)",
 }
 
-var summaryLine = regexp.MustCompile(`(?m)^([✓✗]) (\S+): (\d+) passed, (\d+) failed`)
-
 // TestConformance runs the client half of the public conformance suite of MCP
 // against a pool: every scenario that a revision requires, and those that it
 // does not score.
 func TestConformance(t *testing.T) {
-	bin := mcptest.RealServers(t)
 	for revision, least := range map[string]int{"2025-11-25": 18, "2026-07-28": 32} {
 		t.Run(revision, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-			defer cancel()
-			suite, err := filepath.EvalSymlinks(filepath.Join(bin, "conformance"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.CommandContext(ctx, filepath.Join(bin, "node"), suite, "client",
-				"--command", os.Args[0], "--requirements", revision, "--output-dir", t.TempDir())
-			cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-			out, err := cmd.CombinedOutput()
-			found := summaryLine.FindAllStringSubmatch(string(out), -1)
-			if ctx.Err() != nil || len(found) == 0 {
-				t.Fatalf("the suite did not end well: %v\n%s", err, out)
-			}
+			found := mcptest.Conformance(t, "client", revision, "--command", os.Args[0])
 			passed := 0
-			for _, m := range found {
-				ok, scenario := m[1] == "✓", m[2]
-				reason, known := cannotPass[scenario]
+			for _, s := range found {
+				reason, known := cannotPass[s.Name]
 				switch {
-				case ok && known:
-					t.Errorf("%s passes, though %q: take it out of the list", scenario, reason)
-				case ok:
+				case s.Passed && known:
+					t.Errorf("%s passes, though %q: take it out of the list", s.Name, reason)
+				case s.Passed:
 					passed++
 				case !known:
-					t.Errorf("%s fails: %s passed, %s failed", scenario, m[3], m[4])
+					t.Errorf("%s fails: %v", s.Name, s.Failed)
 				}
 			}
 			t.Logf("%d of %d scenarios pass", passed, len(found))
 			if passed < least {
 				t.Errorf("%d scenarios pass, want at least %d", passed, least)
-			}
-			if t.Failed() {
-				t.Logf("%s", out)
 			}
 		})
 	}
