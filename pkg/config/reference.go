@@ -55,7 +55,7 @@ func Settings() []Setting { return topSettings }
 
 var topSettings = []Setting{
 	{Name: "version", Doc: "Version of the configuration language", Required: true, Values: []string{SupportedVersion}},
-	{Name: "server", Doc: "What the server tells its clients about itself", Shape: MapShape, Required: true, Fields: serverSettings},
+	{Name: "server", Doc: "What the server tells its clients about itself, and how it serves them", Shape: MapShape, Required: true, Fields: serverSettings},
 	{Name: "mcpServers", Doc: "The MCP servers that nodes call, by name", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "servers", Doc: "Older spelling of mcpServers", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "executionLimits", Doc: "Bounds of every run", Shape: MapShape, Fields: limitSettings},
@@ -69,6 +69,9 @@ var serverSettings = []Setting{
 	{Name: "title", Doc: "Name for people; the name where it is left out"},
 	{Name: "instructions", Doc: "What clients are told about using the server"},
 	{Name: "description", Doc: "Older spelling of instructions"},
+	{Name: "maxConcurrentCalls", Doc: "Calls of tools that run at the same time; further calls wait", Shape: BoundShape, Default: "0"},
+	{Name: "maxConcurrentCallsPerCaller", Doc: "As maxConcurrentCalls, for the calls of one caller", Shape: BoundShape, Default: "0"},
+	{Name: "maxCallWaitMs", Doc: "How long a call waits for its turn, in milliseconds, before it is answered with an error", Shape: CountShape, Default: milliseconds(DefaultMaxCallWait)},
 }
 
 var limitSettings = []Setting{

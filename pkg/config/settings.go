@@ -36,6 +36,9 @@ func (d *decoder) server(n *Node) {
 	if s.Instructions == "" {
 		s.Instructions = description
 	}
+	s.MaxConcurrentCalls = int(d.whole(n, "maxConcurrentCalls", 0, math.MaxInt32, 0))
+	s.MaxConcurrentCallsPerCaller = int(d.whole(n, "maxConcurrentCallsPerCaller", 0, math.MaxInt32, 0))
+	s.MaxCallWait = d.milliseconds(n, "maxCallWaitMs", DefaultMaxCallWait)
 }
 
 func (d *decoder) limits(n *Node) {

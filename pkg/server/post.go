@@ -225,6 +225,7 @@ func (x *exchange) run(m message) (status int, encoded []byte, ok bool) {
 		return http.StatusBadRequest, appendError(nil, m.id, rpcErr), false
 	}
 	defer x.calls.running.Done()
+	x.enqueue(r)
 	response := x.handler.answer(withReporter(ctx, r.Meta, x.notify), r, text)
 	end()
 	x.session.drain(x.log, x.reply.event)

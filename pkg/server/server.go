@@ -55,6 +55,7 @@ type Options struct {
 
 	Resources []Resource  // may be empty
 	Observe   ObserveFunc // nil observes nothing
+	Limits    Limits
 }
 
 // Server publishes tools. It is immutable and safe for concurrent use.
@@ -66,6 +67,7 @@ type Server struct {
 	log     *slog.Logger
 	maxLine int
 	observe ObserveFunc
+	limiter *limiter // nil without limits
 }
 
 // New returns a Server. The error is that of [Tool.Check].
@@ -79,6 +81,7 @@ func New(opts Options) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.limiter = newLimiter(opts.Limits, s.log)
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
@@ -118,6 +121,9 @@ func (s *Server) handle(ctx context.Context, req mcp.CallToolRequest) (result *m
 		}
 	}()
 	r := RequestOf(ctx)
+	if err := r.turn.wait(ctx); err != nil {
+		return mcp.NewToolResultError(err.Error()), nil
+	}
 	reporter := ReporterOf(ctx)
 	reporter.begin(ctx)
 	defer reporter.end()
