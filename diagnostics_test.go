@@ -139,22 +139,23 @@ func runExample(t *testing.T, code, source string) string {
 		}
 	}
 	var ds []diag.Diagnostic
+	var sources diag.Sources
 	engine, err := mcpgraph.Load(name, mcpgraph.WithGetenv(func(string) (string, bool) { return "", false }))
 	var refused *mcpgraph.LoadError
 	switch {
 	case err == nil:
 		defer engine.Close()
-		if ds, _ = engine.Diagnostics(); slices.IndexFunc(diag.Codes, isCode(code)) >= slices.IndexFunc(diag.Codes, isCode(diag.CodeServerDown)) {
+		if ds, sources = engine.Diagnostics(); slices.IndexFunc(diag.Codes, isCode(code)) >= slices.IndexFunc(diag.Codes, isCode(diag.CodeServerDown)) {
 			ds = engine.CheckLive(context.Background())
 		}
 	case errors.As(err, &refused):
-		ds = refused.Diagnostics
+		ds, sources = refused.Diagnostics, refused.Sources
 	default:
 		t.Fatal(err)
 	}
 	ds = slices.DeleteFunc(slices.Clone(ds), func(d diag.Diagnostic) bool { return d.Code != code })
 	var out bytes.Buffer
-	if err := diag.WriteText(&out, ds, diag.Sources{name: []byte(source)}, diag.TextOptions{}); err != nil {
+	if err := diag.WriteText(&out, ds, sources, diag.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

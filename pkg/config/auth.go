@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -26,12 +25,12 @@ func (e *entry) auth() *Auth {
 	out := &Auth{Type: a.oneOf("type", authTypes)}
 	switch out.Type {
 	case AuthBearer:
-		a.only(out.Type, bearerSettings)
+		a.only(out.Type, authSettings, bearerSettings)
 		a.bearer(out)
 	case AuthOAuth2:
 		a.oauth2(out)
 	case AuthTokenExchange:
-		a.only(out.Type, clientSettings, exchangeSettings)
+		a.only(out.Type, authSettings, clientSettings, exchangeSettings)
 		a.client(out)
 		out.From, out.FromMeta = a.string("from"), a.string("fromMeta")
 		if out.From == "" && out.FromMeta == "" {
@@ -76,11 +75,12 @@ func (e *entry) oneOf(name string, valid []string) string {
 	return ""
 }
 
-// only reports the fields that mean nothing for what the map turned out to be.
-func (e *entry) only(kind string, settings ...[]Setting) {
+// only reports those of all fields that mean nothing for what the map turned out
+// to be.
+func (e *entry) only(kind string, all []Setting, settings ...[]Setting) {
 	valid := append(names(slices.Concat(settings...)), "type")
 	for _, f := range e.n.Fields() {
-		if key := f.Key.String(); slices.Contains(names(authSettings), key) && !slices.Contains(valid, key) {
+		if key := f.Key.String(); slices.Contains(names(all), key) && !slices.Contains(valid, key) {
 			e.ignored(f.Key, kind)
 		}
 	}
@@ -155,7 +155,7 @@ func (e *entry) oauth2(out *Auth) {
 	if out.Flow == "" {
 		return
 	}
-	e.only(out.Type, clientSettings, flowSettings)
+	e.only(out.Type, authSettings, clientSettings, flowSettings)
 	e.onlyFlow(out.Flow)
 	e.client(out)
 	out.Store = e.string("store")
@@ -213,11 +213,10 @@ func (e *entry) endpoint(name string) string {
 	if s == "" || strings.Contains(s, "${") {
 		return s
 	}
-	f := e.n.Get(name)
-	u, err := url.Parse(s)
-	if err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname())) {
+	if IsSecureURL(s) {
 		return s
 	}
+	f := e.n.Get(name)
 	e.decoder.report(f.Problem(diag.CodeValue, fmt.Sprintf(
 		"%q of %s, %s, is not an address that begins with https:// (http:// will do for this machine itself)",
 		name, e.owner, quoted(f.Text().String()))))

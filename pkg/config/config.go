@@ -17,14 +17,15 @@ const (
 	DefaultConnectTimeout    = 30 * time.Second
 	DefaultTimeout           = 60 * time.Second
 	DefaultMaxMessageBytes   = 64 << 20
-	DefaultMaxCallWait       = 30 * time.Second
 )
 
 // File is a configuration as it was written. It is immutable once Parse has
 // returned it.
 type File struct {
-	Path    string
-	Source  []byte // without a byte order mark
+	Path string
+	// Source is the text to show, without a byte order mark. Callers' tokens that
+	// are written in it are illegible.
+	Source  []byte
 	Version string
 	Server  Server
 	// Upstreams holds the file's own entries in its order, then those of other
@@ -38,16 +39,17 @@ type File struct {
 	Flat  bool
 }
 
-// Server is what the server tells its clients about itself, and how it serves
-// them.
+// Server is what the server tells its clients about itself, and who may come in
+// over HTTP.
 type Server struct {
 	Name, Version, Title, Instructions string
-	// MaxConcurrentCalls and MaxConcurrentCallsPerCaller are how many calls of
-	// tools run at the same time, 0 for any number; MaxCallWait is how long
-	// further ones wait for their turn.
-	MaxConcurrentCalls, MaxConcurrentCallsPerCaller int
-	MaxCallWait                                     time.Duration
-	// Secrets holds the values that came from the environment.
+
+	Auth           *ServerAuth // nil: none
+	AllowedHosts   []string    // that requests may name; see IsHost
+	AllowedOrigins []string    // of web pages that may come in; see IsOrigin
+
+	// Secrets holds the values that came from the environment, and the callers'
+	// tokens.
 	Secrets []string
 }
 
@@ -65,6 +67,7 @@ type Tool struct {
 	Title, Description        string
 	InputSchema, OutputSchema *Node
 	Annotations, Icons        value.Value
+	RequiredScopes            []string // that a caller over HTTP needs; may be empty
 	Pos                       diag.Pos
 	Nodes                     []*Node
 }

@@ -52,6 +52,7 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 		return d.file, d.diagnostics
 	}
 	d.topLevel(root)
+	d.file.Source = d.illegible(doc)
 	d.mcpFiles(opts.MCPFiles)
 	diag.Sort(d.diagnostics)
 	return d.file, d.diagnostics
@@ -80,6 +81,9 @@ func Load(path string, mcpFiles []string, getenv func(name string) (string, bool
 		return nil, sources, unreadable
 	}
 	f, ds := Parse(path, sources[path], opts)
+	if f != nil {
+		sources[path] = f.Source
+	}
 	return f, sources, append(unreadable, ds...)
 }
 
@@ -99,6 +103,7 @@ type decoder struct {
 	file        *File
 	getenv      func(string) (string, bool)
 	diagnostics []diag.Diagnostic
+	tokens      []*Node // of callers, where they are written in the file
 }
 
 func (d *decoder) report(ds ...diag.Diagnostic) { d.diagnostics = append(d.diagnostics, ds...) }

@@ -41,6 +41,7 @@ const (
 	FailuresShape       // a list of strings and whole numbers
 	WordsShape          // a list of strings, or one string with white space between them
 	SessionShape        // a string of Values, or a map with Fields
+	TokensShape         // a map from names of the user's choice to strings, or to maps with Fields
 	MapShape            // a map with Fields
 	ListShape           // a list of maps with Fields
 	EntriesShape        // a map from names of the user's choice to maps with Fields
@@ -55,23 +56,12 @@ func Settings() []Setting { return topSettings }
 
 var topSettings = []Setting{
 	{Name: "version", Doc: "Version of the configuration language", Required: true, Values: []string{SupportedVersion}},
-	{Name: "server", Doc: "What the server tells its clients about itself, and how it serves them", Shape: MapShape, Required: true, Fields: serverSettings},
+	{Name: "server", Doc: "What the server tells its clients about itself, and who may come in", Shape: MapShape, Required: true, Fields: serverSettings},
 	{Name: "mcpServers", Doc: "The MCP servers that nodes call, by name", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "servers", Doc: "Older spelling of mcpServers", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "executionLimits", Doc: "Bounds of every run", Shape: MapShape, Fields: limitSettings},
 	{Name: "tools", Doc: "The tools that the server offers", Shape: ListShape, Fields: toolSettings},
 	{Name: "nodes", Doc: "The nodes of all tools, in the flat layout", Shape: FlatShape},
-}
-
-var serverSettings = []Setting{
-	{Name: "name", Doc: "Name of the server", Required: true},
-	{Name: "version", Doc: "Version of the server", Required: true},
-	{Name: "title", Doc: "Name for people; the name where it is left out"},
-	{Name: "instructions", Doc: "What clients are told about using the server"},
-	{Name: "description", Doc: "Older spelling of instructions"},
-	{Name: "maxConcurrentCalls", Doc: "Calls of tools that run at the same time; further calls wait", Shape: BoundShape, Default: "0"},
-	{Name: "maxConcurrentCallsPerCaller", Doc: "As maxConcurrentCalls, for the calls of one caller", Shape: BoundShape, Default: "0"},
-	{Name: "maxCallWaitMs", Doc: "How long a call waits for its turn, in milliseconds, before it is answered with an error", Shape: CountShape, Default: milliseconds(DefaultMaxCallWait)},
 }
 
 var limitSettings = []Setting{
@@ -120,6 +110,7 @@ var toolSettings = []Setting{
 	{Name: "outputSchema", Doc: "JSON Schema (2020-12) of the result", Shape: SchemaShape},
 	{Name: "annotations", Doc: "Hints for clients, passed on as they are", Shape: MapShape, Fields: annotationSettings},
 	{Name: "icons", Doc: "Pictures for clients, passed on as they are", Shape: ListShape, Fields: iconSettings},
+	{Name: "requiredScopes", Doc: "What a caller needs to be allowed, to call the tool over HTTP", Shape: StringsShape},
 	{Name: "nodes", Doc: "The nodes of the tool's graph", Shape: NodesShape},
 }
 

@@ -18,7 +18,7 @@ func (d *decoder) server(n *Node) {
 	const owner = "the server"
 	d.report(unknownFields(n, owner, serverFields)...)
 	s := &d.file.Server
-	e := &environment{decoder: d, secrets: &s.Secrets}
+	e := &entry{environment{decoder: d, secrets: &s.Secrets}, owner, n}
 	name, version := d.name(n, owner, "name"), d.name(n, owner, "version")
 	s.Name, s.Version = e.expand(name), e.expand(version)
 	optional := func(field string) string {
@@ -36,9 +36,7 @@ func (d *decoder) server(n *Node) {
 	if s.Instructions == "" {
 		s.Instructions = description
 	}
-	s.MaxConcurrentCalls = int(d.whole(n, "maxConcurrentCalls", 0, math.MaxInt32, 0))
-	s.MaxConcurrentCallsPerCaller = int(d.whole(n, "maxConcurrentCallsPerCaller", 0, math.MaxInt32, 0))
-	s.MaxCallWait = d.milliseconds(n, "maxCallWaitMs", DefaultMaxCallWait)
+	e.access(s)
 }
 
 func (d *decoder) limits(n *Node) {

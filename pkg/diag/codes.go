@@ -36,6 +36,7 @@ const (
 	CodeTransport        = "bad-transport"
 	CodeServerIncomplete = "incomplete-server"
 	CodePassthrough      = "token-passthrough"
+	CodeLiteralToken     = "literal-token"
 )
 
 // CodeInfo describes one code: what it is about, in one sentence without a full
@@ -81,6 +82,7 @@ var fileCodes = []CodeInfo{
 	{CodeTransport, Error, "The type of an upstream server is not known"},
 	{CodeServerIncomplete, Error, "An upstream server has neither a command nor a url"},
 	{CodePassthrough, Error, "The caller's own token would be passed on to an upstream server"},
+	{CodeLiteralToken, Warning, "The token of a caller is written in the file"},
 }
 
 // Codes of what the servers themselves say.

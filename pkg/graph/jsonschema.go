@@ -79,6 +79,9 @@ func setting(s config.Setting) value.Value {
 		return object("type", texts("string", "array"), "items", object("type", text("string")))
 	case config.SessionShape:
 		return object("oneOf", value.FromArray([]value.Value{choice(s.Values), settings(s.Fields)}))
+	case config.TokensShape:
+		token := value.FromArray([]value.Value{object("type", text("string")), settings(s.Fields)})
+		return object("type", text("object"), "additionalProperties", object("oneOf", token))
 	case config.MapShape:
 		return settings(s.Fields)
 	case config.ListShape:

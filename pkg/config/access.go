@@ -1,0 +1,78 @@
+package config
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// AuthOAuth is the type of ServerAuth that takes access tokens; the other is
+// AuthBearer.
+const AuthOAuth = "oauth"
+
+// MinToken is the length in bytes below which a caller's token can be guessed.
+const MinToken = 16
+
+// ServerAuth says who may call the tools over HTTP.
+type ServerAuth struct {
+	Type string // AuthBearer or AuthOAuth
+
+	// Of AuthBearer: at least one of the two.
+	Tokens     []CallerToken
+	TokensFile string // path of a file with a line "NAME TOKEN [SCOPE...]" for each caller; may be empty
+
+	// Of AuthOAuth.
+	Issuer         string   // URL of the authorization server
+	Audience       string   // whom access tokens have to be for
+	RequiredScopes []string // that every caller needs
+	JWKS           string   // URL of the issuer's keys; empty: the issuer's metadata name it
+	PublicURL      string   // of the endpoint as clients know it; empty: Audience is that
+}
+
+// CallerToken is a token that was agreed on, and whose it is.
+type CallerToken struct {
+	Caller, Token string
+	Scopes        []string // that the caller has with it; may be empty
+}
+
+// scopeToken is what a scope looks like (RFC 6749, 3.3).
+var scopeToken = regexp.MustCompile(`^[!#-\[\]-~]+$`)
+
+// IsScope reports whether s can be a scope of OAuth (RFC 6749, 3.3).
+func IsScope(s string) bool { return scopeToken.MatchString(s) }
+
+// headerText is what a token can be made of, to be sent in a header.
+var headerText = regexp.MustCompile(`^[!-~]+$`)
+
+// IsToken reports whether s can be sent as a bearer token: visible ASCII
+// characters without white space.
+func IsToken(s string) bool { return headerText.MatchString(s) }
+
+// IsSecureURL reports whether s is an address to which tokens, and the keys that
+// they are checked with, may travel: https, or http to this machine itself
+// (OAuth 2.1, 1.5).
+func IsSecureURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Hostname() != "" && (u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()))
+}
+
+// IsHost reports whether s is what a Host header can be: a name or address, with
+// or without a port.
+func IsHost(s string) bool {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return true
+	}
+	u, err := url.Parse("http://" + s)
+	return err == nil && u.Hostname() != "" && u.Host == s && !strings.ContainsAny(s, "*, \t")
+}
+
+// IsOrigin reports whether s is the origin of a web page as browsers send it
+// (RFC 6454, 6.2): a scheme and a host, and a port where it is not the usual one.
+func IsOrigin(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || !IsHost(u.Host) || s != u.Scheme+"://"+u.Host {
+		return false
+	}
+	return u.Port() != map[string]string{"http": "80", "https": "443"}[u.Scheme] || u.Port() == ""
+}

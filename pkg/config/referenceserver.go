@@ -1,0 +1,39 @@
+package config
+
+import "slices"
+
+var serverSettings = slices.Concat([]Setting{
+	{Name: "name", Doc: "Name of the server", Required: true},
+	{Name: "version", Doc: "Version of the server", Required: true},
+	{Name: "title", Doc: "Name for people; the name where it is left out"},
+	{Name: "instructions", Doc: "What clients are told about using the server"},
+	{Name: "description", Doc: "Older spelling of instructions"},
+}, accessSettings)
+
+// accessSettings are about serving over HTTP.
+var accessSettings = []Setting{
+	{Name: "auth", Doc: "Who may call the tools over HTTP", Shape: MapShape, Fields: serverAuthSettings},
+	{Name: "allowedHosts", Doc: "Hosts that HTTP requests may name; on loopback addresses, only loopback hosts are known", Shape: StringsShape},
+	{Name: "allowedOrigins", Doc: "Origins of web pages that may come in over HTTP, such as https://example.com", Shape: StringsShape},
+}
+
+var serverAuthSettings = slices.Concat([]Setting{{Name: "type", Doc: "How callers prove who they are", Required: true, Values: serverAuthTypes}},
+	callerSettings, issuerSettings)
+
+var (
+	callerSettings = []Setting{
+		{Name: "tokens", Doc: "Of bearer: for each caller, by name, the token, or a map of it and of the caller's scopes", Shape: TokensShape, Fields: callerTokenSettings},
+		{Name: "tokensFile", Doc: "Of bearer: path of a file with a line for each caller: name, token, and scopes; relative to this file"},
+	}
+	callerTokenSettings = []Setting{
+		{Name: "token", Doc: "The token; at least 16 characters", Required: true},
+		{Name: "scopes", Doc: "What the caller may do beside calling the tools that need no scopes", Shape: WordsShape},
+	}
+	issuerSettings = []Setting{
+		{Name: "issuer", Doc: "Of oauth: address of the authorization server"},
+		{Name: "audience", Doc: "Of oauth: whom access tokens have to be for, as a rule the public address of the endpoint"},
+		{Name: "requiredScopes", Doc: "Of oauth: scopes that every caller needs", Shape: WordsShape},
+		{Name: "jwks", Doc: "Of oauth: address of the issuer's keys; the issuer is asked where it is left out"},
+		{Name: "publicUrl", Doc: "Of oauth: the address of the endpoint as clients know it, where the audience is another"},
+	}
+)
