@@ -142,7 +142,8 @@ func TestConfigsInDocsAreClean(t *testing.T) {
 var variable = regexp.MustCompile(`\$\{([A-Z_]+)\}`)
 
 // TestServersInDocsAreClean validates every yaml block that is a map of
-// upstream servers, as part of a file whose nodes call none of them.
+// upstream servers, as part of a file whose nodes call none of them, or that is
+// the server itself.
 func TestServersInDocsAreClean(t *testing.T) {
 	dir, err := program()
 	if err != nil {
@@ -150,20 +151,23 @@ func TestServersInDocsAreClean(t *testing.T) {
 	}
 	ran := 0
 	for place, block := range blocks(t, "yaml") {
-		if !strings.HasPrefix(block, "mcpServers:") || strings.HasPrefix(place, "docs/diagnostics.md") {
+		if !strings.HasPrefix(block, "mcpServers:") && !strings.HasPrefix(block, "server:") || strings.HasPrefix(place, "docs/diagnostics.md") {
 			continue
 		}
 		ran++
 		t.Run(place, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "config.yaml")
-			text := "version: \"1.0\"\nserver: {name: docs, version: 1.0.0}\ntools: []\n" + block
+			text := "version: \"1.0\"\ntools: []\n" + block
+			if !strings.HasPrefix(block, "server:") {
+				text += "server: {name: docs, version: 1.0.0}\n"
+			}
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(filepath.Join(dir, "mcpgraph"), "validate", "--format", "json", file)
 			cmd.Env = os.Environ()
 			for _, m := range variable.FindAllStringSubmatch(block, -1) {
-				cmd.Env = append(cmd.Env, m[1]+"=value")
+				cmd.Env = append(cmd.Env, m[1]+"=a-value-of-"+m[1])
 			}
 			out, err := cmd.CombinedOutput()
 			var found struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
@@ -41,7 +42,9 @@ tools:
       - {id: n, type: mcp, server: fake, tool: x, args: {}, next: exit}
       - {id: exit, type: exit}
 `, mcpgraph.WithCaller(mirror{}))
-	guard, err := auth.ParseTokens("ann 0123456789abcdef-ann\nbob 0123456789abcdef-bob\n")
+	guard, err := auth.NewTokens([]config.CallerToken{
+		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,10 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/nodes":    {ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
 	"pkg/executor": {ours: []string{"pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
 
-	"pkg/auth": {others: []string{"github.com/coreos/go-oidc/v3", "github.com/modelcontextprotocol/go-sdk"}},
+	"pkg/auth": {
+		ours:   []string{"pkg/config"},
+		others: []string{"github.com/coreos/go-oidc/v3", "github.com/modelcontextprotocol/go-sdk"},
+	},
 
 	"pkg/server": {
 		ours:   []string{"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/value"},

@@ -135,6 +135,8 @@ type Tool struct {
 	OutputSchema value.Value // a JSON Schema; undefined where there is none
 	Annotations  value.Value // undefined where there are none
 	Icons        value.Value // undefined where there are none
+	// RequiredScopes are what a caller over HTTP has to have been granted.
+	RequiredScopes []string
 }
 
 // Tools returns the tools in the order of the file.
@@ -143,7 +145,7 @@ func (e *Engine) Tools() []Tool {
 	for _, g := range e.set.Graphs {
 		t := Tool{
 			Name: g.Name, Title: g.Title, Description: g.Description,
-			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons,
+			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
 		}
 		if g.Output != nil {
 			t.OutputSchema = schemaValue(g.Output)

@@ -68,35 +68,23 @@ func serve(t *testing.T, engine *mcpgraph.Engine) *mcpClient {
 // and the answer.
 func (c *mcpClient) ask(method, params string) (before []value.Value, answer value.Value) {
 	c.t.Helper()
-	c.tell(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
-	for v := c.next(); ; v = c.next() {
+	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`+"\n", method, params); err != nil {
+		c.t.Fatal(err)
+	}
+	for {
+		line, err := c.lines.ReadString('\n')
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		v, err := value.Parse(line)
+		if err != nil {
+			c.t.Fatal(err)
+		}
 		if v.Has("id") {
 			return before, v
 		}
 		before = append(before, v)
 	}
-}
-
-// tell sends a message.
-func (c *mcpClient) tell(message string) {
-	c.t.Helper()
-	if _, err := io.WriteString(c.in, message+"\n"); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// next gives the next message that the server sent.
-func (c *mcpClient) next() value.Value {
-	c.t.Helper()
-	line, err := c.lines.ReadString('\n')
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	v, err := value.Parse(line)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return v
 }
 
 const initialize = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`

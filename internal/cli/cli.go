@@ -98,6 +98,8 @@ func failed(err error) error {
 	return &exitError{exitFailed, err}
 }
 
+func failedf(format string, args ...any) error { return failed(fmt.Errorf(format, args...)) }
+
 const rootExample = `  mcpgraph serve tools.yaml
   mcpgraph validate --strict tools.yaml
   mcpgraph run tools.yaml count_files --arg directory=. --trace`

@@ -105,7 +105,7 @@ func (a *app) readData(path string) (value.Value, error) {
 	}
 	v, err := value.ParseLazy(text)
 	if err != nil {
-		return value.Undef, failed(fmt.Errorf("%s is not JSON: %w", name, err))
+		return value.Undef, failedf("%s is not JSON: %w", name, err)
 	}
 	return v, nil
 }

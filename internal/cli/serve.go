@@ -16,7 +16,6 @@ type serveOptions struct {
 	logLevel string
 	observe  observeOptions
 	http     httpOptions
-	calls    callOptions
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -45,7 +44,6 @@ ended with this one. It ends when stdin does, or at SIGINT, SIGTERM or SIGHUP.`,
 	o.observe.contentFlag(cmd)
 	o.observe.runFlags(cmd)
 	o.http.flags(cmd)
-	o.calls.flags(cmd)
 	return cmd
 }
 
@@ -58,18 +56,15 @@ func (a *app) serve(o serveOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	door, err := a.open(o.http)
-	if err != nil {
+	if err := o.http.check(); err != nil {
 		return err
 	}
-	defer door.close()
 	ob, err := a.observe(o.observe, log, o.http.metrics)
 	if err != nil {
 		return err
 	}
 	defer ob.end()
 	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store))
-	options = append(options, o.calls...)
 	if o.observe.expose {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}
@@ -78,6 +73,11 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer closeEngine(engine, &err)
+	door, err := a.open(o.http, engine.File(), ob.log)
+	if err != nil {
+		return err
+	}
+	defer door.close()
 	ctx, stop := untilSignal()
 	defer stop()
 	if door != nil {

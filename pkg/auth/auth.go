@@ -1,22 +1,82 @@
-// Package auth says who sends HTTP requests: by tokens that were agreed on, or
-// as a resource server of OAuth 2.1 (MCP 2025-11-25, Authorization).
+// Package auth says who sends HTTP requests and what they may do: by tokens that
+// were agreed on, or as a resource server of OAuth 2.1 (MCP 2025-11-25,
+// Authorization).
 package auth
 
 import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
+
+// Caller is who sent a request, and the scopes that were granted to them.
+type Caller struct {
+	Name   string
+	Scopes []string
+}
+
+// Has reports whether the caller was granted all of these scopes.
+func (c Caller) Has(scopes []string) bool {
+	for _, s := range scopes {
+		if !slices.Contains(c.Scopes, s) {
+			return false
+		}
+	}
+	return true
+}
 
 // Guard decides about requests. It is used by any number of goroutines.
 type Guard interface {
-	// Admit returns who sent the request, never empty. Where the request is not
-	// let in it has been answered, and the error says why, without secrets.
-	Admit(w http.ResponseWriter, r *http.Request) (caller string, refused error)
+	// Admit returns who sent the request, whose name is never empty. Where the
+	// request is not let in it has been answered, and the error says why, without
+	// secrets.
+	Admit(w http.ResponseWriter, r *http.Request) (caller Caller, refused error)
+	// Challenge puts into the header of an answer with HTTP status 403 which
+	// scopes the request would have needed (MCP 2025-11-25, Authorization, Scope
+	// Challenge Handling).
+	Challenge(header http.Header, scopes []string)
 	// Pages are what anybody may read, by path, such as metadata. It may be nil.
 	Pages() map[string]http.Handler
 }
+
+// New returns the Guard that settings ask for; nil where they are nil, or have no
+// type. It reads the file of tokens. The error is about that file, or about
+// settings that cannot be used.
+func New(settings *config.ServerAuth) (Guard, error) {
+	switch {
+	case settings == nil:
+		return nil, nil
+	case settings.Type == config.AuthOAuth:
+		return NewOAuth(OAuthOptions{
+			Issuer: settings.Issuer, Audience: settings.Audience, Resource: settings.PublicURL,
+			Scopes: settings.RequiredScopes, JWKS: settings.JWKS,
+		})
+	case settings.Type == config.AuthBearer:
+		tokens := slices.Clone(settings.Tokens)
+		if path := settings.TokensFile; path != "" {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, fmt.Errorf("reading the callers' tokens: %w", err)
+			}
+			more, err := ParseTokens(string(text))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			tokens = append(tokens, more...)
+		}
+		return NewTokens(tokens)
+	}
+	return nil, nil
+}
+
+// ErrUnavailable is what a refusal wraps that says nothing of the caller: the
+// authorization server cannot be asked about anybody.
+var ErrUnavailable = errors.New("the authorization server cannot be asked")
 
 // Reasons for a refusal (RFC 6750, 3.1).
 const (
@@ -52,16 +112,32 @@ func bearer(r *http.Request) (string, error) {
 func refuse(w http.ResponseWriter, err error, params ...string) {
 	var why *refusal
 	if !errors.As(err, &why) {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		// Why is for the log; it may name addresses that callers need not know.
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, ErrUnavailable.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	if why.code != "" {
 		params = append([]string{"error", why.code, "error_description", why.text}, params...)
 	}
-	var challenge []string
-	for i := 0; i+1 < len(params); i += 2 {
-		challenge = append(challenge, fmt.Sprintf("%s=%q", params[i], params[i+1]))
-	}
-	w.Header().Set("WWW-Authenticate", strings.TrimSpace("Bearer "+strings.Join(challenge, ", ")))
+	challenge(w.Header(), params...)
 	http.Error(w, why.text, why.status)
+}
+
+// challenge sets WWW-Authenticate; parameters are names and values in turn.
+func challenge(header http.Header, params ...string) {
+	var all []string
+	for i := 0; i+1 < len(params); i += 2 {
+		all = append(all, fmt.Sprintf("%s=%q", params[i], params[i+1]))
+	}
+	header.Set("WWW-Authenticate", strings.TrimSpace("Bearer "+strings.Join(all, ", ")))
+}
+
+// lacking gives the parameters of a challenge for a request that needs scopes
+// which its sender has not.
+func lacking(scopes []string) []string {
+	needed := strings.Join(scopes, " ")
+	return []string{
+		"error", insufficientScope, "error_description", "these scopes are needed: " + needed, "scope", needed,
+	}
 }

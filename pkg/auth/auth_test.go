@@ -6,9 +6,14 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +21,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
 // issuer is an authorization server as a resource server sees it: metadata, keys
@@ -83,14 +89,14 @@ func (i *issuer) token(alg jose.SignatureAlgorithm, key any, changes map[string]
 	return text
 }
 
-func admit(g auth.Guard, authorization ...string) (string, *httptest.ResponseRecorder) {
+func admit(g auth.Guard, authorization ...string) (auth.Caller, *httptest.ResponseRecorder) {
 	r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
 	for _, a := range authorization {
 		r.Header.Add("Authorization", a)
 	}
 	w := httptest.NewRecorder()
 	caller, err := g.Admit(w, r)
-	if (err == nil) != (caller != "") {
+	if (err == nil) != (caller.Name != "") {
 		panic("a caller and a refusal, or neither")
 	}
 	return caller, w
@@ -129,9 +135,9 @@ func TestOAuthTakesTheTokensOfItsIssuerForItsAudience(t *testing.T) {
 		} {
 			caller, w := admit(g, "Bearer "+c.token)
 			challenge := w.Header().Get("WWW-Authenticate")
-			if caller != c.caller || w.Code != c.status || !strings.Contains(challenge, c.challenge) ||
+			if caller.Name != c.caller || w.Code != c.status || !strings.Contains(challenge, c.challenge) ||
 				c.status != 200 && !strings.Contains(challenge, `scope="tools"`) || strings.Contains(w.Body.String(), c.token) {
-				t.Errorf("%s: %q %d %s %s", c.name, caller, w.Code, challenge, w.Body)
+				t.Errorf("%s: %v %d %s %s", c.name, caller, w.Code, challenge, w.Body)
 			}
 		}
 		_, w := admit(g)
@@ -168,8 +174,8 @@ func TestOAuthWithoutItsIssuerLetsNobodyInAndAsksAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if caller, w := admit(g, "Bearer x.y.z"); caller != "" || w.Code != http.StatusServiceUnavailable {
-		t.Errorf("%q %d", caller, w.Code)
+	if caller, w := admit(g, "Bearer x.y.z"); caller.Name != "" || w.Code != http.StatusServiceUnavailable {
+		t.Errorf("%v %d", caller, w.Code)
 	}
 }
 
@@ -177,6 +183,8 @@ func TestOptionsOfOAuthThatCannotBeUsed(t *testing.T) {
 	for _, o := range []auth.OAuthOptions{
 		{}, {Issuer: "https://a.example"}, {Issuer: "https://a.example", Audience: "tools"},
 		{Issuer: "a", Audience: "https://tools.example"}, {Issuer: "https://a.example", Audience: "https://t.example", JWKS: "keys"},
+		{Issuer: "http://a.example", Audience: "https://t.example"}, {Issuer: "https://a.example", Audience: "http://t.example"},
+		{Issuer: "https://a.example", Audience: "https://t.example", Scopes: []string{"a b"}},
 	} {
 		if _, err := auth.NewOAuth(o); err == nil {
 			t.Errorf("%+v was taken", o)
@@ -184,26 +192,85 @@ func TestOptionsOfOAuthThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestLinesOfTokensThatCannotBeUsed(t *testing.T) {
+func TestTokensThatCannotBeUsed(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "no tokens", "# none\n": "no tokens", "ann": "line 1", "ann 0123456789abcdef x": "line 1", "\nann short": "line 2",
-		"ann 0123456789abcdef\nbob 0123456789abcdef": `line 2: "bob" has the token of "ann"`,
+		"": "no tokens", "# none\n": "no tokens", "ann": "line 1", "\nann short": "line 2",
+		"ann 0123456789abcdefé":                           `line 1: the token of "ann" has characters`,
+		"ann 0123456789abcdef read \"all\"":               `line 1: "\"all\"" is not a scope`,
+		"ann 0123456789abcdef\nbob 0123456789abcdef":      `line 2: "bob" has the token of "ann"`,
+		"ann 0123456789abcdef\nann 0123456789abcdef read": `line 2: "ann" has the token of "ann"`,
 	} {
-		if _, err := auth.ParseTokens(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "0123") {
+		file := filepath.Join(t.TempDir(), "tokens")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := auth.New(&config.ServerAuth{Type: config.AuthBearer, TokensFile: file})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "0123") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+	if _, err := auth.New(&config.ServerAuth{Type: config.AuthBearer, TokensFile: "no such file"}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	_, err := auth.NewTokens([]config.CallerToken{{Token: "0123456789abcdef"}})
+	if err == nil || strings.Contains(err.Error(), "0123") {
+		t.Error("a token of nobody: ", err)
+	}
 }
 
-func TestOneTokenIsTakenAndSeveralAreNot(t *testing.T) {
-	g, err := auth.ParseTokens("ann 0123456789abcdef\r\nann fedcba9876543210\n")
+func TestTokensOfTheFileAndOfItsTokensFileAreTakenWithTheirScopes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(file, []byte("ann 0123456789abcdef\r\nann fedcba9876543210 read write\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g, err := auth.New(&config.ServerAuth{Type: config.AuthBearer, TokensFile: file, Tokens: []config.CallerToken{
+		{Caller: "bob", Token: "0123456789abcdef-of-bob", Scopes: []string{"read"}},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if caller, _ := admit(g, "bearer fedcba9876543210"); caller != "ann" {
-		t.Errorf("caller %q", caller)
+	for token, want := range map[string]auth.Caller{
+		"Bearer 0123456789abcdef":        {Name: "ann"},
+		"bearer fedcba9876543210":        {Name: "ann", Scopes: []string{"read", "write"}},
+		"Bearer 0123456789abcdef-of-bob": {Name: "bob", Scopes: []string{"read"}},
+		"Bearer 0123456789abcdef-of-bo":  {},
+	} {
+		caller, w := admit(g, token)
+		if caller.Name != want.Name || !slices.Equal(caller.Scopes, want.Scopes) || (w.Code == http.StatusUnauthorized) != (want.Name == "") {
+			t.Errorf("%s: %+v %d", token, caller, w.Code)
+		}
 	}
-	if caller, w := admit(g, "Bearer fedcba9876543210", "Bearer 0123456789abcdef"); caller != "" || w.Code != http.StatusUnauthorized {
-		t.Errorf("two tokens: %q %d", caller, w.Code)
+	if caller, w := admit(g, "Bearer fedcba9876543210", "Bearer 0123456789abcdef"); caller.Name != "" || w.Code != http.StatusUnauthorized {
+		t.Errorf("two tokens: %v %d", caller, w.Code)
+	}
+}
+
+func TestNoSettingsAreNoGuard(t *testing.T) {
+	if g, err := auth.New(nil); g != nil || err != nil {
+		t.Errorf("%v %v", g, err)
+	}
+}
+
+func TestChallengesNameEveryScopeThatTheRequestNeeds(t *testing.T) {
+	oauth, err := auth.New(&config.ServerAuth{
+		Type: config.AuthOAuth, Issuer: "https://login.example", Audience: "urn:tools", RequiredScopes: []string{"tools"},
+		PublicURL: "https://tools.example/mcp",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := auth.New(&config.ServerAuth{Type: config.AuthBearer, Tokens: []config.CallerToken{{Caller: "ann", Token: "0123456789abcdef"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, g := range map[string]auth.Guard{
+		`Bearer error="insufficient_scope", error_description="these scopes are needed: tools write", scope="tools write", resource_metadata="https://tools.example/.well-known/oauth-protected-resource/mcp"`: oauth,
+		`Bearer error="insufficient_scope", error_description="these scopes are needed: write tools", scope="write tools"`:                                                                                     tokens,
+	} {
+		h := http.Header{}
+		g.Challenge(h, []string{"write", "tools"})
+		if got := h.Get("WWW-Authenticate"); got != want {
+			t.Errorf("%T: %s, want %s", g, got, want)
+		}
 	}
 }

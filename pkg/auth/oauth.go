@@ -14,6 +14,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	sdk "github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
 // fetchTime bounds each question to the authorization server.
@@ -46,7 +48,9 @@ type OAuth struct {
 	pages    map[string]http.Handler
 
 	mu       sync.Mutex
-	verifier *oidc.IDTokenVerifier // nil until the keys are known
+	verifier *oidc.IDTokenVerifier // nil until it is known where the keys are
+	failure  error                 // why it is not, until
+	until    time.Time
 }
 
 // NewOAuth returns a Guard. The issuer is asked when the first token comes. The
@@ -55,16 +59,21 @@ func NewOAuth(opts OAuthOptions) (*OAuth, error) {
 	if opts.Resource == "" {
 		opts.Resource = opts.Audience
 	}
-	resource, err := url.Parse(opts.Resource)
-	switch {
-	case opts.Issuer == "" || opts.Audience == "":
+	if opts.Issuer == "" || opts.Audience == "" {
 		return nil, errors.New("an issuer and an audience are needed")
-	case err != nil || resource.Host == "" || resource.Scheme != "https" && resource.Scheme != "http":
-		return nil, fmt.Errorf("%q is not the URL of an endpoint", opts.Resource)
+	}
+	resource, err := url.Parse(opts.Resource)
+	if err != nil || !config.IsSecureURL(opts.Resource) {
+		return nil, fmt.Errorf("%q is not the URL of an endpoint: https://, or http:// to this machine itself", opts.Resource)
 	}
 	for _, u := range []string{opts.Issuer, opts.JWKS} {
-		if at, err := url.Parse(u); u != "" && (err != nil || at.Host == "") {
-			return nil, fmt.Errorf("%q is not a URL", u)
+		if u != "" && !config.IsSecureURL(u) {
+			return nil, fmt.Errorf("%q is not an https:// URL (http:// will do for this machine itself)", u)
+		}
+	}
+	for _, s := range opts.Scopes {
+		if !config.IsScope(s) {
+			return nil, fmt.Errorf("%q is not a scope", s)
 		}
 	}
 	if opts.Client == nil {
@@ -89,8 +98,14 @@ func (o *OAuth) Pages() map[string]http.Handler { return o.pages }
 // Admit lets those in who have a valid token with all scopes. The caller is the
 // token's subject at its client. Others get what they need to get one (MCP
 // 2025-11-25, Authorization, Protected Resource Metadata Discovery).
-func (o *OAuth) Admit(w http.ResponseWriter, r *http.Request) (string, error) {
+func (o *OAuth) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
 	caller, err := o.admit(r)
+	if err == nil && !caller.Has(o.opts.Scopes) {
+		o.Challenge(w.Header(), nil)
+		err = &refusal{http.StatusForbidden, insufficientScope, "these scopes are needed: " + strings.Join(o.opts.Scopes, " ")}
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return Caller{}, err
+	}
 	if err == nil {
 		return caller, nil
 	}
@@ -99,7 +114,19 @@ func (o *OAuth) Admit(w http.ResponseWriter, r *http.Request) (string, error) {
 		params = append(params, "scope", strings.Join(o.opts.Scopes, " "))
 	}
 	refuse(w, err, params...)
-	return "", err
+	return Caller{}, err
+}
+
+// Challenge names the scopes, those that every caller needs among them, and where
+// it is said who grants them.
+func (o *OAuth) Challenge(header http.Header, scopes []string) {
+	all := slices.Clone(o.opts.Scopes)
+	for _, s := range scopes {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	challenge(header, append(lacking(all), "resource_metadata", o.metadata)...)
 }
 
 // claims are those of RFC 9068, 2.2, and the scopes as some servers write them.
@@ -126,36 +153,34 @@ func (c *claims) scopes() []string {
 	return all
 }
 
-func (o *OAuth) admit(r *http.Request) (string, error) {
+func (o *OAuth) admit(r *http.Request) (Caller, error) {
 	token, err := bearer(r)
 	if err != nil {
-		return "", err
+		return Caller{}, err
 	}
 	verifier, err := o.keys(r.Context())
 	if err != nil {
-		return "", err
+		return Caller{}, err
 	}
-	verified, err := verifier.Verify(r.Context(), token)
+	var unknown error
+	verified, err := verifier.Verify(context.WithValue(r.Context(), unknownKeys{}, &unknown), token)
+	if unknown != nil {
+		return Caller{}, unknown
+	}
 	var c claims
 	if err == nil {
 		err = verified.Claims(&c)
 	}
 	if err != nil {
-		return "", &refusal{http.StatusUnauthorized, invalidToken, "the token is not valid: " + plain(err)}
+		return Caller{}, &refusal{http.StatusUnauthorized, invalidToken, "the token is not valid: " + plain(err)}
 	}
 	if c.ClientID == "" {
 		c.ClientID = c.Party
 	}
 	if c.Subject == "" && c.ClientID == "" {
-		return "", &refusal{http.StatusUnauthorized, invalidToken, "the token says neither sub nor client_id"}
+		return Caller{}, &refusal{http.StatusUnauthorized, invalidToken, "the token says neither sub nor client_id"}
 	}
-	has := c.scopes()
-	for _, scope := range o.opts.Scopes {
-		if !slices.Contains(has, scope) {
-			return "", &refusal{http.StatusForbidden, insufficientScope, fmt.Sprintf("the scope %s is needed", scope)}
-		}
-	}
-	return fmt.Sprintf("%s@%s", url.QueryEscape(c.Subject), url.QueryEscape(c.ClientID)), nil
+	return Caller{url.QueryEscape(c.Subject) + "@" + url.QueryEscape(c.ClientID), c.scopes()}, nil
 }
 
 // plain keeps an error to what a header can hold.
@@ -168,26 +193,33 @@ func plain(err error) string {
 	}, strings.TrimPrefix(err.Error(), "oidc: "))
 }
 
-// keys returns what verifies tokens. Where the issuer cannot be asked, the next
-// request asks again.
+// keys returns what verifies tokens. Where the issuer cannot be asked, it is asked
+// again after a while.
 func (o *OAuth) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.verifier != nil {
 		return o.verifier, nil
 	}
+	if time.Now().Before(o.until) {
+		return nil, o.failure
+	}
 	at := o.opts.JWKS
 	if at == "" {
-		ctx, cancel := context.WithTimeout(ctx, fetchTime)
+		// The request that asks first asks for all; its client may be gone.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
 		defer cancel()
 		meta, err := sdk.GetAuthServerMetadata(ctx, o.opts.Issuer, o.opts.Client)
 		if err != nil || meta == nil || meta.JWKSURI == "" {
-			return nil, fmt.Errorf("the keys of the authorization server are not known: %w", orUnnamed(err))
+			o.failure = fmt.Errorf("%w for its metadata: %w", ErrUnavailable, orUnnamed(err))
+			o.until = time.Now().Add(askAgain)
+			return nil, o.failure
 		}
 		at = meta.JWKSURI
 	}
-	set := oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), o.opts.Client), at)
-	o.verifier = oidc.NewVerifier(o.opts.Issuer, set, &oidc.Config{ClientID: o.opts.Audience, SupportedSigningAlgs: algorithms})
+	o.verifier = oidc.NewVerifier(o.opts.Issuer, newKeySet(o.opts.Client, at), &oidc.Config{
+		ClientID: o.opts.Audience, SupportedSigningAlgs: algorithms,
+	})
 	return o.verifier, nil
 }
 

@@ -6,47 +6,81 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-)
 
-// minToken is the length in bytes below which a token can be guessed.
-const minToken = 16
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+)
 
 // Tokens is a Guard that knows tokens and whose they are. It is immutable.
 type Tokens struct {
-	callers map[[sha256.Size]byte]string // by the token's hash, whose look-up tells nothing of the token
+	callers map[[sha256.Size]byte]Caller // by the token's hash, whose look-up tells nothing of the token
 }
 
-// ParseTokens reads a line "NAME TOKEN" for each caller; a caller may have
-// several. Empty lines and those that begin with # say nothing. The error names
-// the line, never its token.
-func ParseTokens(text string) (*Tokens, error) {
-	t := &Tokens{callers: map[[sha256.Size]byte]string{}}
+// ParseTokens reads a line "NAME TOKEN [SCOPE...]" for each token; a caller may
+// have several. Empty lines and those that begin with # say nothing. The error
+// names the line, never its token.
+func ParseTokens(text string) ([]config.CallerToken, error) {
+	var tokens []config.CallerToken
+	first := map[string]string{} // the caller of each token
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
 		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 0 || strings.HasPrefix(fields[0], "#"):
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
 			continue
-		case len(fields) != 2:
-			return nil, fmt.Errorf("line %d: expected a caller's name and a token, found %d words", n, len(fields))
-		case len(fields[1]) < minToken:
-			return nil, fmt.Errorf("line %d: the token of %q is shorter than %d characters", n, fields[0], minToken)
 		}
-		hash := sha256.Sum256([]byte(fields[1]))
-		if other, used := t.callers[hash]; used && other != fields[0] {
-			return nil, fmt.Errorf("line %d: %q has the token of %q", n, fields[0], other)
+		if len(fields) < 2 {
+			return nil, fmt.Errorf("line %d: expected a caller's name, a token, and the scopes that there are, found one word", n)
 		}
-		t.callers[hash] = fields[0]
+		t := config.CallerToken{Caller: fields[0], Token: fields[1], Scopes: fields[2:]}
+		if err := checkToken(t, first); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		tokens = append(tokens, t)
 	}
-	if len(t.callers) == 0 {
+	return tokens, nil
+}
+
+// NewTokens returns a Guard that lets in who has one of these tokens, of which
+// there has to be one at least. The error never holds a token.
+func NewTokens(tokens []config.CallerToken) (*Tokens, error) {
+	if len(tokens) == 0 {
 		return nil, errors.New("there are no tokens")
+	}
+	t := &Tokens{callers: make(map[[sha256.Size]byte]Caller, len(tokens))}
+	first := map[string]string{}
+	for _, token := range tokens {
+		if err := checkToken(token, first); err != nil {
+			return nil, err
+		}
+		t.callers[sha256.Sum256([]byte(token.Token))] = Caller{token.Caller, token.Scopes}
 	}
 	return t, nil
 }
 
+// checkToken checks one token; first has the callers of those before.
+func checkToken(t config.CallerToken, first map[string]string) error {
+	switch {
+	case t.Caller == "":
+		return errors.New("a token has no caller")
+	case len(t.Token) < config.MinToken:
+		return fmt.Errorf("the token of %q is shorter than %d characters", t.Caller, config.MinToken)
+	case !config.IsToken(t.Token):
+		return fmt.Errorf("the token of %q has characters that cannot be sent", t.Caller)
+	}
+	for _, s := range t.Scopes {
+		if !config.IsScope(s) {
+			return fmt.Errorf("%q is not a scope that %q could have", s, t.Caller)
+		}
+	}
+	if other, used := first[t.Token]; used {
+		return fmt.Errorf("%q has the token of %q", t.Caller, other)
+	}
+	first[t.Token] = t.Caller
+	return nil
+}
+
 // Admit lets the owners of tokens in.
-func (t *Tokens) Admit(w http.ResponseWriter, r *http.Request) (string, error) {
+func (t *Tokens) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
 	token, err := bearer(r)
 	if err == nil {
 		if caller, known := t.callers[sha256.Sum256([]byte(token))]; known {
@@ -55,7 +89,12 @@ func (t *Tokens) Admit(w http.ResponseWriter, r *http.Request) (string, error) {
 		err = &refusal{status: http.StatusUnauthorized, code: invalidToken, text: "the token is not known"}
 	}
 	refuse(w, err)
-	return "", err
+	return Caller{}, err
+}
+
+// Challenge names the scopes. Whoever gave the token out can grant them.
+func (t *Tokens) Challenge(header http.Header, scopes []string) {
+	challenge(header, lacking(scopes)...)
 }
 
 // Pages returns none.

@@ -209,7 +209,7 @@ func (b *builder) start(t *config.Tool) *Graph {
 		Limits:      b.file.Limits,
 		Input:       b.inputSchema(t.InputSchema, "inputSchema of "+owner),
 		Output:      b.schema(t.OutputSchema, "outputSchema of "+owner),
-		Annotations: t.Annotations, Icons: t.Icons,
+		Annotations: t.Annotations, Icons: t.Icons, RequiredScopes: t.RequiredScopes,
 		File: b.file.Path, Pos: t.Pos,
 	}
 }

@@ -37,6 +37,8 @@ type Graph struct {
 	// Annotations and Icons go to clients as they are written; undefined where
 	// there are none.
 	Annotations, Icons value.Value
+	// RequiredScopes are what a caller over HTTP needs; it may be empty.
+	RequiredScopes []string
 	// File and Pos are where the tool is written.
 	File string
 	Pos  diag.Pos

@@ -126,7 +126,6 @@ func (c *conn) request(m message, reply answer) {
 		reply(appendError(nil, m.id, rpcErr))
 		return
 	}
-	c.enqueue(r)
 	run := func() {
 		defer c.calls.running.Done()
 		response := c.answer(withReporter(ctx, r.Meta, c.notify), r, text)

@@ -18,7 +18,7 @@ type door struct{ hosts, origins []string }
 func (d door) check(r *http.Request) error {
 	local := overLoopback(r)
 	named := slices.ContainsFunc(d.hosts, func(h string) bool {
-		return strings.EqualFold(h, r.Host) || strings.EqualFold(h, hostname(r.Host))
+		return strings.EqualFold(h, r.Host) || strings.EqualFold(strings.Trim(h, "[]"), hostname(r.Host))
 	})
 	switch {
 	case named, local && isLoopback(hostname(r.Host)):
@@ -32,7 +32,7 @@ func (d door) check(r *http.Request) error {
 }
 
 func (d door) welcome(origin string, local bool) bool {
-	if slices.Contains(d.origins, origin) {
+	if slices.ContainsFunc(d.origins, func(o string) bool { return strings.EqualFold(o, origin) }) {
 		return true
 	}
 	u, err := url.Parse(origin)

@@ -1,11 +1,15 @@
 package server
 
 import (
+	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 )
 
 // handler answers HTTP requests.
@@ -38,7 +42,7 @@ func newHandler(s *Server, opts HTTPOptions) *handler {
 		say(w, "ready")
 	})
 	if opts.Metrics != nil {
-		h.mux.HandleFunc("GET /metrics", h.guarded(func(w http.ResponseWriter, r *http.Request, _ string) {
+		h.mux.HandleFunc("GET /metrics", h.guarded(func(w http.ResponseWriter, r *http.Request, _ auth.Caller) {
 			opts.Metrics.ServeHTTP(w, r)
 		}))
 	}
@@ -69,13 +73,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // guarded hands next the requests of callers that the guard lets in.
-func (h *handler) guarded(next func(w http.ResponseWriter, r *http.Request, caller string)) http.HandlerFunc {
+func (h *handler) guarded(next func(w http.ResponseWriter, r *http.Request, caller auth.Caller)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		caller := ""
+		var caller auth.Caller
 		if h.opts.Guard != nil {
 			var refusal error
 			if caller, refusal = h.opts.Guard.Admit(w, r); refusal != nil {
-				h.log.DebugContext(r.Context(), "a request was refused", "from", r.RemoteAddr, "reason", refusal.Error())
+				level := slog.LevelDebug
+				if errors.Is(refusal, auth.ErrUnavailable) {
+					level = slog.LevelWarn
+				}
+				h.log.Log(r.Context(), level, "a request was refused", "from", r.RemoteAddr, "reason", refusal.Error())
 				return
 			}
 		}
@@ -84,12 +92,12 @@ func (h *handler) guarded(next func(w http.ResponseWriter, r *http.Request, call
 }
 
 // endpoint answers MCP.
-func (h *handler) endpoint(w http.ResponseWriter, r *http.Request, caller string) {
+func (h *handler) endpoint(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case r.Method == http.MethodPost:
 		h.post(w, r, caller)
 	case r.Method == http.MethodDelete && !modern:
-		if !h.sessions.remove(r.Header.Get(mcp.HeaderSessionID), caller) {
+		if !h.sessions.remove(r.Header.Get(mcp.HeaderSessionID), caller.Name) {
 			http.Error(w, "there is no such session", http.StatusNotFound)
 			return
 		}

@@ -391,7 +391,9 @@ func TestSessionsEndWhenTheyAreIdleAndAreLimited(t *testing.T) {
 }
 
 func TestCallersAreToldApartByTheirTokens(t *testing.T) {
-	tokens, err := auth.ParseTokens("ann 0123456789abcdef-ann\nbob 0123456789abcdef-bob\n")
+	tokens, err := auth.NewTokens([]config.CallerToken{
+		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ type rpcError struct {
 	code int
 	text string
 	data any
+	// scopes are those to ask for, where it is one that the caller lacks.
+	scopes []string
 }
 
 func rpcErrorf(code int, format string, args ...any) *rpcError {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -22,14 +23,14 @@ type exchange struct {
 	*handler
 	reply   *reply
 	r       *http.Request
-	caller  string
+	caller  auth.Caller
 	modern  bool
 	session *session
 	calls   *inflight
 }
 
 // post takes one message, or in revision 2025-03-26 a batch.
-func (h *handler) post(w http.ResponseWriter, r *http.Request, caller string) {
+func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
 	x := &exchange{handler: h, r: r, caller: caller, reply: newReply(w, r)}
 	refuse := func(status int, e *rpcError) { x.reply.whole(status, appendError(nil, nullID, e)) }
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -109,7 +110,7 @@ func (x *exchange) body(w http.ResponseWriter) ([]byte, error) {
 
 // begin answers initialize with a new session.
 func (x *exchange) begin(m message) {
-	s, err := x.sessions.create(x.r.Context(), x.caller)
+	s, err := x.sessions.create(x.r.Context(), x.caller.Name)
 	if err != nil {
 		x.reply.w.Header().Set("Retry-After", "10")
 		x.reply.whole(http.StatusServiceUnavailable, appendError(nil, m.id, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err)))
@@ -119,7 +120,7 @@ func (x *exchange) begin(m message) {
 	x.session, x.calls = s.session, &s.calls
 	x.reply.w.Header().Set(mcp.HeaderSessionID, s.id)
 	if !x.answer(m) {
-		x.sessions.remove(s.id, x.caller)
+		x.sessions.remove(s.id, x.caller.Name)
 	}
 }
 
@@ -137,7 +138,7 @@ func (x *exchange) resume() (release func()) {
 			rpcErrorf(mcp.INVALID_REQUEST, "the header Mcp-Session-Id is missing; initialize gives one")))
 		return nil
 	}
-	s := x.sessions.use(id, x.caller)
+	s := x.sessions.use(id, x.caller.Name)
 	if s == nil {
 		x.reply.whole(http.StatusNotFound, appendError(nil, nullID,
 			rpcErrorf(mcp.INVALID_REQUEST, "there is no such session; initialize again")))
@@ -155,9 +156,14 @@ func (x *exchange) notified(m message) {
 
 // answer answers a request, and reports whether with a result.
 func (x *exchange) answer(m message) bool {
-	status, encoded, ok := x.run(m)
-	x.reply.end(status, encoded)
-	return ok
+	a := x.run(m)
+	if a.scopes != nil {
+		x.challenge(x.reply.w.Header(), a.scopes)
+		x.reply.whole(http.StatusForbidden, a.text)
+		return false
+	}
+	x.reply.end(a.status, a.text)
+	return a.ok
 }
 
 // batch answers several messages as one.
@@ -187,8 +193,7 @@ func (x *exchange) batch(v value.Value) {
 			b.answer(nil)
 		default:
 			done.Go(func() {
-				_, encoded, _ := x.run(m)
-				b.answer(encoded)
+				b.answer(x.run(m).text)
 			})
 		}
 	}
@@ -200,10 +205,20 @@ func (x *exchange) batch(v value.Value) {
 	x.reply.end(http.StatusOK, all)
 }
 
-// run answers one request, and gives the HTTP status for it and whether it has a
-// result.
-func (x *exchange) run(m message) (status int, encoded []byte, ok bool) {
-	r := &Request{Transport: TCP, Header: x.r.Header, Caller: x.caller, Session: x.session.id, Address: hostname(x.r.Host)}
+// answered is the answer to one request.
+type answered struct {
+	status int // of HTTP
+	text   []byte
+	ok     bool     // with a result
+	scopes []string // to ask for, where the caller lacks one
+}
+
+// run answers one request.
+func (x *exchange) run(m message) answered {
+	r := &Request{
+		Transport: TCP, Header: x.r.Header, Caller: x.caller.Name, Scopes: x.caller.Scopes,
+		Session: x.session.id, Address: hostname(x.r.Host),
+	}
 	if _, port, err := net.SplitHostPort(x.r.Host); err == nil {
 		r.Port, _ = strconv.Atoi(port)
 	}
@@ -215,26 +230,25 @@ func (x *exchange) run(m message) (status int, encoded []byte, ok bool) {
 	}
 	if rpcErr != nil {
 		x.refuse(x.r.Context(), r, rpcErr)
-		return x.status(rpcErr.code), appendError(nil, m.id, rpcErr), false
+		return answered{status: x.status(rpcErr.code), text: appendError(nil, m.id, rpcErr), scopes: rpcErr.scopes}
 	}
 	ctx, end, taken, rpcErr := x.calls.begin(x.mcp.WithContext(x.r.Context(), x.session), m.id)
 	switch {
 	case !taken:
-		return http.StatusNotFound, appendError(nil, m.id, rpcErrorf(mcp.INVALID_REQUEST, "the session has ended")), false
+		return answered{status: http.StatusNotFound, text: appendError(nil, m.id, rpcErrorf(mcp.INVALID_REQUEST, "the session has ended"))}
 	case rpcErr != nil:
-		return http.StatusBadRequest, appendError(nil, m.id, rpcErr), false
+		return answered{status: http.StatusBadRequest, text: appendError(nil, m.id, rpcErr)}
 	}
 	defer x.calls.running.Done()
-	x.enqueue(r)
 	response := x.handler.answer(withReporter(ctx, r.Meta, x.notify), r, text)
 	end()
 	x.session.drain(x.log, x.reply.event)
 	failure, failed := response.(mcp.JSONRPCError)
-	status = http.StatusOK
+	status := http.StatusOK
 	if failed {
 		status = x.status(failure.Error.Code)
 	}
-	return status, x.appendResponse(nil, m.id, response), !failed
+	return answered{status: status, text: x.appendResponse(nil, m.id, response), ok: !failed}
 }
 
 func (x *exchange) notify(method string, params value.Value) {

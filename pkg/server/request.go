@@ -37,11 +37,11 @@ type Request struct {
 	// Caller says who asks, where that was authenticated; it is empty where
 	// there is but one caller.
 	Caller string
+	Scopes []string // that were granted to the caller
 
 	result  value.Value // what the tool gave
 	uri     string      // of resources/read
 	missing bool        // there is a reader for it, which has found nothing
-	turn    *turn       // of tools/call; nil where nothing limits it
 }
 
 // Outcome is how a request was answered.
@@ -95,6 +95,9 @@ func (s *Server) read(m message, r *Request, of *session) (text string, _ *rpcEr
 		rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
 	}
 	r.Tool, r.Args = p.name, p.args
+	if rpcErr == nil {
+		rpcErr = s.scopes.check(r)
+	}
 	return p.slim.JSON(), rpcErr
 }
 
@@ -105,14 +108,6 @@ func (s *Server) observed(ctx context.Context, r *Request) (context.Context, fun
 		return ctx, func(Outcome) {}
 	}
 	return s.observe(ctx, r)
-}
-
-// enqueue takes a turn for a call, which answer leaves. Calls that are enqueued
-// one after the other run in that order where they have to wait.
-func (s *Server) enqueue(r *Request) {
-	if r.Method == string(mcp.MethodToolsCall) {
-		r.turn = s.limiter.join(r.Caller)
-	}
 }
 
 // refuse tells of a request that is answered with an error at once.
@@ -126,7 +121,6 @@ func (s *Server) refuse(ctx context.Context, r *Request, e *rpcError) {
 func (s *Server) answer(ctx context.Context, r *Request, text string) mcp.JSONRPCMessage {
 	ctx, done := s.observed(ctx, r)
 	response := s.dispatch(ctx, r, text)
-	r.turn.leave()
 	if failure, ok := response.(mcp.JSONRPCError); ok && r.Method == string(mcp.MethodResourcesRead) {
 		response = r.notFound(failure)
 	}

@@ -36,6 +36,8 @@ type Tool struct {
 	OutputSchema value.Value // undefined where there is none
 	Annotations  value.Value // undefined where there are none
 	Icons        value.Value // undefined where there are none
+	// RequiredScopes are what a caller over HTTP has to have been granted.
+	RequiredScopes []string
 }
 
 // CallFunc runs one tool. Its error becomes a tool result with isError and the
@@ -55,7 +57,6 @@ type Options struct {
 
 	Resources []Resource  // may be empty
 	Observe   ObserveFunc // nil observes nothing
-	Limits    Limits
 }
 
 // Server publishes tools. It is immutable and safe for concurrent use.
@@ -63,11 +64,11 @@ type Server struct {
 	mcp     *mcpserver.MCPServer
 	tools   []listedTool
 	names   []string // sorted
+	scopes  scopes
 	call    CallFunc
 	log     *slog.Logger
 	maxLine int
 	observe ObserveFunc
-	limiter *limiter // nil without limits
 }
 
 // New returns a Server. The error is that of [Tool.Check].
@@ -77,11 +78,11 @@ func New(opts Options) (*Server, error) {
 		log:     opts.Log,
 		maxLine: opts.MaxLine,
 		observe: opts.Observe,
+		scopes:  scopesOf(opts.Tools),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.limiter = newLimiter(opts.Limits, s.log)
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
@@ -121,9 +122,6 @@ func (s *Server) handle(ctx context.Context, req mcp.CallToolRequest) (result *m
 		}
 	}()
 	r := RequestOf(ctx)
-	if err := r.turn.wait(ctx); err != nil {
-		return mcp.NewToolResultError(err.Error()), nil
-	}
 	reporter := ReporterOf(ctx)
 	reporter.begin(ctx)
 	defer reporter.end()

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+)
+
+const (
+	// tokensVariable names the variable that has the callers' tokens, in the form
+	// of the file of --auth-tokens.
+	tokensVariable = "MCPGRAPH_AUTH_TOKENS"
+	// authSetting is where the file says who may come in.
+	authSetting = "server.auth in the file"
+)
+
+// checkAuth says what is wrong with the flags about who may come in.
+func (o *httpOptions) checkAuth() error {
+	a := o.auth
+	ofOAuth := a.Issuer != "" || a.Audience != "" || len(a.RequiredScopes) > 0 || a.JWKS != "" || a.PublicURL != ""
+	switch {
+	case a.Type != "" && a.Type != config.AuthBearer && a.Type != config.AuthOAuth:
+		return usagef("--auth %s: expected bearer or oauth", a.Type)
+	case a.Type != config.AuthBearer && a.TokensFile != "":
+		return usagef("--auth-tokens needs --auth bearer")
+	case a.Type != config.AuthOAuth && ofOAuth:
+		return usagef("--auth-issuer, --auth-audience, --auth-scope, --auth-jwks and --public-url need --auth oauth")
+	}
+	return nil
+}
+
+// guard returns who may come in, by the flags or else by the file; nil lets
+// everybody.
+func (a *app) guard(o httpOptions, file *config.File) (auth.Guard, error) {
+	settings, from := file.Server.Auth, file.Path+", server.auth"
+	if o.auth.Type != "" {
+		settings, from = &o.auth, "--auth "+o.auth.Type
+		if o.auth.Type == config.AuthBearer && o.auth.TokensFile == "" {
+			tokens, err := a.tokens()
+			if err != nil {
+				return nil, err
+			}
+			settings = &config.ServerAuth{Type: config.AuthBearer, Tokens: tokens}
+		}
+	}
+	guard, err := auth.New(settings)
+	switch {
+	case err != nil && settings.TokensFile == "":
+		return nil, usagef("%s: %v", from, err)
+	case err != nil:
+		return nil, failedf("%s: %w", from, err)
+	case guard == nil:
+		return nil, unscoped(file)
+	}
+	return guard, nil
+}
+
+// tokens reads the callers' tokens from the environment.
+func (a *app) tokens() ([]config.CallerToken, error) {
+	text, _ := a.getenv(tokensVariable)
+	if strings.TrimSpace(text) == "" {
+		return nil, usagef("--auth bearer needs tokens: --auth-tokens FILE, or the variable %s", tokensVariable)
+	}
+	tokens, err := auth.ParseTokens(text)
+	if err != nil {
+		return nil, failedf("%s: %w", tokensVariable, err)
+	}
+	return tokens, nil
+}
+
+// unscoped is the error for a file with tools that nobody could call, because
+// nobody has scopes where everybody may come in.
+func unscoped(file *config.File) error {
+	for _, t := range file.Tools {
+		if len(t.RequiredScopes) > 0 {
+			return usagef("tool %q needs scopes (requiredScopes), which callers only have with --auth or %s; without, nobody could call it", t.Name.String(), authSetting)
+		}
+	}
+	return nil
+}

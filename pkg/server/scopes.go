@@ -1,0 +1,69 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+)
+
+// scopes are those that tools need, by the tool's name; tools that need none are
+// not there. Over pipes they are not asked for: the client is whoever started the
+// process, and could as well change its file.
+type scopes map[string][]string
+
+func scopesOf(tools []Tool) scopes {
+	s := scopes{}
+	for _, t := range tools {
+		if len(t.RequiredScopes) > 0 {
+			s[t.Name] = t.RequiredScopes
+		}
+	}
+	return s
+}
+
+// check says that the caller of a tool lacks scopes for it.
+func (s scopes) check(r *Request) *rpcError {
+	needed := s[r.Tool]
+	if r.Transport != TCP || (auth.Caller{Scopes: r.Scopes}).Has(needed) {
+		return nil
+	}
+	e := rpcErrorf(mcp.INVALID_REQUEST, "tool %q: the caller lacks a scope that it needs (%s)", r.Tool, strings.Join(needed, " "))
+	e.data = map[string]any{"requiredScopes": needed}
+	e.scopes = needed
+	if !mcp.IsModernProtocol(r.Protocol) {
+		e.scopes = s.widened(needed, r.Scopes)
+	}
+	return e
+}
+
+// widened adds to scopes that are needed those that the caller has already and
+// some tool needs. Clients of revisions before 2026-07-28 ask for a token with
+// what a challenge names, and would lose them (MCP 2025-11-25, Authorization,
+// Runtime Insufficient Scope Errors); later ones add up themselves.
+func (s scopes) widened(needed, granted []string) []string {
+	all := slices.Clone(needed)
+	for _, g := range granted {
+		if slices.Contains(all, g) {
+			continue
+		}
+		for _, of := range s {
+			if slices.Contains(of, g) {
+				all = append(all, g)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// challenge tells a client, in the header of an answer with HTTP status 403,
+// which scopes its request would have needed.
+func (h *handler) challenge(header http.Header, scopes []string) {
+	if h.opts.Guard != nil {
+		h.opts.Guard.Challenge(header, scopes)
+	}
+}
