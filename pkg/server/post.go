@@ -240,6 +240,7 @@ func (x *exchange) run(m message) answered {
 		return answered{status: http.StatusBadRequest, text: appendError(nil, m.id, rpcErr)}
 	}
 	defer x.calls.running.Done()
+	x.reply.expect()
 	response := x.handler.answer(withReporter(ctx, r.Meta, x.notify), r, text)
 	end()
 	x.session.drain(x.log, x.reply.event)

@@ -17,9 +17,15 @@ type reply struct {
 	control      *http.ResponseController
 	json, events bool // what the client accepts
 
-	mu  sync.Mutex
-	out *outbox // of the stream; nil before it has begun
+	mu    sync.Mutex
+	out   *outbox     // of the stream; nil before it has begun
+	quiet *time.Timer // until the client has to be shown that it was not forgotten; nil: it need not be
+	ended bool
 }
+
+// keepAlive is how long nothing may be sent for while a call runs. Proxies give
+// up on answers that are silent for a minute, some sooner.
+const keepAlive = 15 * time.Second
 
 func newReply(w http.ResponseWriter, r *http.Request) *reply {
 	p := &reply{w: w, control: http.NewResponseController(w)}
@@ -36,6 +42,29 @@ func newReply(w http.ResponseWriter, r *http.Request) *reply {
 		p.events = p.events || kind == "text/event-stream" || kind == "text/*" || kind == "*/*"
 	}
 	return p
+}
+
+// expect says that the answer may take a while. A client that accepts streams
+// then gets a comment now and then, which means nothing (HTML standard,
+// Server-sent events, Authoring notes).
+func (p *reply) expect() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.events && p.quiet == nil {
+		p.quiet = time.AfterFunc(keepAlive, p.comment)
+	}
+}
+
+// comment sends a comment.
+func (p *reply) comment() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return
+	}
+	p.stream()
+	p.out.add([]byte{':', '\n'})
+	p.quiet.Reset(keepAlive)
 }
 
 // whole answers with one JSON message.
@@ -59,6 +88,9 @@ func (p *reply) event(message []byte) {
 	defer p.mu.Unlock()
 	p.stream()
 	p.out.add(event(message))
+	if p.quiet != nil && !p.ended {
+		p.quiet.Reset(keepAlive)
+	}
 }
 
 // event renders a message as an event whose second newline the outbox adds.
@@ -83,6 +115,10 @@ func (p *reply) stream() {
 func (p *reply) end(status int, message []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.ended = true
+	if p.quiet != nil {
+		p.quiet.Stop()
+	}
 	if p.out == nil && p.json {
 		p.whole(status, message)
 		return
