@@ -66,7 +66,7 @@ func found(args value.Value) (string, error) {
 	return `{"content":[],"structuredContent":{"found":` + args.Get("key").JSON() + `}}`, nil
 }
 
-func load(t *testing.T, source string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+func load(t testing.TB, source string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tools.yaml")
 	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
@@ -84,7 +84,7 @@ func load(t *testing.T, source string, opts ...mcpgraph.Option) (*mcpgraph.Engin
 	return engine, err
 }
 
-func mustLoad(t *testing.T, source string, opts ...mcpgraph.Option) *mcpgraph.Engine {
+func mustLoad(t testing.TB, source string, opts ...mcpgraph.Option) *mcpgraph.Engine {
 	t.Helper()
 	engine, err := load(t, source, opts...)
 	if err != nil {

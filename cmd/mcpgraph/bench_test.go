@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
-// pipes starts the program and returns both ends.
-func pipes(b *testing.B, config string) (io.WriteCloser, *bufio.Reader, *exec.Cmd) {
+// pipes starts a program and returns both ends.
+func pipes(b *testing.B, binary, config string) (io.WriteCloser, *bufio.Reader, *exec.Cmd) {
 	cmd := exec.Command(binary, "serve", config)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -33,7 +37,7 @@ const initialize = `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"p
 func BenchmarkCall(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			in, out, cmd := pipes(b, "testdata/tools.yaml")
+			in, out, cmd := pipes(b, binary, "testdata/tools.yaml")
 			answered := func() {
 				line, err := out.ReadString('\n')
 				if err != nil || !strings.Contains(line, `"result"`) || strings.Contains(line, "isError") {
@@ -70,10 +74,18 @@ func BenchmarkCall(b *testing.B) {
 }
 
 // BenchmarkStart measures from the start of the process to the answer to its
-// first tools/list.
+// first tools/list, and what memory it holds then: all that is resident, and of
+// that what is not backed by the program's file (Linux). The program is built as
+// `make build` does it.
 func BenchmarkStart(b *testing.B) {
+	if out, err := exec.Command("make", "-C", "../..", "build").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	b.ResetTimer()
+	var times, resident, private []float64
 	for range b.N {
-		in, out, cmd := pipes(b, "testdata/tools.yaml")
+		began := time.Now()
+		in, out, cmd := pipes(b, "../../bin/mcpgraph", "../../examples/count_files.yaml")
 		if _, err := io.WriteString(in, initialize+`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`+"\n"); err != nil {
 			b.Fatal(err)
 		}
@@ -82,11 +94,37 @@ func BenchmarkStart(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+		times = append(times, float64(time.Since(began).Microseconds())/1000)
 		b.StopTimer()
+		if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)); err == nil {
+			resident = append(resident, megabytes(b, status, "VmRSS"))
+			private = append(private, megabytes(b, status, "RssAnon"))
+		}
 		in.Close()
 		if err := cmd.Wait(); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()
 	}
+	b.ReportMetric(median(times), "median-ms")
+	if len(resident) > 0 {
+		b.ReportMetric(median(resident), "MB-resident")
+		b.ReportMetric(median(private), "MB-private")
+	}
+}
+
+func median(of []float64) float64 {
+	slices.Sort(of)
+	return of[len(of)/2]
+}
+
+// megabytes gives a field of /proc/PID/status.
+func megabytes(b *testing.B, status []byte, field string) float64 {
+	_, rest, _ := strings.Cut(string(status), field+":")
+	number, _, _ := strings.Cut(strings.TrimSpace(rest), " kB")
+	kilobytes, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		b.Fatalf("%s: %v", field, err)
+	}
+	return kilobytes / 1024
 }

@@ -21,10 +21,11 @@ type conn struct {
 	ctx     context.Context // ends when the server is told to stop
 
 	calls inflight
+	crew  *crew // of the calls
 }
 
 func newConn(ctx context.Context, s *Server, out *outbox) *conn {
-	c := &conn{Server: s, session: newSession("stdio"), out: out}
+	c := &conn{Server: s, session: newSession("stdio"), out: out, crew: newCrew()}
 	c.ctx = s.mcp.WithContext(ctx, c.session)
 	return c
 }
@@ -140,7 +141,7 @@ func (c *conn) request(m message, reply answer) {
 		run()
 		return
 	}
-	go run()
+	c.crew.do(run)
 }
 
 // orders reports whether the requests that follow build on one of this method.

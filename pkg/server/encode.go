@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -26,7 +27,7 @@ func (s *Server) appendResponse(dst []byte, id string, response mcp.JSONRPCMessa
 		return appendError(dst, id, &rpcError{code: code, text: r.Error.Message, data: r.Error.Data})
 	case mcp.JSONRPCResponse:
 		start := len(dst)
-		dst = appendEnvelope(dst, id)
+		dst = appendEnvelope(slices.Grow(dst, 256), id)
 		dst = append(dst, `,"result":`...)
 		dst, err := s.appendResult(dst, r.Result)
 		if err != nil {
@@ -59,13 +60,16 @@ func onlyText(r *mcp.CallToolResult) (string, bool) {
 	return text.Text, ok
 }
 
+// appendCallResult appends a result of a tool, whose text is the JSON of what is
+// structured, where that is there.
 func appendCallResult(dst []byte, r *mcp.CallToolResult, text string, structured value.Value) (_ []byte, err error) {
+	dst = slices.Grow(dst, 2*len(text)+len(text)/4+64)
 	dst = append(dst, `{"content":[{"type":"text","text":`...)
 	dst = value.AppendString(dst, text)
 	dst = append(dst, `}]`...)
 	if !structured.IsUndefined() {
 		dst = append(dst, `,"structuredContent":`...)
-		dst = structured.Append(dst)
+		dst = append(dst, text...)
 	}
 	if r.IsError {
 		dst = append(dst, `,"isError":true`...)

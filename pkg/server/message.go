@@ -81,7 +81,7 @@ func (m message) invalid(text string) (message, bool, *rpcError) {
 type callParams struct {
 	name string
 	args value.Value
-	slim value.Value // the message without its arguments
+	slim []byte // the message without its arguments
 }
 
 // call reads the parameters of tools/call (MCP 2025-11-25, CallToolRequest).
@@ -99,19 +99,17 @@ func (m message) call() (callParams, *rpcError) {
 	default:
 		return callParams{}, rpcErrorf(mcp.INVALID_PARAMS, "tools/call: arguments must be an object, found %s", graph.Describe(p.args))
 	}
-	params := value.NewBuilder(m.params.Len())
+	p.slim = appendEnvelope(make([]byte, 0, 256), m.id)
+	p.slim = append(p.slim, `,"method":"tools/call","params":`...)
+	before := byte('{')
 	for _, e := range m.params.Entries() {
-		if e.Key != "arguments" {
-			params.Set(e.Key, e.Value)
+		if e.Key == "arguments" {
+			continue
 		}
+		p.slim = value.AppendString(append(p.slim, before), e.Key)
+		p.slim = e.Value.Append(append(p.slim, ':'))
+		before = ','
 	}
-	whole := value.NewBuilder(m.whole.Len())
-	for _, e := range m.whole.Entries() {
-		if e.Key == "params" {
-			e.Value = params.Value()
-		}
-		whole.Set(e.Key, e.Value)
-	}
-	p.slim = whole.Value()
+	p.slim = append(p.slim, "}}"...)
 	return p, nil
 }

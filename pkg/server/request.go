@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -80,14 +79,14 @@ func protocol(meta value.Value, session string) string {
 
 // read takes down in r what a message asks for, and gives the text of it that
 // the library gets: a call's without the arguments.
-func (s *Server) read(m message, r *Request, of *session) (text string, _ *rpcError) {
+func (s *Server) read(m message, r *Request, of *session) (text []byte, _ *rpcError) {
 	r.Method, r.ID, r.Meta = m.method, m.id, m.params.Get("_meta")
 	r.Protocol = protocol(r.Meta, of.ProtocolVersion())
 	if m.method == string(mcp.MethodResourcesRead) {
 		r.uri = m.params.Get("uri").Str()
 	}
 	if m.method != string(mcp.MethodToolsCall) {
-		return m.whole.JSON(), nil
+		return m.whole.Append(nil), nil
 	}
 	p, rpcErr := m.call()
 	if _, known := slices.BinarySearch(s.names, p.name); rpcErr == nil && !known {
@@ -98,7 +97,7 @@ func (s *Server) read(m message, r *Request, of *session) (text string, _ *rpcEr
 	if rpcErr == nil {
 		rpcErr = s.scopes.check(r)
 	}
-	return p.slim.JSON(), rpcErr
+	return p.slim, rpcErr
 }
 
 // observed tells of a request.
@@ -118,7 +117,7 @@ func (s *Server) refuse(ctx context.Context, r *Request, e *rpcError) {
 
 // answer lets the library answer one request, whose message is text, without
 // the arguments of a call.
-func (s *Server) answer(ctx context.Context, r *Request, text string) mcp.JSONRPCMessage {
+func (s *Server) answer(ctx context.Context, r *Request, text []byte) mcp.JSONRPCMessage {
 	ctx, done := s.observed(ctx, r)
 	response := s.dispatch(ctx, r, text)
 	if failure, ok := response.(mcp.JSONRPCError); ok && r.Method == string(mcp.MethodResourcesRead) {
@@ -130,14 +129,14 @@ func (s *Server) answer(ctx context.Context, r *Request, text string) mcp.JSONRP
 	return response
 }
 
-func (s *Server) dispatch(ctx context.Context, r *Request, text string) (response mcp.JSONRPCMessage) {
+func (s *Server) dispatch(ctx context.Context, r *Request, text []byte) (response mcp.JSONRPCMessage) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.ErrorContext(ctx, "a request panicked", "method", r.Method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			response = mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: %v", p), nil)}
 		}
 	}()
-	return s.mcp.HandleMessage(ctx, json.RawMessage(text))
+	return s.mcp.HandleMessage(ctx, text)
 }
 
 // notFound gives the error for a missing resource the code that the request's

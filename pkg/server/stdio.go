@@ -30,6 +30,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		cancel(fmt.Errorf("writing to the client: %w", err))
 	}))
 
+	defer c.crew.disband()
+
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(in, s.maxLine, c.receive, c.tooLong) }()
 	var err error
