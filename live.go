@@ -15,7 +15,8 @@ import (
 type ServerStatus struct {
 	Entry  *config.Upstream
 	Status upstream.Status
-	Err    error // an *upstream.Error where the server cannot be used
+	Stats  upstream.Stats // as they were afterwards
+	Err    error          // an *upstream.Error where the server cannot be used
 }
 
 // Status connects to every server of the file, all at once, and says what is
@@ -32,10 +33,13 @@ func (e *Engine) Status(ctx context.Context) []ServerStatus {
 			ctx, cancel := context.WithTimeout(ctx, entry.ConnectTimeout+entry.Timeout)
 			defer cancel()
 			status, err := e.upstreams.pool.Status(ctx, entry.Name)
-			found[i] = ServerStatus{entry, status, err}
+			found[i] = ServerStatus{Entry: entry, Status: status, Err: err}
 		})
 	}
 	wait.Wait()
+	for i, stats := range e.upstreams.pool.Stats() {
+		found[i].Stats = stats
+	}
 	return found
 }
 

@@ -77,10 +77,12 @@ func Load(path string, opts ...Option) (*Engine, error) {
 	for _, g := range e.set.Graphs {
 		e.byName[g.Name] = g
 	}
-	e.upstreams = newUpstreams(file, o)
 	e.subject = e.describe(file)
 	if o.telemetry != nil {
 		e.recorder = o.telemetry.Recorder(e.subject)
+	}
+	e.upstreams = newUpstreams(file, o, e.recorder)
+	if e.recorder != nil {
 		e.upstreams.caller = e.recorder.Caller(e.upstreams.caller)
 		e.opts.hooks = append([]executor.Hooks{e.recorder.Hooks()}, e.opts.hooks...)
 	}

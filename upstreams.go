@@ -10,6 +10,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -19,22 +20,32 @@ import (
 type upstreams struct {
 	pool   *upstream.Pool // nil where the caller was replaced
 	caller graph.Caller
+	// unwatch ends the measuring of the pool; nil where nobody measures.
+	unwatch func()
 }
 
 // tokenFileVariable names the variable with the file of tokens that logins and
 // refreshes give (upstream.Options.TokenFile).
 const tokenFileVariable = "MCPGRAPH_TOKEN_STORE"
 
-func newUpstreams(file *config.File, opts options) upstreams {
+func newUpstreams(file *config.File, opts options, recorder *telemetry.Recorder) upstreams {
 	if opts.caller != nil {
 		return upstreams{caller: opts.caller}
 	}
 	tokens, _ := opts.getenv(tokenFileVariable)
-	pool := upstream.New(file.Upstreams, upstream.Options{
+	o := upstream.Options{
 		Log: opts.log, ClientName: "mcpgraph", ClientVersion: Version(),
 		Credentials: opts.credentials, TokenFile: tokens, SessionStore: opts.sessions,
-	})
-	return upstreams{pool: pool, caller: poolCaller{pool}}
+	}
+	if recorder != nil {
+		o.Session = recorder.UpstreamSession
+	}
+	pool := upstream.New(file.Upstreams, o)
+	u := upstreams{pool: pool, caller: poolCaller{pool}}
+	if recorder != nil {
+		u.unwatch = recorder.Watch(pool.Stats)
+	}
+	return u
 }
 
 // start starts the servers that are marked as eager, and returns what waits
@@ -57,7 +68,11 @@ func (u upstreams) close() error {
 	if u.pool == nil {
 		return nil
 	}
-	return u.pool.Close(context.Background()) // bounds its waits itself
+	err := u.pool.Close(context.Background()) // bounds its waits itself
+	if u.unwatch != nil {
+		u.unwatch()
+	}
+	return err
 }
 
 // poolCaller lets nodes call through a pool.

@@ -123,6 +123,20 @@ func attribute(attrs []*commonv1.KeyValue, key string) string {
 	return ""
 }
 
+// count gives the last value of a counter of a service, over all its series.
+func (c *collector) count(service, name string) int64 {
+	var sum int64
+	for _, m := range c.metrics[service] {
+		if m.Name == name {
+			sum = 0
+			for _, p := range m.GetSum().GetDataPoints() {
+				sum += p.GetAsInt()
+			}
+		}
+	}
+	return sum
+}
+
 // shown are the attributes that a tree shows.
 var shown = []string{
 	"gen_ai.operation.name", "network.transport", "mcpgraph.server",

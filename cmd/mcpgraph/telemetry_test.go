@@ -100,7 +100,7 @@ func TestTraceGoesFromTheCallerThroughTwoProcesses(t *testing.T) {
 	}
 
 	wantMetrics := map[string][]string{
-		"front":   {"mcp.server.operation.duration", "mcp.server.session.duration", "mcp.client.operation.duration"},
+		"front":   {"mcp.server.operation.duration", "mcp.server.session.duration", "mcp.client.operation.duration", "mcp.client.session.duration"},
 		"numbers": {"mcp.server.operation.duration", "mcp.server.session.duration"},
 	}
 	for service, names := range wantMetrics {
@@ -120,6 +120,10 @@ func TestTraceGoesFromTheCallerThroughTwoProcesses(t *testing.T) {
 				t.Errorf("%s sent no %s", service, name)
 			}
 		}
+	}
+
+	if got := c.count("front", "mcpgraph.upstream.calls"); got != 2 {
+		t.Errorf("front counted %d calls of its servers", got)
 	}
 
 	var logged int

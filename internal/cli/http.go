@@ -26,6 +26,7 @@ type httpOptions struct {
 	idle        time.Duration
 	grace       time.Duration
 	metrics     bool
+	status      bool
 }
 
 func (o *httpOptions) flags(cmd *cobra.Command) {
@@ -47,6 +48,7 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.idle, "session-idle", server.DefaultSessionIdle, "end sessions that were not used for this `TIME`")
 	f.DurationVar(&o.grace, "shutdown-grace", server.DefaultGrace, "give calls under way this `TIME` at a signal")
 	f.BoolVar(&o.metrics, "metrics", false, "show metrics to Prometheus at /metrics")
+	f.BoolVar(&o.status, "status", false, "show the state of the upstream servers at /status, as JSON")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if o.address != "" {
@@ -54,7 +56,7 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 		}
 		for _, name := range []string{
 			"auth", "auth-tokens", "auth-issuer", "auth-audience", "auth-scope", "auth-jwks", "public-url", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
-			"max-request-bytes", "session-idle", "shutdown-grace", "metrics",
+			"max-request-bytes", "session-idle", "shutdown-grace", "metrics", "status",
 		} {
 			if f.Changed(name) {
 				return usagef("--%s needs --http ADDR", name)

@@ -84,6 +84,9 @@ func (a *app) serve(o serveOptions) (err error) {
 		if o.http.metrics {
 			door.options.Metrics = ob.exporters.Page
 		}
+		if o.http.status {
+			door.options.Status = engine.StatusPage()
+		}
 		ob.log.Info("serving MCP over HTTP", "url", door.url)
 		err = engine.ServeHTTP(ctx, door.listener, door.options)
 	} else {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,8 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -71,21 +68,6 @@ code is 1 where a server fails.`,
 	return cmd
 }
 
-// toolNames gives the tools of a server by the names that nodes call them by,
-// and apart from them those that its settings keep out.
-func toolNames(s mcpgraph.ServerStatus) (open, kept []string) {
-	for _, t := range s.Status.Tools {
-		listed := t.Get("name").Str()
-		name, ok := strings.CutPrefix(listed, s.Entry.NamePrefix)
-		if ok && s.Entry.Tools.Allows(name) {
-			open = append(open, name)
-		} else {
-			kept = append(kept, listed)
-		}
-	}
-	return open, kept
-}
-
 func writeStatus(w io.Writer, found []mcpgraph.ServerStatus) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	failures := 0
@@ -95,7 +77,7 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus) error {
 			fmt.Fprintf(table, "%s\t%s\tfailed\n", s.Entry.Name, s.Entry.Transport)
 			continue
 		}
-		open, kept := toolNames(s)
+		open, kept := s.ToolNames()
 		count := plural(len(open), "tool")
 		if len(kept) > 0 {
 			count += fmt.Sprintf(" (%d more kept out)", len(kept))
@@ -110,7 +92,7 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus) error {
 	for _, s := range found {
 		if s.Err != nil {
 			fmt.Fprintf(&b, "\n%s\n", s.Err)
-		} else if open, _ := toolNames(s); len(open) > 0 {
+		} else if open, _ := s.ToolNames(); len(open) > 0 {
 			fmt.Fprintf(&b, "\n%s: %s\n", s.Entry.Name, strings.Join(open, ", "))
 		}
 	}
@@ -135,51 +117,6 @@ func brief(d time.Duration) string {
 }
 
 func writeStatusJSON(w io.Writer, found []mcpgraph.ServerStatus) error {
-	servers := make([]value.Value, len(found))
-	for i, s := range found {
-		servers[i] = statusValue(s)
-	}
-	doc := object("servers", value.FromArray(servers))
-	_, err := fmt.Fprintf(w, "%s\n", doc.AppendIndent(nil, "  "))
+	_, err := fmt.Fprintf(w, "%s\n", mcpgraph.StatusDocument(found).AppendIndent(nil, "  "))
 	return err
-}
-
-// statusValue is one server as --json prints it.
-func statusValue(s mcpgraph.ServerStatus) value.Value {
-	b := value.NewBuilder(8)
-	b.Set("server", value.FromString(s.Entry.Name))
-	b.Set("transport", value.FromString(s.Entry.Transport))
-	b.Set("ready", value.FromBool(s.Err == nil))
-	if s.Err != nil {
-		b.Set("error", errorValue(s.Err))
-		return b.Value()
-	}
-	b.Set("protocol", value.FromString(s.Status.Protocol))
-	b.Set("name", value.FromString(s.Status.Name))
-	b.Set("version", value.FromString(s.Status.Version))
-	b.Set("roundTripMs", value.FromFloat(float64(s.Status.RoundTrip.Microseconds())/1000))
-	open, kept := toolNames(s)
-	b.Set("tools", texts(open))
-	if len(kept) > 0 {
-		b.Set("keptOut", texts(kept))
-	}
-	return b.Value()
-}
-
-func errorValue(err error) value.Value {
-	b := value.NewBuilder(4)
-	var e *upstream.Error
-	if !errors.As(err, &e) {
-		b.Set("message", value.FromString(err.Error()))
-		return b.Value()
-	}
-	b.Set("op", value.FromString(e.Op))
-	b.Set("message", value.FromString(e.Message))
-	if e.Hint != "" {
-		b.Set("hint", value.FromString(e.Hint))
-	}
-	if len(e.Stderr) > 0 {
-		b.Set("stderr", texts(e.Stderr))
-	}
-	return b.Value()
 }

@@ -41,10 +41,12 @@ func newHandler(s *Server, opts HTTPOptions) *handler {
 		}
 		say(w, "ready")
 	})
-	if opts.Metrics != nil {
-		h.mux.HandleFunc("GET /metrics", h.guarded(func(w http.ResponseWriter, r *http.Request, _ auth.Caller) {
-			opts.Metrics.ServeHTTP(w, r)
-		}))
+	for path, page := range map[string]http.Handler{"/metrics": opts.Metrics, "/status": opts.Status} {
+		if page != nil {
+			h.mux.HandleFunc("GET "+path, h.guarded(func(w http.ResponseWriter, r *http.Request, _ auth.Caller) {
+				page.ServeHTTP(w, r)
+			}))
+		}
 	}
 	if opts.Guard != nil {
 		for path, page := range opts.Guard.Pages() {

@@ -54,6 +54,7 @@ type HTTPOptions struct {
 
 	TLS     *tls.Config  // nil serves plain HTTP
 	Metrics http.Handler // answers /metrics, to those whom Guard lets in; nil for none
+	Status  http.Handler // answers /status, to those whom Guard lets in; nil for none
 	// Session is told of every session as it begins, and what it returns of its
 	// end. It may be nil.
 	Session func(ctx context.Context) (ended func(error))

@@ -397,7 +397,7 @@ func TestCallersAreToldApartByTheirTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := serve(t, echoing(t), server.HTTPOptions{Guard: tokens, Metrics: http.NotFoundHandler()})
+	x := serve(t, echoing(t), server.HTTPOptions{Guard: tokens, Metrics: http.NotFoundHandler(), Status: http.NotFoundHandler()})
 	ann := x.session("2025-11-25", "Authorization", "Bearer 0123456789abcdef-ann")
 	bob := append([]string{"Authorization", "Bearer 0123456789abcdef-bob"}, ann[2:]...)
 	if g := x.post(fmt.Sprintf(call, "1", ""), ann...); !strings.Contains(g.body, `"caller":"ann"`) {
@@ -414,7 +414,7 @@ func TestCallersAreToldApartByTheirTokens(t *testing.T) {
 			t.Errorf("%v: %d %v", headers, g.status, g.header)
 		}
 	}
-	for path, status := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 401, "/": 404} {
+	for path, status := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 401, "/status": 401, "/": 404} {
 		if g := x.ask(http.MethodGet, path, ""); g.status != status {
 			t.Errorf("%s: %d", path, g.status)
 		}

@@ -27,20 +27,16 @@ type caller struct {
 
 func (c *caller) CallTool(ctx context.Context, server, tool string, args value.Value) (graph.ToolResult, error) {
 	began := time.Now()
-	at := c.subject.Server(server)
-	attrs := attributes{
+	attrs := append(c.endpoint(server),
 		attribute.String("mcp.method.name", callMethod),
 		attribute.String("gen_ai.operation.name", "execute_tool"),
-		attribute.String("gen_ai.tool.name", tool),
-		attribute.String("mcpgraph.server", server),
-	}
-	attrs.text("network.transport", at.Transport)
-	attrs.text("server.address", at.Address)
-	attrs.port(at.Port)
+		attribute.String("gen_ai.tool.name", tool))
 	ctx, span := c.tracer.Start(ctx, callMethod+" "+tool, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(slices.Concat(attrs, c.show("gen_ai.tool.call.arguments", args))...))
-	defer span.End() // also where the call panics
-	result, err := c.next.CallTool(pass(ctx), server, tool, args)
+	defer span.End()       // also where the call panics
+	var sent upstream.Sent // the last of them
+	result, err := c.next.CallTool(upstream.WithSent(pass(ctx), func(s upstream.Sent) { sent = s }), server, tool, args)
+	attrs.text("mcp.protocol.version", sent.Protocol)
 
 	var failure attributes
 	var rpc *upstream.RPCError
@@ -55,6 +51,7 @@ func (c *caller) CallTool(ctx context.Context, server, tool string, args value.V
 	}
 	if span.IsRecording() {
 		span.SetAttributes(failure...)
+		span.SetAttributes(sentAttributes(sent)...)
 		if err != nil {
 			span.SetStatus(codes.Error, c.text(err.Error()))
 		}
@@ -63,4 +60,11 @@ func (c *caller) CallTool(ctx context.Context, server, tool string, args value.V
 	}
 	observe(ctx, c.metrics.call, began, append(attrs, failure...))
 	return result, err
+}
+
+func sentAttributes(s upstream.Sent) (attrs attributes) {
+	attrs.text("mcp.protocol.version", s.Protocol)
+	attrs.text("mcp.session.id", s.Session)
+	attrs.text("jsonrpc.request.id", s.ID)
+	return attrs
 }

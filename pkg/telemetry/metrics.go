@@ -15,7 +15,7 @@ var buckets = metric.WithExplicitBucketBoundaries(.01, .02, .05, .1, .2, .5, 1, 
 
 // instruments are the histograms of durations in seconds.
 type instruments struct {
-	request, session, call metric.Float64Histogram
+	request, session, call, upstreamSession metric.Float64Histogram
 }
 
 func newInstruments(m metric.Meter) (i instruments, err error) {
@@ -28,6 +28,7 @@ func newInstruments(m metric.Meter) (i instruments, err error) {
 	i.request = histogram("mcp.server.operation.duration", "How long requests of clients took")
 	i.session = histogram("mcp.server.session.duration", "How long sessions of clients lasted")
 	i.call = histogram("mcp.client.operation.duration", "How long calls of upstream servers took")
+	i.upstreamSession = histogram("mcp.client.session.duration", "How long sessions with upstream servers lasted")
 	return i, errors.Join(errs...)
 }
 

@@ -101,17 +101,3 @@ func idText(id string) string {
 	}
 	return id
 }
-
-// Session measures a session with a client, which begins now and ends when what
-// it returns is called.
-func (r *Recorder) Session(ctx context.Context, transport string) (done func(error)) {
-	began := time.Now()
-	return func(err error) {
-		var attrs attributes
-		attrs.text("network.transport", transport)
-		if err != nil {
-			attrs.text("error.type", errorType(ctx, err))
-		}
-		observe(ctx, r.metrics.session, began, attrs)
-	}
-}

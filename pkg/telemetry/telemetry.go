@@ -1,7 +1,7 @@
 // Package telemetry tells OpenTelemetry what the program does: a span for every
 // request of a client, for the run behind it, for each node of the run and for
-// each call of an upstream server, the durations of requests and calls as
-// metrics, and log records that name the trace they belong to. Names follow the
+// each call of an upstream server, the durations of requests, calls and sessions
+// and what upstream servers are doing as metrics, and log records that name the trace they belong to. Names follow the
 // semantic conventions for MCP and generative AI; what they do not name begins
 // with "mcpgraph.".
 //
@@ -43,6 +43,7 @@ type Options struct {
 type Telemetry struct {
 	tracer  trace.Tracer
 	metrics instruments
+	fleet   *fleet
 	content bool
 	limit   int
 
@@ -61,12 +62,17 @@ func New(o Options) (*Telemetry, error) {
 	if o.ContentLimit <= 0 {
 		o.ContentLimit = DefaultContentLimit
 	}
-	metrics, err := newInstruments(o.Meters.Meter(scope))
+	meter := o.Meters.Meter(scope)
+	metrics, err := newInstruments(meter)
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := newFleet(meter)
 	if err != nil {
 		return nil, err
 	}
 	return &Telemetry{
-		tracer: o.Tracers.Tracer(scope), metrics: metrics,
+		tracer: o.Tracers.Tracer(scope), metrics: metrics, fleet: fleet,
 		content: o.Content, limit: o.ContentLimit, logs: o.Logs,
 	}, nil
 }

@@ -169,7 +169,7 @@ func TestNamesThatClientsMakeUpHaveNoPartInNamesAndMetrics(t *testing.T) {
 	}
 }
 
-// points gives the attributes of what was measured, by metric.
+// points gives the attributes of the durations that were measured, by metric.
 func (r recorded) points(t testing.TB) map[string][]string {
 	t.Helper()
 	var all metricdata.ResourceMetrics
@@ -179,7 +179,8 @@ func (r recorded) points(t testing.TB) map[string][]string {
 	points := map[string][]string{}
 	for _, scope := range all.ScopeMetrics {
 		for _, m := range scope.Metrics {
-			for _, p := range m.Data.(metricdata.Histogram[float64]).DataPoints {
+			h, _ := m.Data.(metricdata.Histogram[float64])
+			for _, p := range h.DataPoints {
 				points[m.Name] = append(points[m.Name], p.Attributes.Encoded(attribute.DefaultEncoder()))
 			}
 		}
@@ -219,12 +220,17 @@ func (f answers) CallTool(ctx context.Context, _, _ string, _ value.Value) (grap
 // engine loads the configuration with a server that answers so.
 func engine(t testing.TB, tel *telemetry.Telemetry, f answers) *mcpgraph.Engine {
 	t.Helper()
+	return engineOf(t, config, mcpgraph.WithCaller(f), mcpgraph.WithTelemetry(tel),
+		mcpgraph.WithGetenv(func(string) (string, bool) { return "hunter2", true }))
+}
+
+func engineOf(t testing.TB, file string, opts ...mcpgraph.Option) *mcpgraph.Engine {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.yaml")
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e, err := mcpgraph.Load(path, mcpgraph.WithCaller(f), mcpgraph.WithTelemetry(tel),
-		mcpgraph.WithGetenv(func(string) (string, bool) { return "hunter2", true }))
+	e, err := mcpgraph.Load(path, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

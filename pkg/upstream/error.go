@@ -10,13 +10,15 @@ import (
 // Error is the failure of something that was asked of an upstream server. It
 // never holds a secret of the server's entry.
 type Error struct {
-	Server  string
-	Tool    string   // empty where it is not about a tool
-	Op      string   // "start", "handshake", "call", "list" or "close"
-	Message string   // what happened
-	Hint    string   // what to do about it; may be empty
-	Stderr  []string // the server's last lines on stderr, at most 100, where they may tell more
-	Err     error    // the cause: *RPCError, context.Canceled, context.DeadlineExceeded or one of the system's; may be nil
+	Server string `json:"-"`
+	Tool   string `json:"tool,omitempty"` // empty where it is not about a tool
+	// Op is "start", "handshake", "call", "list", "status", "close" or, where a
+	// session ended by itself, "session".
+	Op      string   `json:"op"`
+	Message string   `json:"message"`          // what happened
+	Hint    string   `json:"hint,omitempty"`   // what to do about it; may be empty
+	Stderr  []string `json:"stderr,omitempty"` // the server's last lines on stderr, at most 100, where they may tell more
+	Err     error    `json:"-"`                // the cause: *RPCError, context.Canceled, context.DeadlineExceeded or one of the system's; may be nil
 
 	raw error // the cause as it was, to tell kinds of failures apart; it may hold secrets
 }

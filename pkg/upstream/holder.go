@@ -26,9 +26,9 @@ type holder struct {
 	mu      sync.Mutex
 	closed  bool
 	current *session
-	failed  bool // the last attempt to open a session
-	forgot  bool // the server has forgotten the last session
-	spare   link // of a session that the server forgot, to open the next one on; may be nil
+	failure *Error // of the last attempt to open a session; nil where it succeeded
+	forgot  bool   // the server has forgotten the last session
+	spare   link   // of a session that the server forgot, to open the next one on; may be nil
 	opening *opening
 	born    time.Time // of the current session
 	deaths  int       // in a row, of sessions that did not last
@@ -101,7 +101,7 @@ func (h *holder) open(o *opening, delay time.Duration) {
 	o.session, o.err = h.connect(delay)
 	h.mu.Lock()
 	h.opening = nil
-	h.failed = o.err != nil
+	h.failure = o.err
 	switch {
 	case o.err == nil:
 		h.current, h.born = o.session, time.Now()
@@ -140,6 +140,7 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 	session := newSession(s, l, g)
 	if saved != nil {
 		session.resume(*saved)
+		session.tellOpened()
 		session.hear(ctx)
 		s.log.Debug("session resumed")
 		return session, nil
@@ -153,6 +154,7 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 	}
 	s.era.Store(int32(found))
 	s.save(ctx, key, session)
+	session.tellOpened()
 	session.hear(ctx)
 	s.log.Debug("connected", "after", time.Since(started), "revision", session.peer.revision)
 	return session, nil

@@ -49,6 +49,10 @@ type Options struct {
 	// SessionStore keeps sessions over streamable HTTP for all servers, in the
 	// place of what their entries say (session).
 	SessionStore SessionStore
+	// Session is told of every session as it opens, and what it returns of its
+	// end: with nil where we ended it, else with an *[Error] that says why. It
+	// may be nil, and must not block.
+	Session func(SessionInfo) (ended func(error))
 	// Answers answer what servers ask of us, by method: elicitation/create,
 	// sampling/createMessage, roots/list. Servers are told which there are. A
 	// question without an answer is refused, an elicitation that comes all the

@@ -28,7 +28,9 @@ type server struct {
 	layers    *layers    // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
 	counts    counters
 	answers   map[string]Answer
-	store     SessionStore // nil: sessions end with the pool
+	store     SessionStore                  // nil: sessions end with the pool
+	observe   func(SessionInfo) func(error) // nil: nobody is told of sessions
+	observed  sync.WaitGroup                // until their ends were told
 
 	// What servers learn of us, as JSON: our name, our capabilities, and both
 	// of them as members of _meta.
@@ -76,6 +78,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 		redact:  newRedactor(slices.Concat(own.Secrets, urlSecrets(own.URL))),
 		answers: o.Answers,
 		store:   o.SessionStore,
+		observe: o.Session,
 		holders: map[identity]*holder{},
 	}
 	if s.store == nil && own.Session != nil && own.Session.Store == "file" {
@@ -293,6 +296,7 @@ func (s *server) close(ctx context.Context) {
 		wait.Go(func() { h.close(ctx) })
 	}
 	wait.Wait()
+	s.observed.Wait()
 	s.layers.close()
 	s.closeIdle()
 }

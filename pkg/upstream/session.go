@@ -164,6 +164,7 @@ func (s *session) logMessages() {
 		case m := <-s.messages:
 			d.log.Debug("message of the server", "message", d.redact.text(string(m)))
 		case <-s.link.over():
+			s.kill(errOver)
 			return
 		case <-s.life.Done():
 			return
@@ -183,6 +184,9 @@ func (s *session) request(ctx context.Context, m *outgoing, silence time.Duratio
 	m.revision = s.peer.revision
 	f := &flight{tool: m.tool, alive: func() {}, listener: listenerOf(ctx)}
 	m.params = s.params(ctx, m, f.listener)
+	if m.tool != "" {
+		s.tellSent(ctx, m)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if silence > 0 {

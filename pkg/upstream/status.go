@@ -67,7 +67,16 @@ type Stats struct {
 	// State is "idle" before the first call and when every session has ended,
 	// "connecting", "connected", "failed" where the last attempt to open a
 	// session failed, or "closed".
-	State    string `json:"state"`
+	State string `json:"state"`
+	// Failure is that of the last attempt to open a session where State is
+	// "failed", unless it was opened for a caller with credentials of its own,
+	// whose affair it is.
+	Failure *Error `json:"error,omitempty"`
+	// Protocol is the revision of MCP that is spoken, Name and Version are the
+	// server's own; empty where no session is open.
+	Protocol string `json:"protocol,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Version  string `json:"version,omitempty"`
 	Sessions int    `json:"sessions"` // open now, one for each identity that calls
 	Opened   int64  `json:"opened"`   // sessions opened so far
 	Traffic
@@ -90,7 +99,10 @@ func (s *server) stats() Stats {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var connecting, failed bool
+	var (
+		connecting, failed bool
+		failure            *Error
+	)
 	for _, h := range s.holders {
 		h.mu.Lock()
 		switch {
@@ -98,20 +110,26 @@ func (s *server) stats() Stats {
 			connecting = true
 		case h.current != nil && !isClosed(h.current.link.over()):
 			out.Sessions++
-		case h.failed:
+			peer := h.current.peer
+			out.Protocol, out.Name, out.Version = peer.revision, peer.name, peer.version
+		case h.failure != nil:
 			failed = true
+			if h.id == "" {
+				failure = h.failure
+			}
 		}
 		h.mu.Unlock()
 	}
 	switch {
 	case s.closed:
 		out.State, out.Sessions = "closed", 0
+		out.Protocol, out.Name, out.Version = "", "", ""
 	case out.Sessions > 0:
 		out.State = "connected"
 	case connecting:
 		out.State = "connecting"
 	case failed:
-		out.State = "failed"
+		out.State, out.Failure = "failed", failure
 	}
 	return out
 }

@@ -45,7 +45,10 @@ func TestStatsFollowTheStateOfAServer(t *testing.T) {
 	want("idle", "failed", 1)
 	mustCall(t, p, "echo", `{}`)
 	want("connected", "failed", 2)
-	if s := p.Stats()[0]; s.Calls != 3 || s.Errors != 1 || s.Sessions != 1 {
+	if s := p.Stats()[0]; s.Calls != 3 || s.Errors != 1 || s.Sessions != 1 || s.Protocol != "2025-11-25" || s.Name != "fake" || s.Failure != nil {
+		t.Errorf("%+v", s)
+	}
+	if s := p.Stats()[1]; s.Failure == nil || s.Failure.Op != "handshake" || s.Protocol != "" {
 		t.Errorf("%+v", s)
 	}
 	if err := p.Close(context.Background()); err != nil {
