@@ -22,7 +22,7 @@ import (
 type AuthServer struct{ URL string }
 
 // StartAuthServer starts one, which ends with the test. The flags are those of
-// the program: -access, -resource, -register.
+// the program: -access, -resource, -register, -jwt.
 func StartAuthServer(t testing.TB, flags ...string) *AuthServer {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"run", "."}, flags...)...) // the go command keeps what it has built
@@ -68,13 +68,14 @@ func (a *AuthServer) Introspect(ctx context.Context, token string) (Introspectio
 	return got, err
 }
 
-// ClientToken gets an access token for the client "worker" itself.
-func (a *AuthServer) ClientToken(t testing.TB, scope string) string {
+// ClientToken gets an access token for the client "worker" itself, with scopes
+// and for resources (RFC 8707).
+func (a *AuthServer) ClientToken(t testing.TB, scope string, resources ...string) string {
 	t.Helper()
 	var got struct {
 		Token string `json:"access_token"`
 	}
-	form := url.Values{"grant_type": {"client_credentials"}, "scope": {scope}}
+	form := url.Values{"grant_type": {"client_credentials"}, "scope": {scope}, "resource": resources}
 	if err := a.post(t.Context(), "/token", "worker", "worker-secret", form, &got); err != nil {
 		t.Fatal(err)
 	}

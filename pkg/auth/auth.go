@@ -117,8 +117,11 @@ func refuse(w http.ResponseWriter, err error, params ...string) {
 		http.Error(w, ErrUnavailable.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	if why.code != "" {
+	switch {
+	case why.code != "":
 		params = append([]string{"error", why.code, "error_description", why.text}, params...)
+	case len(params) == 0:
+		params = []string{"realm", "mcpgraph"} // a challenge has one parameter at least
 	}
 	challenge(w.Header(), params...)
 	http.Error(w, why.text, why.status)
@@ -130,7 +133,7 @@ func challenge(header http.Header, params ...string) {
 	for i := 0; i+1 < len(params); i += 2 {
 		all = append(all, fmt.Sprintf("%s=%q", params[i], params[i+1]))
 	}
-	header.Set("WWW-Authenticate", strings.TrimSpace("Bearer "+strings.Join(all, ", ")))
+	header.Set("WWW-Authenticate", "Bearer "+strings.Join(all, ", "))
 }
 
 // lacking gives the parameters of a challenge for a request that needs scopes

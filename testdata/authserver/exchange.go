@@ -15,7 +15,10 @@ const (
 )
 
 // exchange is the grant of RFC 8693 for access tokens of this server.
-type exchange struct{ *oauth2.HandleHelper }
+type exchange struct {
+	*oauth2.HandleHelper
+	session func(subject, client string) fosite.Session
+}
 
 var _ fosite.TokenEndpointHandler = (*exchange)(nil)
 
@@ -49,7 +52,7 @@ func (x *exchange) HandleTokenEndpointRequest(ctx context.Context, r fosite.Acce
 		return &fosite.RFC6749Error{ErrorField: "invalid_grant", DescriptionField: "the subject_token is not good", CodeField: http.StatusBadRequest}
 	}
 	subject := held.GetSession().GetSubject()
-	session := &fosite.DefaultSession{Subject: subject, Username: subject}
+	session := x.session(subject, r.GetClient().GetID())
 	session.SetExpiresAt(fosite.AccessToken, time.Now().UTC().Add(x.Config.GetAccessTokenLifespan(ctx)))
 	r.SetSession(session)
 	return nil

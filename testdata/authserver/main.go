@@ -24,6 +24,7 @@ import (
 	"github.com/ory/fosite/compose"
 	"github.com/ory/fosite/handler/oauth2"
 	"github.com/ory/fosite/storage"
+	"github.com/ory/fosite/token/jwt"
 )
 
 // authServer is the provider and what it stands on.
@@ -34,18 +35,26 @@ type authServer struct {
 	issuer   string
 	resource string // the only resource that tokens are for; empty: any
 	register bool
+	signer   *signer // of access tokens; nil: they are opaque
 }
 
 func main() {
 	access := flag.Duration("access", time.Hour, "life of access tokens")
 	resource := flag.String("resource", "", "the only resource that tokens are issued for")
 	register := flag.Bool("register", true, "let clients register")
+	signed := flag.Bool("jwt", false, "make access tokens JWTs, whose key /keys shows")
 	flag.Parse()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
-	s := newServer("http://"+listener.Addr().String(), *access)
+	var keys *signer
+	if *signed {
+		if keys, err = newSigner(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	s := newServer("http://"+listener.Addr().String(), *access, keys)
 	s.resource, s.register = *resource, *register
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -55,22 +64,25 @@ func main() {
 	log.Fatal(http.Serve(listener, s.handler()))
 }
 
-func newServer(issuer string, access time.Duration) *authServer {
+func newServer(issuer string, access time.Duration, keys *signer) *authServer {
 	config := &fosite.Config{
 		AccessTokenLifespan: access, GlobalSecret: []byte("a secret of thirty-two bytes or so"),
 		HashCost: 4, EnforcePKCE: true, RefreshTokenScopes: []string{}, ScopeStrategy: fosite.ExactScopeStrategy,
 		// Any client may ask for any resource; see meant.
 		AudienceMatchingStrategy: func([]string, []string) error { return nil },
-		AccessTokenIssuer:        issuer, TokenURL: issuer + "/token",
+		AccessTokenIssuer:        issuer, TokenURL: issuer + "/token", JWTScopeClaimKey: jwt.JWTScopeFieldString,
 	}
-	strategy := compose.NewOAuth2HMACStrategy(config)
-	s := &authServer{store: storage.NewMemoryStore(), config: config, issuer: issuer}
+	s := &authServer{store: storage.NewMemoryStore(), config: config, issuer: issuer, signer: keys}
+	var strategy oauth2.CoreStrategy = compose.NewOAuth2HMACStrategy(config)
+	if keys != nil {
+		strategy = compose.NewOAuth2JWTStrategy(keys.private, strategy, config)
+	}
 	s.provider = compose.Compose(config, s.store, strategy,
 		compose.OAuth2AuthorizeExplicitFactory, compose.OAuth2PKCEFactory, compose.OAuth2ClientCredentialsGrantFactory,
 		compose.OAuth2RefreshTokenGrantFactory, compose.OAuth2TokenRevocationFactory,
 		compose.OAuth2TokenIntrospectionFactory,
 		func(fosite.Configurator, any, any) any {
-			return &exchange{&oauth2.HandleHelper{AccessTokenStrategy: strategy, AccessTokenStorage: s.store, Config: config}}
+			return &exchange{&oauth2.HandleHelper{AccessTokenStrategy: strategy, AccessTokenStorage: s.store, Config: config}, s.session}
 		},
 	)
 	for _, name := range []string{"alice", "bob", "carol"} {
@@ -106,7 +118,7 @@ func (s *authServer) handler() http.Handler {
 		s.provider.WriteRevocationResponse(r.Context(), w, s.provider.NewRevocationRequest(r.Context(), r))
 	})
 	mux.HandleFunc("POST /introspect", func(w http.ResponseWriter, r *http.Request) {
-		answer, err := s.provider.NewIntrospectionRequest(r.Context(), r, &fosite.DefaultSession{})
+		answer, err := s.provider.NewIntrospectionRequest(r.Context(), r, s.session("", ""))
 		if err != nil {
 			s.provider.WriteIntrospectionError(r.Context(), w, err)
 			return
@@ -115,6 +127,9 @@ func (s *authServer) handler() http.Handler {
 	})
 	if s.register {
 		mux.HandleFunc("POST /register", s.registration)
+	}
+	if s.signer != nil {
+		mux.HandleFunc("GET /keys", s.signer.keys)
 	}
 	return mux
 }
@@ -131,6 +146,9 @@ func (s *authServer) metadata(w http.ResponseWriter, _ *http.Request) {
 	}
 	if s.register {
 		m["registration_endpoint"] = s.issuer + "/register"
+	}
+	if s.signer != nil {
+		m["jwks_uri"] = s.issuer + "/keys"
 	}
 	answer(w, http.StatusOK, m)
 }
@@ -158,7 +176,7 @@ func (s *authServer) authorize(w http.ResponseWriter, r *http.Request) {
 	for _, resource := range r.URL.Query()["resource"] {
 		request.GrantAudience(resource)
 	}
-	response, err := s.provider.NewAuthorizeResponse(ctx, request, &fosite.DefaultSession{Subject: user, Username: user})
+	response, err := s.provider.NewAuthorizeResponse(ctx, request, s.session(user, request.GetClient().GetID()))
 	if err != nil {
 		s.provider.WriteAuthorizeError(ctx, w, request, err)
 		return
@@ -169,7 +187,8 @@ func (s *authServer) authorize(w http.ResponseWriter, r *http.Request) {
 
 func (s *authServer) token(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	request, err := s.provider.NewAccessRequest(ctx, r, &fosite.DefaultSession{})
+	client, _, _ := r.BasicAuth()
+	request, err := s.provider.NewAccessRequest(ctx, r, s.session("", client))
 	if err == nil {
 		err = s.meant(r.PostForm["resource"])
 	}
