@@ -33,6 +33,8 @@ func TestExamplesRun(t *testing.T) {
 		{"switch.yaml", "preview", []string{"file=examples/data/notes.md", "lines=1"}, false, `{"text":"# Notes","cut":true}`},
 		{"switch.yaml", "preview", []string{"file=examples/data/shopping.txt"}, false, `{"text":"Apples, bread, coffee, dish soap, eggs.\n","cut":false}`},
 		{"loop.yaml", "count_tree", []string{"directory=examples/data"}, false, `{"files":4,"directories":2}`},
+		{"company.yaml", "list_notes", nil, false, `{"notes":["notes.md","numbers.csv","shopping.txt"]}`},
+		{"company.yaml", "read_note", []string{"name=shopping.txt"}, false, `{"content":"Apples, bread, coffee, dish soap, eggs.\n"}`},
 		{"two_servers.yaml", "remember_directory", []string{"directory=examples/data"}, true, `{"noted":["notes.md","numbers.csv","shopping.txt"],"known":3}`},
 	} {
 		t.Run(e.file+" "+strings.Join(e.args, " "), func(t *testing.T) {

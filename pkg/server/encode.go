@@ -15,7 +15,7 @@ import (
 // appendResponse appends the library's answer as one JSON-RPC message under id.
 // Ids, schemas and results go out as the exact text they are, which the
 // library's own encoding would re-order, escape or round.
-func (p *published) appendResponse(dst []byte, id string, response mcp.JSONRPCMessage) []byte {
+func (s *Server) appendResponse(dst []byte, id string, response mcp.JSONRPCMessage) []byte {
 	switch r := response.(type) {
 	case mcp.JSONRPCError:
 		code := r.Error.Code
@@ -29,7 +29,7 @@ func (p *published) appendResponse(dst []byte, id string, response mcp.JSONRPCMe
 		start := len(dst)
 		dst = appendEnvelope(slices.Grow(dst, 256), id)
 		dst = append(dst, `,"result":`...)
-		dst, err := p.appendResult(dst, r.Result)
+		dst, err := s.appendResult(dst, r.Result)
 		if err != nil {
 			return appendError(dst[:start], id, rpcErrorf(mcp.INTERNAL_ERROR, "the result cannot be encoded: %v", err))
 		}
@@ -38,7 +38,7 @@ func (p *published) appendResponse(dst []byte, id string, response mcp.JSONRPCMe
 	return appendError(dst, id, rpcErrorf(mcp.INTERNAL_ERROR, "no answer (%T)", response))
 }
 
-func (p *published) appendResult(dst []byte, result any) ([]byte, error) {
+func (s *Server) appendResult(dst []byte, result any) ([]byte, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		if v, ok := r.StructuredContent.(value.Value); ok || r.StructuredContent == nil {
@@ -47,7 +47,7 @@ func (p *published) appendResult(dst []byte, result any) ([]byte, error) {
 			}
 		}
 	case mcp.ListToolsResult:
-		return p.appendList(dst, r)
+		return s.appendList(dst, r)
 	}
 	return appendJSON(dst, result)
 }
@@ -88,13 +88,13 @@ func appendCallResult(dst []byte, r *mcp.CallToolResult, text string, structured
 }
 
 // appendList puts the tools in the order of the file; the library sorts them.
-func (p *published) appendList(dst []byte, r mcp.ListToolsResult) ([]byte, error) {
+func (s *Server) appendList(dst []byte, r mcp.ListToolsResult) ([]byte, error) {
 	shown := make(map[string]bool, len(r.Tools))
 	for _, t := range r.Tools {
 		shown[t.Name] = true
 	}
 	list := []byte{'['}
-	for _, t := range p.tools {
+	for _, t := range s.tools {
 		if !shown[t.name] {
 			continue
 		}
@@ -118,15 +118,11 @@ func appendEnvelope(dst []byte, id string) []byte {
 	return append(dst, id...)
 }
 
-// appendNotification appends a notification, whose params may be undefined.
 func appendNotification(dst []byte, method string, params value.Value) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
 	dst = value.AppendString(dst, method)
-	if !params.IsUndefined() {
-		dst = append(dst, `,"params":`...)
-		dst = params.Append(dst)
-	}
-	return append(dst, '}')
+	dst = append(dst, `,"params":`...)
+	return append(params.Append(dst), '}')
 }
 
 func appendError(dst []byte, id string, e *rpcError) []byte {
