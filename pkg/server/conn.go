@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -19,6 +20,7 @@ type conn struct {
 	session *session
 	out     *outbox
 	ctx     context.Context // ends when the server is told to stop
+	listens atomic.Bool     // the client takes what it did not ask for
 
 	calls inflight
 	crew  *crew // of the calls
@@ -26,7 +28,7 @@ type conn struct {
 
 func newConn(ctx context.Context, s *Server, out *outbox) *conn {
 	c := &conn{Server: s, session: newSession("stdio"), out: out, crew: newCrew()}
-	c.ctx = s.mcp.WithContext(ctx, c.session)
+	c.ctx = s.current.Load().mcp.WithContext(ctx, c.session)
 	return c
 }
 
@@ -99,22 +101,35 @@ func (c *conn) take(v value.Value, reply answer) {
 	case !ok:
 		reply(nil)
 	case m.id == "":
-		// Of the notifications that clients send, only this one asks for
-		// anything here.
-		if m.method == string(mcp.MethodNotificationCancelled) {
-			c.calls.cancel(m.params.Get("requestId").JSON())
-		}
+		c.notified(m)
 		reply(nil)
 	default:
 		c.request(m, reply)
 	}
 }
 
+// notified takes a notification. Of those that clients send, only two ask for
+// anything here.
+func (c *conn) notified(m message) {
+	switch m.method {
+	case string(mcp.MethodNotificationCancelled):
+		c.calls.cancel(m.params.Get("requestId").JSON())
+	case string(mcp.MethodNotificationInitialized):
+		// From here on a client of a revision with sessions may be told things
+		// (MCP 2025-11-25, Lifecycle, Initialization).
+		c.listens.Store(c.session.Initialized())
+	}
+}
+
+// wants reports whether the client may be told something unasked.
+func (c *conn) wants(string) bool { return c.listens.Load() }
+
 func (c *conn) request(m message, reply answer) {
 	r := &Request{Transport: Pipe}
-	text, rpcErr := c.read(m, r, c.session)
+	p := c.current.Load()
+	text, rpcErr := p.read(m, r, c.session)
 	if rpcErr != nil {
-		c.refuse(c.ctx, r, rpcErr)
+		p.refuse(c.ctx, r, rpcErr)
 		reply(appendError(nil, m.id, rpcErr))
 		return
 	}
@@ -129,13 +144,13 @@ func (c *conn) request(m message, reply answer) {
 	}
 	run := func() {
 		defer c.calls.running.Done()
-		response := c.answer(withReporter(ctx, r.Meta, c.notify), r, text)
+		response := p.answer(withReporter(ctx, r.Meta, c.notify), r, text)
 		if end() {
 			reply(nil)
 			return
 		}
 		c.session.drain(c.log, c.out.add)
-		reply(c.appendResponse(nil, m.id, response))
+		reply(p.appendResponse(nil, m.id, response))
 	}
 	if orders(m.method) {
 		run()

@@ -15,7 +15,7 @@ import (
 // appendResponse appends the library's answer as one JSON-RPC message under id.
 // Ids, schemas and results go out as the exact text they are, which the
 // library's own encoding would re-order, escape or round.
-func (s *Server) appendResponse(dst []byte, id string, response mcp.JSONRPCMessage) []byte {
+func (p *published) appendResponse(dst []byte, id string, response mcp.JSONRPCMessage) []byte {
 	switch r := response.(type) {
 	case mcp.JSONRPCError:
 		code := r.Error.Code
@@ -29,7 +29,7 @@ func (s *Server) appendResponse(dst []byte, id string, response mcp.JSONRPCMessa
 		start := len(dst)
 		dst = appendEnvelope(slices.Grow(dst, 256), id)
 		dst = append(dst, `,"result":`...)
-		dst, err := s.appendResult(dst, r.Result)
+		dst, err := p.appendResult(dst, r.Result)
 		if err != nil {
 			return appendError(dst[:start], id, rpcErrorf(mcp.INTERNAL_ERROR, "the result cannot be encoded: %v", err))
 		}
@@ -38,7 +38,7 @@ func (s *Server) appendResponse(dst []byte, id string, response mcp.JSONRPCMessa
 	return appendError(dst, id, rpcErrorf(mcp.INTERNAL_ERROR, "no answer (%T)", response))
 }
 
-func (s *Server) appendResult(dst []byte, result any) ([]byte, error) {
+func (p *published) appendResult(dst []byte, result any) ([]byte, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		if v, ok := r.StructuredContent.(value.Value); ok || r.StructuredContent == nil {
@@ -47,7 +47,7 @@ func (s *Server) appendResult(dst []byte, result any) ([]byte, error) {
 			}
 		}
 	case mcp.ListToolsResult:
-		return s.appendList(dst, r)
+		return p.appendList(dst, r)
 	}
 	return appendJSON(dst, result)
 }
@@ -88,13 +88,13 @@ func appendCallResult(dst []byte, r *mcp.CallToolResult, text string, structured
 }
 
 // appendList puts the tools in the order of the file; the library sorts them.
-func (s *Server) appendList(dst []byte, r mcp.ListToolsResult) ([]byte, error) {
+func (p *published) appendList(dst []byte, r mcp.ListToolsResult) ([]byte, error) {
 	shown := make(map[string]bool, len(r.Tools))
 	for _, t := range r.Tools {
 		shown[t.Name] = true
 	}
 	list := []byte{'['}
-	for _, t := range s.tools {
+	for _, t := range p.tools {
 		if !shown[t.name] {
 			continue
 		}
@@ -118,11 +118,15 @@ func appendEnvelope(dst []byte, id string) []byte {
 	return append(dst, id...)
 }
 
+// appendNotification appends a notification, whose params may be undefined.
 func appendNotification(dst []byte, method string, params value.Value) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
 	dst = value.AppendString(dst, method)
-	dst = append(dst, `,"params":`...)
-	return append(params.Append(dst), '}')
+	if !params.IsUndefined() {
+		dst = append(dst, `,"params":`...)
+		dst = params.Append(dst)
+	}
+	return append(dst, '}')
 }
 
 func appendError(dst []byte, id string, e *rpcError) []byte {

@@ -18,26 +18,24 @@ import (
 
 // client talks to a server through two pipes of the operating system.
 type client struct {
-	t     testing.TB
-	in    *os.File // the client's end of the server's standard input
-	lines *bufio.Reader
-	ended chan error
-	stop  context.CancelCauseFunc
+	t      testing.TB
+	server *server.Server
+	in     *os.File // the client's end of the server's standard input
+	lines  *bufio.Reader
+	ended  chan error
+	stop   context.CancelCauseFunc
 }
 
 func start(t testing.TB, opts server.Options) *client {
 	t.Helper()
-	if opts.Info.Name == "" {
-		opts.Info = config.Server{Name: "test", Version: "1.0.0", Title: "Test"}
-	}
-	s, err := server.New(opts)
+	s, err := server.New(named(opts))
 	if err != nil {
 		t.Fatal(err)
 	}
 	inR, inW := pipe(t)
 	outR, outW := pipe(t)
 	ctx, stop := context.WithCancelCause(context.Background())
-	c := &client{t: t, in: inW, lines: bufio.NewReaderSize(outR, 1<<20), ended: make(chan error, 1), stop: stop}
+	c := &client{t: t, server: s, in: inW, lines: bufio.NewReaderSize(outR, 1<<20), ended: make(chan error, 1), stop: stop}
 	go func() {
 		err := s.ServeStdio(ctx, inR, outW)
 		outW.Close()
@@ -45,6 +43,22 @@ func start(t testing.TB, opts server.Options) *client {
 	}()
 	t.Cleanup(func() { stop(nil); inW.Close() })
 	return c
+}
+
+// named gives the server a name where it has none.
+func named(opts server.Options) server.Options {
+	if opts.Info.Name == "" {
+		opts.Info = config.Server{Name: "test", Version: "1.0.0", Title: "Test"}
+	}
+	return opts
+}
+
+// replace publishes something else.
+func (c *client) replace(opts server.Options) {
+	c.t.Helper()
+	if err := c.server.Replace(named(opts)); err != nil {
+		c.t.Error(err)
+	}
 }
 
 func pipe(t testing.TB) (r, w *os.File) {

@@ -222,17 +222,18 @@ func (x *exchange) run(m message) answered {
 	if _, port, err := net.SplitHostPort(x.r.Host); err == nil {
 		r.Port, _ = strconv.Atoi(port)
 	}
-	text, rpcErr := x.read(m, r, x.session)
+	p := x.current.Load()
+	text, rpcErr := p.read(m, r, x.session)
 	if x.modern {
-		if err := x.mismatch(m); err != nil {
+		if err := x.mismatch(m, p); err != nil {
 			rpcErr = err
 		}
 	}
 	if rpcErr != nil {
-		x.refuse(x.r.Context(), r, rpcErr)
+		p.refuse(x.r.Context(), r, rpcErr)
 		return answered{status: x.status(rpcErr.code), text: appendError(nil, m.id, rpcErr), scopes: rpcErr.scopes}
 	}
-	ctx, end, taken, rpcErr := x.calls.begin(x.mcp.WithContext(x.r.Context(), x.session), m.id)
+	ctx, end, taken, rpcErr := x.calls.begin(p.mcp.WithContext(x.r.Context(), x.session), m.id)
 	switch {
 	case !taken:
 		return answered{status: http.StatusNotFound, text: appendError(nil, m.id, rpcErrorf(mcp.INVALID_REQUEST, "the session has ended"))}
@@ -241,7 +242,7 @@ func (x *exchange) run(m message) answered {
 	}
 	defer x.calls.running.Done()
 	x.reply.expect()
-	response := x.handler.answer(withReporter(ctx, r.Meta, x.notify), r, text)
+	response := p.answer(withReporter(ctx, r.Meta, x.notify), r, text)
 	end()
 	x.session.drain(x.log, x.reply.event)
 	failure, failed := response.(mcp.JSONRPCError)
@@ -249,7 +250,7 @@ func (x *exchange) run(m message) answered {
 	if failed {
 		status = x.status(failure.Error.Code)
 	}
-	return answered{status: status, text: x.appendResponse(nil, m.id, response), ok: !failed}
+	return answered{status: status, text: p.appendResponse(nil, m.id, response), ok: !failed}
 }
 
 func (x *exchange) notify(method string, params value.Value) {
@@ -258,7 +259,7 @@ func (x *exchange) notify(method string, params value.Value) {
 
 // mismatch holds the headers of a request of revision 2026-07-28 to its message
 // (MCP 2026-07-28, Transports, Streamable HTTP).
-func (x *exchange) mismatch(m message) *rpcError {
+func (x *exchange) mismatch(m message, p *published) *rpcError {
 	header := x.r.Header
 	said := m.params.Get("_meta").Get(mcp.MetaKeyProtocolVersion).Str()
 	switch version := header.Get(mcp.HeaderProtocolVersion); {
@@ -278,7 +279,7 @@ func (x *exchange) mismatch(m message) *rpcError {
 	if m.method != string(mcp.MethodToolsCall) {
 		return nil
 	}
-	tool := x.mcp.GetTool(m.params.Get("name").Str())
+	tool := p.mcp.GetTool(m.params.Get("name").Str())
 	if tool == nil {
 		return nil
 	}

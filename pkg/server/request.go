@@ -79,7 +79,7 @@ func protocol(meta value.Value, session string) string {
 
 // read takes down in r what a message asks for, and gives the text of it that
 // the library gets: a call's without the arguments.
-func (s *Server) read(m message, r *Request, of *session) (text []byte, _ *rpcError) {
+func (p *published) read(m message, r *Request, of *session) (text []byte, _ *rpcError) {
 	r.Method, r.ID, r.Meta = m.method, m.id, m.params.Get("_meta")
 	r.Protocol = protocol(r.Meta, of.ProtocolVersion())
 	if m.method == string(mcp.MethodResourcesRead) {
@@ -88,55 +88,55 @@ func (s *Server) read(m message, r *Request, of *session) (text []byte, _ *rpcEr
 	if m.method != string(mcp.MethodToolsCall) {
 		return m.whole.Append(nil), nil
 	}
-	p, rpcErr := m.call()
-	if _, known := slices.BinarySearch(s.names, p.name); rpcErr == nil && !known {
-		err := &UnknownToolError{Name: p.name, Tools: s.names}
+	call, rpcErr := m.call()
+	if _, known := slices.BinarySearch(p.names, call.name); rpcErr == nil && !known {
+		err := &UnknownToolError{Name: call.name, Tools: p.names}
 		rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
 	}
-	r.Tool, r.Args = p.name, p.args
+	r.Tool, r.Args = call.name, call.args
 	if rpcErr == nil {
-		rpcErr = s.scopes.check(r)
+		rpcErr = p.scopes.check(r)
 	}
-	return p.slim, rpcErr
+	return call.slim, rpcErr
 }
 
 // observed tells of a request.
-func (s *Server) observed(ctx context.Context, r *Request) (context.Context, func(Outcome)) {
+func (p *published) observed(ctx context.Context, r *Request) (context.Context, func(Outcome)) {
 	ctx = withRequest(ctx, r)
-	if s.observe == nil {
+	if p.observe == nil {
 		return ctx, func(Outcome) {}
 	}
-	return s.observe(ctx, r)
+	return p.observe(ctx, r)
 }
 
 // refuse tells of a request that is answered with an error at once.
-func (s *Server) refuse(ctx context.Context, r *Request, e *rpcError) {
-	_, done := s.observed(ctx, r)
+func (p *published) refuse(ctx context.Context, r *Request, e *rpcError) {
+	_, done := p.observed(ctx, r)
 	done(Outcome{Code: e.code, Message: e.text})
 }
 
 // answer lets the library answer one request, whose message is text, without
 // the arguments of a call.
-func (s *Server) answer(ctx context.Context, r *Request, text []byte) mcp.JSONRPCMessage {
-	ctx, done := s.observed(ctx, r)
-	response := s.dispatch(ctx, r, text)
+func (p *published) answer(ctx context.Context, r *Request, text []byte) mcp.JSONRPCMessage {
+	ctx, done := p.observed(ctx, r)
+	response := p.dispatch(ctx, r, text)
 	if failure, ok := response.(mcp.JSONRPCError); ok && r.Method == string(mcp.MethodResourcesRead) {
 		response = r.notFound(failure)
 	}
-	if s.observe != nil {
+	if p.observe != nil {
 		done(r.outcome(response))
 	}
 	return response
 }
 
-func (s *Server) dispatch(ctx context.Context, r *Request, text []byte) (response mcp.JSONRPCMessage) {
+func (p *published) dispatch(ctx context.Context, r *Request, text []byte) (response mcp.JSONRPCMessage) {
 	defer func() {
-		if p := recover(); p != nil {
-			s.log.ErrorContext(ctx, "a request panicked", "method", r.Method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			response = mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: %v", p), nil)}
+		if x := recover(); x != nil {
+			p.log.ErrorContext(ctx, "a request panicked", "method", r.Method, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
+			response = mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: %v", x), nil)}
 		}
 	}()
-	return s.mcp.HandleMessage(ctx, text)
+	return p.mcp.HandleMessage(ctx, text)
 }
 
 // notFound gives the error for a missing resource the code that the request's
@@ -182,7 +182,7 @@ type Resource struct {
 }
 
 // publish registers a resource with the library.
-func (s *Server) publish(r Resource) {
+func (p *published) publish(r Resource) {
 	read := func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		uri := q.Params.URI
 		text, ok := r.Read(ctx, uri)
@@ -197,9 +197,9 @@ func (s *Server) publish(r Resource) {
 	if r.Template {
 		t := mcp.NewResourceTemplate(r.URI, r.Name,
 			mcp.WithTemplateDescription(r.Description), mcp.WithTemplateMIMEType(r.MIMEType))
-		s.mcp.AddResourceTemplate(t, mcpserver.ResourceTemplateHandlerFunc(read))
+		p.mcp.AddResourceTemplate(t, mcpserver.ResourceTemplateHandlerFunc(read))
 		return
 	}
-	s.mcp.AddResource(mcp.NewResource(r.URI, r.Name,
+	p.mcp.AddResource(mcp.NewResource(r.URI, r.Name,
 		mcp.WithResourceDescription(r.Description), mcp.WithMIMEType(r.MIMEType)), read)
 }

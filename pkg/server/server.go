@@ -11,11 +11,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
-	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -59,78 +58,53 @@ type Options struct {
 	Observe   ObserveFunc // nil observes nothing
 }
 
-// Server publishes tools. It is immutable and safe for concurrent use.
+// Server publishes tools. It is safe for concurrent use.
 type Server struct {
-	mcp     *mcpserver.MCPServer
-	tools   []listedTool
-	names   []string // sorted
-	scopes  scopes
-	call    CallFunc
-	log     *slog.Logger
-	maxLine int
-	observe ObserveFunc
+	log      *slog.Logger
+	maxLine  int
+	audience audience
+
+	replacing sync.Mutex
+	current   atomic.Pointer[published]
 }
 
 // New returns a Server. The error is that of [Tool.Check].
 func New(opts Options) (*Server, error) {
-	s := &Server{
-		call:    opts.Call,
-		log:     opts.Log,
-		maxLine: opts.MaxLine,
-		observe: opts.Observe,
-		scopes:  scopesOf(opts.Tools),
-	}
+	s := &Server{log: opts.Log, maxLine: opts.MaxLine}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
-	s.mcp = mcpserver.NewMCPServer(opts.Info.Name, opts.Info.Version,
-		mcpserver.WithToolCapabilities(false),
-		mcpserver.WithLogging(),
-		mcpserver.WithTitle(opts.Info.Title),
-		mcpserver.WithInstructions(opts.Info.Instructions),
-	)
-	registered := make([]mcpserver.ServerTool, 0, len(opts.Tools))
-	for _, t := range opts.Tools {
-		if err := t.Check(); err != nil {
-			return nil, err
-		}
-		s.tools = append(s.tools, newListedTool(t))
-		s.names = append(s.names, t.Name)
-		registered = append(registered, mcpserver.ServerTool{Tool: t.literal(), Handler: s.handle})
+	p, err := newPublished(opts, s.log)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(s.names)
-	s.mcp.AddTools(registered...)
-	for _, r := range opts.Resources {
-		s.publish(r)
-	}
+	s.current.Store(p)
 	return s, nil
 }
 
-// handle runs one call for the library. Its arguments come beside the message,
-// which the library would decode several times over, losing key order on the
-// way. A failure is a result, never an error: an error would reach the client
-// as JSON-RPC's, which a model does not see.
-func (s *Server) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
-	name := req.Params.Name
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.ErrorContext(ctx, "a tool call panicked", "tool", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			result = mcp.NewToolResultError(fmt.Sprintf("tool %q: internal error: %v", name, p))
-		}
-	}()
-	r := RequestOf(ctx)
-	reporter := ReporterOf(ctx)
-	reporter.begin(ctx)
-	defer reporter.end()
-	v, err := s.call(ctx, name, r.Args)
+// Replace publishes what opts say in the place of what was; Log and MaxLine stay
+// as they were. Requests under way are answered by what they found as they came.
+// Clients are told (notifications/tools/list_changed and
+// notifications/resources/list_changed) where they would now get another list.
+// The error is that of [Tool.Check]; nothing has changed then.
+func (s *Server) Replace(opts Options) error {
+	p, err := newPublished(opts, s.log)
 	if err != nil {
-		return mcp.NewToolResultError(err.Error()), nil
+		return err
 	}
-	r.result = v
-	return newResult(v, mcpserver.IsModernRequest(ctx)), nil
+	s.replacing.Lock()
+	defer s.replacing.Unlock()
+	was := s.current.Swap(p)
+	if !was.sameTools(p) {
+		s.audience.tell(mcp.MethodNotificationToolsListChanged, value.Undef)
+	}
+	if !was.sameResources(p) {
+		s.audience.tell(mcp.MethodNotificationResourcesListChanged, value.Undef)
+	}
+	return nil
 }
 
 // newResult wraps a tool's value. Before revision 2026-07-28 only an object may

@@ -29,6 +29,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	c := newConn(ctx, s, newOutbox(out, func(err error) {
 		cancel(fmt.Errorf("writing to the client: %w", err))
 	}))
+	defer s.audience.join(c.wants, c.notify)()
 
 	defer c.crew.disband()
 

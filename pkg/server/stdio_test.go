@@ -20,7 +20,7 @@ func TestInitializeCarriesTheServersDescription(t *testing.T) {
 	opts.Info = config.Server{Name: "n", Version: "1.2.3", Title: "A <title>", Instructions: "Use & enjoy"}
 	c := start(t, opts)
 	c.want(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
-		`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"tools":{}},"serverInfo":{"name":"n","version":"1.2.3","title":"A <title>"},"instructions":"Use & enjoy"}}`)
+		`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"tools":{"listChanged":true}},"serverInfo":{"name":"n","version":"1.2.3","title":"A <title>"},"instructions":"Use & enjoy"}}`)
 	c.want(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"result":{}}`)
 	c.closed()
 }

@@ -75,7 +75,7 @@ func TestRevision20260728NeedsNoHandshakeAndTakesAnyStructuredContent(t *testing
 	if got := result.Get("resultType").Str(); got != "complete" {
 		t.Errorf("resultType: %s", result.JSON())
 	}
-	c.send(`{"jsonrpc":"2.0","id":3,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
+	c.send(`{"jsonrpc":"2.0","id":3,"method":"subscriptions/listen","params":{"notifications":{},` + modernMeta + `}}`)
 	if ack := parse(t, c.line()); ack.Get("method").Str() != "notifications/subscriptions/acknowledged" {
 		t.Errorf("before the answer came %s", ack.JSON())
 	}
