@@ -2,12 +2,10 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -153,51 +151,4 @@ func (s *server) introduce(name, version string) {
 	s.capabilities = s.announced()
 	s.modernMeta = fmt.Sprintf("%q:%q,%q:%s,%q:%s", mcp.MetaKeyProtocolVersion, modernRevision,
 		mcp.MetaKeyClientInfo, s.clientInfo, mcp.MetaKeyClientCapabilities, s.capabilities)
-}
-
-// listener is a link on which the server can speak unasked only where we
-// listen: HTTP before 2026-07-28.
-type listener interface {
-	listen(ctx context.Context, revision string) (open <-chan struct{})
-}
-
-// listenTime bounds the wait for a server to let us listen.
-const listenTime = 2 * time.Second
-
-// hear makes the server's notifications come where nothing else does, until
-// the session ends. Where the server may ask us something while it works on a
-// call, it has to be able to before the first one.
-func (s *session) hear(ctx context.Context) {
-	l, ok := s.link.(listener)
-	switch {
-	case !s.peer.modern() && ok:
-		open := l.listen(s.life, s.peer.revision)
-		if len(s.server.answers) == 0 {
-			return
-		}
-		select {
-		case <-open:
-		case <-time.After(listenTime):
-		case <-ctx.Done():
-		}
-	case s.peer.modern() && s.peer.listChanged:
-		go s.subscribe()
-	}
-}
-
-// subscribe holds a subscription to changes of the list of tools (MCP of
-// 2026-07-28, subscriptions/listen) and renews it when it ends.
-func (s *session) subscribe() {
-	params := json.RawMessage(`"notifications":{"toolsListChanged":true}`)
-	var pause pause
-	for {
-		_, err := s.request(s.life, &outgoing{method: string(mcp.MethodSubscriptionsListen), params: params}, 0)
-		var rpc *RPCError
-		if s.life.Err() != nil || isClosed(s.link.over()) || errors.As(err, &rpc) {
-			return // it will not have us
-		}
-		if !pause.wait(s.life, 0) {
-			return
-		}
-	}
 }

@@ -39,10 +39,7 @@ type httpLink struct {
 	once sync.Once
 }
 
-var (
-	_ link     = (*httpLink)(nil)
-	_ listener = (*httpLink)(nil)
-)
+var _ link = (*httpLink)(nil)
 
 func (l *httpLink) attach(in *inbound) { l.in.Store(in) }
 

@@ -27,29 +27,23 @@ type session struct {
 	retired bool               // it ends with the last of them
 
 	directory atomic.Pointer[directory] // nil: not read, or changed
-	level     atomic.Int32              // index of the lowest level of log messages asked for so far, from 1
 
-	messages chan json.RawMessage // log messages on their way to our log
-	life     context.Context      // ends with the session
-	kill     context.CancelCauseFunc
+	hearing
+	life context.Context // ends with the session
+	kill context.CancelCauseFunc
 }
 
 // flight is a request under way.
 type flight struct {
-	tool     string
-	alive    func()    // takes a sign of life
-	listener *Listener // nil where nobody listens
+	hearer
+	alive func() // takes a sign of life
 }
-
-// maxMessages is how many log messages wait for a slow log before more of them
-// are dropped.
-const maxMessages = 256
 
 // newSession returns a session over the link before its handshake. What it
 // asks of its own accord carries what g grants.
 func newSession(s *server, l link, g *grant) *session {
 	out := &session{
-		server: s, link: l, calls: map[string]*flight{}, messages: make(chan json.RawMessage, maxMessages),
+		server: s, link: l, calls: map[string]*flight{}, hearing: newHearing(),
 	}
 	out.life, out.kill = context.WithCancelCause(withGrant(s.life, g))
 	l.attach(&inbound{notified: out.notified, asked: out.asked})
@@ -87,91 +81,6 @@ func (s *session) asked(method string, params json.RawMessage) (json.RawMessage,
 	return reply.Append(nil), nil
 }
 
-// notified takes a notification. It runs on the reading goroutine and must not
-// block.
-func (s *session) notified(origin, method string, params json.RawMessage) {
-	switch method {
-	case MethodProgress:
-		var progress struct {
-			Token string `json:"progressToken"`
-		}
-		_ = json.Unmarshal(params, &progress) // another token than a string is none of ours
-		s.mu.Lock()
-		f := s.calls[progress.Token]
-		s.mu.Unlock()
-		if f != nil {
-			f.alive()
-			s.tell(f, method, params)
-		}
-	case MethodMessage:
-		select {
-		case s.messages <- params:
-		default:
-		}
-		for _, f := range s.concerned(origin) {
-			s.tell(f, method, params)
-		}
-	case string(mcp.MethodNotificationToolsListChanged):
-		s.directory.Store(nil)
-		s.server.layers.changed()
-	}
-}
-
-// concerned returns the requests that a log message may be about and that
-// somebody listens to: the one that it came with, else all.
-func (s *session) concerned(origin string) []*flight {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := s.calls[origin]; f != nil {
-		if f.listener == nil {
-			return nil
-		}
-		return []*flight{f}
-	}
-	var all []*flight
-	for _, f := range s.calls {
-		if f.listener != nil {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
-// tell passes a notification on, if its level is wanted.
-func (s *session) tell(f *flight, method string, params json.RawMessage) {
-	if f.listener == nil || f.listener.Notify == nil {
-		return
-	}
-	v, err := value.Parse(s.link.seen().redact.text(string(params)))
-	if err != nil {
-		return
-	}
-	if method == MethodMessage {
-		wanted := slices.Index(logLevels, f.listener.LogLevel)
-		if wanted < 0 || slices.Index(logLevels, v.Get("level").Str()) < wanted {
-			return
-		}
-	}
-	f.listener.Notify(Notification{Server: s.server.entry.Name, Tool: f.tool, Method: method, Params: v})
-}
-
-// logMessages logs what the server sends as log messages, until the session is
-// over.
-func (s *session) logMessages() {
-	d := s.link.seen()
-	for {
-		select {
-		case m := <-s.messages:
-			d.log.Debug("message of the server", "message", d.redact.text(string(m)))
-		case <-s.link.over():
-			s.kill(errOver)
-			return
-		case <-s.life.Done():
-			return
-		}
-	}
-}
-
 // errSilent is the cause of a context that ended because a server gave no sign
 // of life.
 var errSilent = errors.New("no answer and no progress")
@@ -182,8 +91,8 @@ var errSilent = errors.New("no answer and no progress")
 func (s *session) request(ctx context.Context, m *outgoing, silence time.Duration) (value.Value, error) {
 	m.id = strconv.FormatUint(s.server.issued.Add(1), 10)
 	m.revision = s.peer.revision
-	f := &flight{tool: m.tool, alive: func() {}, listener: listenerOf(ctx)}
-	m.params = s.params(ctx, m, f.listener)
+	f := &flight{hearer: hearer{listenerOf(ctx), m.tool}, alive: func() {}}
+	m.params = s.params(ctx, m, f.Listener)
 	if m.tool != "" {
 		s.tellSent(ctx, m)
 	}
@@ -200,6 +109,7 @@ func (s *session) request(ctx context.Context, m *outgoing, silence time.Duratio
 	result, err := s.link.request(ctx, m)
 	s.mu.Lock()
 	delete(s.calls, m.id)
+	s.left(f)
 	last := s.retired && len(s.calls) == 0
 	s.mu.Unlock()
 	if last {
@@ -306,33 +216,6 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value) (
 		return reply, err
 	}
 	return s.withInput(ctx, reply, once)
-}
-
-// setLevel asks a server of an older revision for the log messages that the
-// caller wants, unless it was asked for as many before.
-func (s *session) setLevel(ctx context.Context) error {
-	l := listenerOf(ctx)
-	if l == nil || !s.peer.logs || s.peer.modern() {
-		return nil
-	}
-	wanted := int32(slices.Index(logLevels, l.LogLevel)) + 1
-	for {
-		now := s.level.Load()
-		if wanted == 0 || now != 0 && now <= wanted {
-			return nil
-		}
-		if s.level.CompareAndSwap(now, wanted) {
-			break
-		}
-	}
-	_, err := s.request(ctx, &outgoing{
-		method: string(mcp.MethodSetLogLevel), params: json.RawMessage(`"level":"` + l.LogLevel + `"`),
-	}, s.server.entry.Timeout)
-	var rpc *RPCError
-	if errors.As(err, &rpc) {
-		return nil // the call is worth more than its log
-	}
-	return err
 }
 
 // maxPages bounds how many pages of a list are read.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -232,35 +233,56 @@ func TestEveryTransportPassesProgressAndLogOn(t *testing.T) {
 			t.Skip("an answer in JSON has room for nothing else")
 		}
 		p := start(t, Options{}, u)
-		var mu sync.Mutex
-		var got []Notification
-		ctx := WithListener(context.Background(), Listener{LogLevel: "info", Notify: func(n Notification) {
-			mu.Lock()
-			got = append(got, n)
-			mu.Unlock()
-		}})
+		heard := &heard{}
+		ctx := heard.listen("info")
 		args, _ := value.Parse(`{"count":3,"ms":1,"text":"busy"}`)
 		for _, tool := range []string{"progress", "log"} {
 			if _, err := p.CallTool(ctx, "fake", tool, args); err != nil {
 				t.Fatal(err)
 			}
+			if n := len(heard.all()); tool == "progress" && n != 3 {
+				t.Fatalf("%d notifications before the answer", n)
+			}
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		// Progress comes whole. Log messages belong to no request: over HTTP they
-		// may still be on their way on another stream when the call returns.
-		if len(got) < 3 || len(got) < 6 && u.Transport != config.HTTP {
+		// Over HTTP log messages come on another stream than the answer.
+		eventually(t, "all notifications", func() bool { return len(heard.all()) >= 6 })
+		if _, err := p.CallTool(ctx, "fake", "progress", args); err != nil {
+			t.Fatal(err)
+		}
+		got := heard.all()
+		if len(got) != 9 {
 			t.Fatalf("%d notifications: %v", len(got), got)
 		}
 		for i, n := range got {
-			if i < 3 && (n.Method != MethodProgress || n.Tool != "progress" || n.Params.Get("progress").Float() != float64(i+1)) {
+			if i/3 != 1 && (n.Method != MethodProgress || n.Tool != "progress" || n.Params.Get("progress").Float() != float64(i%3+1)) {
 				t.Errorf("%d: %+v", i, n)
 			}
-			if i >= 3 && (n.Method != MethodMessage || n.Tool != "log" || n.Params.Get("data").Str() != "busy") {
+			if i/3 == 1 && (n.Method != MethodMessage || n.Tool != "log" || n.Params.Get("data").Str() != "busy") {
 				t.Errorf("%d: %+v", i, n)
 			}
 		}
 	})
+}
+
+// heard keeps what a listener hears.
+type heard struct {
+	mu  sync.Mutex
+	got []Notification
+}
+
+// listen returns the context of calls with this listener.
+func (h *heard) listen(level string) context.Context {
+	return WithListener(context.Background(), Listener{LogLevel: level, Notify: func(n Notification) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.got = append(h.got, n)
+	}})
+}
+
+func (h *heard) all() []Notification {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.got)
 }
 
 func TestEveryTransportAnswersTheServersRequests(t *testing.T) {
