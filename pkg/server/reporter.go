@@ -12,11 +12,14 @@ import (
 
 // Reporter tells the client of one tools/call what happens before there is a
 // result, where the client asked for it. Its methods may be called by any number
-// of goroutines, and do nothing once the call has been answered.
+// of goroutines, and do nothing once the call has been answered, except that Log
+// goes on where the client's connection takes messages that belong to no request:
+// over stdio, in the revisions before 2026-07-28.
 type Reporter struct {
 	meta  value.Value // of the request
 	level string
 	send  func(method string, params value.Value)
+	late  func(method string, params value.Value) // sends once the call was answered; nil where nothing can
 
 	mu    sync.Mutex
 	over  bool
@@ -116,8 +119,12 @@ func (r *Reporter) Log(params value.Value) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.over {
-		r.send(string(mcp.MethodNotificationMessage), params)
+	send := r.send
+	if r.over {
+		send = r.late
+	}
+	if send != nil {
+		send(string(mcp.MethodNotificationMessage), params)
 	}
 }
 
@@ -131,10 +138,13 @@ func (r *Reporter) begin(ctx context.Context) {
 		r.level = string(info.LogLevel)
 	} else if s, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok {
 		r.level = string(s.GetLogLevel())
+		if request := RequestOf(ctx); request != nil && request.Transport == Pipe {
+			r.late = r.send
+		}
 	}
 }
 
-// end lets nothing more be sent.
+// end lets nothing more be sent as part of the call.
 func (r *Reporter) end() {
 	if r == nil {
 		return

@@ -183,3 +183,30 @@ func TestLogMessagesOfTheLevelThatOneRequestAskedFor(t *testing.T) {
 	}
 	c.closed()
 }
+
+// Servers may log on another stream than they answer on, so that their messages
+// come too late for the call.
+func TestLogMessagesAfterTheAnswerBelongToTheSession(t *testing.T) {
+	late := make(chan *server.Reporter, 1)
+	message := value.FromEntries([]value.Entry{{Key: "level", Value: value.FromString("error")}, {Key: "data", Value: value.FromString("late")}})
+	tooLate := func(c *client) {
+		for !strings.Contains(c.line(), done) {
+		}
+		(<-late).Log(message)
+	}
+	c := start(t, talkative(t, late))
+	c.initialize("2025-11-25")
+	c.want(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"error"}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}`)
+	tooLate(c)
+	if got, want := c.line(), `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"late"}}`; got != want {
+		t.Errorf("got %s", got)
+	}
+	c.closed()
+
+	c = start(t, talkative(t, late))
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"error"}}}`)
+	tooLate(c)
+	c.closed() // in this revision they belong to a request
+}
