@@ -3,6 +3,7 @@ package mcpgraph_test
 import (
 	"context"
 	"net"
+	"net/http"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -81,6 +82,50 @@ tools:
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+	stop()
+	if err := <-ended; err != context.Canceled {
+		t.Error(err)
+	}
+}
+
+func TestGoProgramsServeToThoseWhomTheFileLetsIn(t *testing.T) {
+	engine := mustLoad(t, `version: "1.0"
+server:
+  name: t
+  version: "1"
+  allowedOrigins: [https://good.example]
+  auth: {type: bearer, tokens: {ann: "${ANN}"}}
+`, mcpgraph.WithGetenv(func(name string) (string, bool) { return "0123456789abcdef-" + name, true }))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- engine.ServeHTTP(ctx, l, server.HTTPOptions{}) }()
+	for headers, want := range map[[2]string]int{
+		{"", ""}:                            http.StatusUnauthorized,
+		{"Bearer 0123456789abcdef-ANN", ""}: http.StatusMethodNotAllowed,
+		{"Bearer 0123456789abcdef-ANN", "https://good.example"}: http.StatusMethodNotAllowed,
+		{"Bearer 0123456789abcdef-ANN", "https://evil.example"}: http.StatusForbidden,
+	} {
+		r, err := http.NewRequest(http.MethodPut, "http://"+l.Addr().String()+server.Path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", headers[0])
+		if headers[1] != "" {
+			r.Header.Set("Origin", headers[1])
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%v: %s", headers, response.Status)
 		}
 	}
 	stop()

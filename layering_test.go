@@ -83,7 +83,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	".": {ours: []string{
-		"pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/runs", "pkg/server",
+		"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/runs", "pkg/server",
 		"pkg/telemetry", "pkg/upstream", "pkg/value",
 	}},
 

@@ -12,7 +12,9 @@ package mcpgraph
 import (
 	"maps"
 	"slices"
+	"sync"
 
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -34,6 +36,7 @@ type Engine struct {
 	upstreams   upstreams
 	recorder    *telemetry.Recorder // nil without telemetry
 	subject     telemetry.Subject   // what the file is to observers
+	guard       func() (auth.Guard, error)
 }
 
 // LoadError says that a file has errors, and all that was found in it.
@@ -78,6 +81,7 @@ func Load(path string, opts ...Option) (*Engine, error) {
 		e.byName[g.Name] = g
 	}
 	e.subject = e.describe(file)
+	e.guard = sync.OnceValues(func() (auth.Guard, error) { return auth.New(file.Server.Auth) })
 	if o.telemetry != nil {
 		e.recorder = o.telemetry.Recorder(e.subject)
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -16,7 +17,7 @@ import (
 // MCP messages are written to out. Servers marked eager are started first, in
 // the background. The Engine stays open.
 func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err error) {
-	s, err := e.server()
+	s, err := e.server(server.Access{})
 	if err != nil {
 		return err
 	}
@@ -35,9 +36,14 @@ func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 // until ctx is done; see [server.Server.ServeHTTP]. Servers marked eager are
 // started first, in the background. Calls carry the caller's name and headers
 // for the servers whose entries forward them, and callers never share what was
-// got with credentials. The Engine stays open.
+// got with credentials. Who may come in the file says (server.auth, allowedHosts
+// and allowedOrigins), unless opts do. The Engine stays open.
 func (e *Engine) ServeHTTP(ctx context.Context, listener net.Listener, opts server.HTTPOptions) error {
-	s, err := e.server()
+	access, err := e.access(opts)
+	var s *server.Server
+	if err == nil {
+		s, err = e.server(access)
+	}
 	if err != nil {
 		listener.Close()
 		return err
@@ -52,9 +58,27 @@ func (e *Engine) ServeHTTP(ctx context.Context, listener net.Listener, opts serv
 	return s.ServeHTTP(ctx, listener, opts)
 }
 
+// Guard returns who may come in over HTTP by what the file says (server.auth); nil
+// where it says nothing. It reads the file of tokens, once; the error is that of
+// [auth.New].
+func (e *Engine) Guard() (auth.Guard, error) { return e.guard() }
+
+// access gives what the file says about who may come in, as far as opts do not.
+func (e *Engine) access(opts server.HTTPOptions) (server.Access, error) {
+	s := e.set.File.Server
+	a := server.Access{AllowedHosts: s.AllowedHosts, AllowedOrigins: s.AllowedOrigins}
+	var err error
+	if opts.Guard == nil {
+		a.Guard, err = e.Guard()
+	}
+	return a, err
+}
+
 // server publishes the tools, and the runs where that is allowed.
-func (e *Engine) server() (*server.Server, error) {
-	opts := server.Options{Info: e.set.File.Server, Log: e.opts.log, Call: e.answer, Resources: e.resources()}
+func (e *Engine) server(access server.Access) (*server.Server, error) {
+	opts := server.Options{
+		Info: e.set.File.Server, Log: e.opts.log, Call: e.answer, Resources: e.resources(), Access: access,
+	}
 	for _, t := range e.Tools() {
 		opts.Tools = append(opts.Tools, server.Tool(t))
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
@@ -30,30 +31,29 @@ func (o *httpOptions) checkAuth() error {
 	return nil
 }
 
-// guard returns who may come in, by the flags or else by the file; nil lets
-// everybody.
-func (a *app) guard(o httpOptions, file *config.File) (auth.Guard, error) {
-	settings, from := file.Server.Auth, file.Path+", server.auth"
-	if o.auth.Type != "" {
-		settings, from = &o.auth, "--auth "+o.auth.Type
-		if o.auth.Type == config.AuthBearer && o.auth.TokensFile == "" {
-			tokens, err := a.tokens()
-			if err != nil {
-				return nil, err
-			}
-			settings = &config.ServerAuth{Type: config.AuthBearer, Tokens: tokens}
+// guard returns who may come in, nil where everybody may, and whether that is
+// what flags say; else the file does.
+func (a *app) guard(o httpOptions, engine *mcpgraph.Engine) (guard auth.Guard, byFlags bool, err error) {
+	if o.auth.Type == "" {
+		if guard, err = engine.Guard(); err != nil {
+			err = failedf("%s, server.auth: %w", engine.File().Path, err)
+		}
+		return guard, false, err
+	}
+	settings := o.auth
+	if settings.Type == config.AuthBearer && settings.TokensFile == "" {
+		if settings.Tokens, err = a.tokens(); err != nil {
+			return nil, true, err
 		}
 	}
-	guard, err := auth.New(settings)
+	guard, err = auth.New(&settings)
 	switch {
 	case err != nil && settings.TokensFile == "":
-		return nil, usagef("%s: %v", from, err)
+		err = usagef("--auth %s: %v", settings.Type, err)
 	case err != nil:
-		return nil, failedf("%s: %w", from, err)
-	case guard == nil:
-		return nil, unscoped(file)
+		err = failedf("--auth %s: %w", settings.Type, err)
 	}
-	return guard, nil
+	return guard, true, err
 }
 
 // tokens reads the callers' tokens from the environment.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
@@ -103,9 +104,9 @@ func (o *httpOptions) check() error {
 	return o.checkAuth()
 }
 
-// open opens the port that the flags ask for, for the tools of a file; nil where
-// they ask for stdio. Flags are stronger than the file.
-func (a *app) open(o httpOptions, file *config.File, log *slog.Logger) (*listening, error) {
+// open opens the port that the flags ask for; nil where they ask for stdio. What
+// flags say about who may come in is stronger than the file.
+func (a *app) open(o httpOptions, engine *mcpgraph.Engine, log *slog.Logger) (*listening, error) {
 	if o.address == "" {
 		return nil, nil
 	}
@@ -114,20 +115,20 @@ func (a *app) open(o httpOptions, file *config.File, log *slog.Logger) (*listeni
 		host = "127.0.0.1"
 	}
 	l := &listening{options: server.HTTPOptions{
-		AllowedHosts: file.Server.AllowedHosts, AllowedOrigins: file.Server.AllowedOrigins,
+		AllowedHosts: o.hosts, AllowedOrigins: o.origins,
 		MaxBody: o.maxBody, SessionIdle: o.idle, Grace: o.grace,
 	}}
-	if o.hosts != nil {
-		l.options.AllowedHosts = o.hosts
+	guard, byFlags, err := a.guard(o, engine)
+	if err == nil && guard == nil {
+		err = unscoped(engine.File())
 	}
-	if o.origins != nil {
-		l.options.AllowedOrigins = o.origins
-	}
-	var err error
-	if l.options.Guard, err = a.guard(o, file); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if l.options.Guard == nil && !o.insecure && !loopback(host) {
+	if byFlags {
+		l.options.Guard = guard
+	}
+	if guard == nil && !o.insecure && !loopback(host) {
 		return nil, usagef("--http %s: that can be reached from other machines, which could call the tools; add --auth or %s, or --insecure if that is meant", o.address, authSetting)
 	}
 	scheme := "http"

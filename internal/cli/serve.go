@@ -73,7 +73,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer closeEngine(engine, &err)
-	door, err := a.open(o.http, engine.File(), ob.log)
+	door, err := a.open(o.http, engine, ob.log)
 	if err != nil {
 		return err
 	}

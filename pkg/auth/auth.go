@@ -48,30 +48,41 @@ type Guard interface {
 // type. It reads the file of tokens. The error is about that file, or about
 // settings that cannot be used.
 func New(settings *config.ServerAuth) (Guard, error) {
+	var guard Guard
+	var err error
 	switch {
 	case settings == nil:
-		return nil, nil
 	case settings.Type == config.AuthOAuth:
-		return NewOAuth(OAuthOptions{
+		guard, err = NewOAuth(OAuthOptions{
 			Issuer: settings.Issuer, Audience: settings.Audience, Resource: settings.PublicURL,
 			Scopes: settings.RequiredScopes, JWKS: settings.JWKS,
 		})
 	case settings.Type == config.AuthBearer:
-		tokens := slices.Clone(settings.Tokens)
-		if path := settings.TokensFile; path != "" {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return nil, fmt.Errorf("reading the callers' tokens: %w", err)
-			}
-			more, err := ParseTokens(string(text))
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			tokens = append(tokens, more...)
+		var tokens []config.CallerToken
+		if tokens, err = allTokens(settings); err == nil {
+			guard, err = NewTokens(tokens)
 		}
-		return NewTokens(tokens)
 	}
-	return nil, nil
+	if err != nil {
+		return nil, err
+	}
+	return guard, nil
+}
+
+// allTokens gives the tokens of the settings and of their file.
+func allTokens(settings *config.ServerAuth) ([]config.CallerToken, error) {
+	if settings.TokensFile == "" {
+		return settings.Tokens, nil
+	}
+	text, err := os.ReadFile(settings.TokensFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the callers' tokens: %w", err)
+	}
+	more, err := ParseTokens(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", settings.TokensFile, err)
+	}
+	return slices.Concat(settings.Tokens, more), nil
 }
 
 // ErrUnavailable is what a refusal wraps that says nothing of the caller: the

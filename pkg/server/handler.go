@@ -16,7 +16,6 @@ import (
 type handler struct {
 	*Server
 	opts     HTTPOptions
-	door     door
 	sessions *sessions
 	mux      *http.ServeMux
 	stopping atomic.Bool
@@ -26,7 +25,6 @@ func newHandler(s *Server, opts HTTPOptions) *handler {
 	opts.MaxBody = orDefault(opts.MaxBody, DefaultMaxBody)
 	h := &handler{
 		Server: s, opts: opts, mux: http.NewServeMux(),
-		door: door{hosts: opts.AllowedHosts, origins: opts.AllowedOrigins},
 		sessions: &sessions{
 			idle: orDefault(opts.SessionIdle, DefaultSessionIdle), most: orDefault(opts.MaxSessions, DefaultMaxSessions),
 			began: opts.Session,
@@ -48,12 +46,22 @@ func newHandler(s *Server, opts HTTPOptions) *handler {
 			}))
 		}
 	}
-	if opts.Guard != nil {
-		for path, page := range opts.Guard.Pages() {
-			h.mux.Handle(path, page)
-		}
-	}
 	return h
+}
+
+// access says who may come in now.
+func (h *handler) access() Access {
+	a := h.current.Load().access
+	if h.opts.Guard != nil {
+		a.Guard = h.opts.Guard
+	}
+	if h.opts.AllowedHosts != nil {
+		a.AllowedHosts = h.opts.AllowedHosts
+	}
+	if h.opts.AllowedOrigins != nil {
+		a.AllowedOrigins = h.opts.AllowedOrigins
+	}
+	return a
 }
 
 func say(w http.ResponseWriter, text string) {
@@ -64,12 +72,20 @@ func say(w http.ResponseWriter, text string) {
 // ServeHTTP lets a request in that names a host and an origin that may come.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if err := h.door.check(r); err != nil {
+	access := h.access()
+	door := door{access.AllowedHosts, access.AllowedOrigins}
+	if err := door.check(r); err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
-	if h.door.preflight(w, r) {
+	if door.preflight(w, r) {
 		return
+	}
+	if access.Guard != nil {
+		if page := access.Guard.Pages()[r.URL.Path]; page != nil {
+			page.ServeHTTP(w, r)
+			return
+		}
 	}
 	h.mux.ServeHTTP(w, r)
 }
@@ -78,9 +94,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) guarded(next func(w http.ResponseWriter, r *http.Request, caller auth.Caller)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var caller auth.Caller
-		if h.opts.Guard != nil {
+		if guard := h.access().Guard; guard != nil {
 			var refusal error
-			if caller, refusal = h.opts.Guard.Admit(w, r); refusal != nil {
+			if caller, refusal = guard.Admit(w, r); refusal != nil {
 				level := slog.LevelDebug
 				if errors.Is(refusal, auth.ErrUnavailable) {
 					level = slog.LevelWarn

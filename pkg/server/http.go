@@ -36,15 +36,16 @@ const (
 // HTTPOptions say how a Server is reached over HTTP. The zero value is right for
 // a server that listens on a loopback address.
 type HTTPOptions struct {
-	// Guard says who may come in; nil lets everybody, as the one caller.
+	// Guard says who may come in. Where it is nil Options.Access does, and where
+	// that has none either everybody may, as the one caller.
 	Guard auth.Guard
-	// AllowedHosts are names that the Host header may have. Where there are
-	// none, requests over a loopback address must name a loopback host, and
-	// others may name any.
+	// AllowedHosts are names that the Host header may have; nil means those of
+	// Options.Access. Where there are none, requests over a loopback address must
+	// name a loopback host, and others may name any.
 	AllowedHosts []string
 	// AllowedOrigins are the origins of web pages that may come in, such as
-	// "https://example.com". Pages of loopback hosts may over loopback
-	// addresses.
+	// "https://example.com"; nil means those of Options.Access. Pages of loopback
+	// hosts may over loopback addresses.
 	AllowedOrigins []string
 
 	MaxBody     int64         // longest request in bytes; 0 means DefaultMaxBody
@@ -72,6 +73,10 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 	life, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
 	h := newHandler(s, opts)
+	if opts.Guard == nil && h.access().Guard != nil {
+		s.guarded.Store(true)
+		defer s.guarded.Store(false)
+	}
 	defer h.sessions.close()
 	srv := &http.Server{
 		Handler: h, BaseContext: func(net.Listener) context.Context { return life },

@@ -21,10 +21,11 @@ import (
 
 // site is a server on a port of the loopback address.
 type site struct {
-	t     *testing.T
-	url   string
-	stop  context.CancelCauseFunc
-	ended chan error
+	t      *testing.T
+	url    string
+	server *server.Server
+	stop   context.CancelCauseFunc
+	ended  chan error
 }
 
 func serve(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
@@ -39,7 +40,7 @@ func serve(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	x := &site{t: t, url: "http://" + l.Addr().String(), stop: stop, ended: make(chan error, 1)}
+	x := &site{t: t, server: s, url: "http://" + l.Addr().String(), stop: stop, ended: make(chan error, 1)}
 	go func() { x.ended <- s.ServeHTTP(ctx, l, over) }()
 	t.Cleanup(func() { stop(nil) })
 	return x

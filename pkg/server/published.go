@@ -19,6 +19,7 @@ type published struct {
 	tools     []listedTool
 	names     []string // sorted
 	scopes    scopes
+	access    Access
 	resources []Resource
 	call      CallFunc
 	log       *slog.Logger
@@ -28,7 +29,7 @@ type published struct {
 // newPublished lays out what opts say. The error is that of [Tool.Check].
 func newPublished(opts Options, log *slog.Logger) (*published, error) {
 	p := &published{
-		scopes: scopesOf(opts.Tools), resources: slices.Clone(opts.Resources),
+		scopes: scopesOf(opts.Tools), access: opts.Access, resources: slices.Clone(opts.Resources),
 		call: opts.Call, log: log, observe: opts.Observe,
 	}
 	options := []mcpserver.ServerOption{

@@ -63,7 +63,7 @@ func (s scopes) widened(needed, granted []string) []string {
 // challenge tells a client, in the header of an answer with HTTP status 403,
 // which scopes its request would have needed.
 func (h *handler) challenge(header http.Header, scopes []string) {
-	if h.opts.Guard != nil {
-		h.opts.Guard.Challenge(header, scopes)
+	if guard := h.access().Guard; guard != nil {
+		guard.Challenge(header, scopes)
 	}
 }

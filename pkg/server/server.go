@@ -9,6 +9,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -56,13 +58,24 @@ type Options struct {
 
 	Resources []Resource  // may be empty
 	Observe   ObserveFunc // nil observes nothing
+	Access    Access      // over HTTP, for what HTTPOptions leave open
 }
+
+// Access says who may come in over HTTP, and whose pages; see [HTTPOptions].
+type Access struct {
+	Guard                        auth.Guard
+	AllowedHosts, AllowedOrigins []string
+}
+
+// errUnguarded says that a Server that let only some in would let in everybody.
+var errUnguarded = errors.New("it no longer says who may come in over HTTP, as it has to while it is served; start anew where that is meant")
 
 // Server publishes tools. It is safe for concurrent use.
 type Server struct {
 	log      *slog.Logger
 	maxLine  int
 	audience audience
+	guarded  atomic.Bool // it is served to those whom Options.Access lets in
 
 	replacing sync.Mutex
 	current   atomic.Pointer[published]
@@ -89,11 +102,16 @@ func New(opts Options) (*Server, error) {
 // as they were. Requests under way are answered by what they found as they came.
 // Clients are told (notifications/tools/list_changed and
 // notifications/resources/list_changed) where they would now get another list.
-// The error is that of [Tool.Check]; nothing has changed then.
+// Who may come in over HTTP changes as well. The error is that of [Tool.Check], or
+// says that everybody could come in where a Guard of Options.Access was in the
+// way; nothing has changed then.
 func (s *Server) Replace(opts Options) error {
 	p, err := newPublished(opts, s.log)
 	if err != nil {
 		return err
+	}
+	if s.guarded.Load() && p.access.Guard == nil {
+		return errUnguarded
 	}
 	s.replacing.Lock()
 	defer s.replacing.Unlock()

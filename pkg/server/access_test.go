@@ -1,0 +1,69 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+)
+
+// letting lets one caller in.
+func letting(t *testing.T, caller string) auth.Guard {
+	t.Helper()
+	guard, err := auth.NewTokens([]config.CallerToken{{Caller: caller, Token: "0123456789abcdef-" + caller}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guard
+}
+
+func TestWhoMayComeInIsReplacedWithTheTools(t *testing.T) {
+	opts := named(echoing(t))
+	opts.Access = server.Access{Guard: letting(t, "ann"), AllowedOrigins: []string{"https://one.example"}}
+	x := serve(t, opts, server.HTTPOptions{})
+	check := func(when string, want map[string]int) {
+		t.Helper()
+		for who, status := range want {
+			caller, origin, _ := strings.Cut(who, " ")
+			headers := of(caller)
+			if origin != "" {
+				headers = append(headers, "Origin", origin)
+			}
+			if g := x.ask(http.MethodPost, server.Path, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, headers...); g.status != status {
+				t.Errorf("%s, %s: %d %s", when, who, g.status, g.body)
+			}
+		}
+	}
+	// Who is let in has no session yet: 400.
+	check("at first", map[string]int{"ann": 400, "bob": 401, "ann https://one.example": 400, "ann https://two.example": 403})
+	opts.Access = server.Access{Guard: letting(t, "bob"), AllowedOrigins: []string{"https://two.example"}}
+	if err := x.server.Replace(opts); err != nil {
+		t.Fatal(err)
+	}
+	check("then", map[string]int{"ann": 401, "bob": 400, "bob https://one.example": 403, "bob https://two.example": 400})
+	opts.Access = server.Access{}
+	if err := x.server.Replace(opts); err == nil {
+		t.Error("everybody may come in")
+	}
+	check("after that was refused", map[string]int{"ann": 401, "bob": 400})
+}
+
+func TestWhatServesSaysWhoMayComeInBeforeWhatIsServed(t *testing.T) {
+	opts := named(echoing(t))
+	opts.Access = server.Access{Guard: letting(t, "ann"), AllowedOrigins: []string{"https://one.example"}}
+	x := serve(t, opts, server.HTTPOptions{Guard: letting(t, "bob"), AllowedOrigins: []string{}})
+	for caller, status := range map[string]int{"ann": 401, "bob": 400} {
+		if g := x.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, of(caller)...); g.status != status {
+			t.Errorf("%s: %d %s", caller, g.status, g.body)
+		}
+	}
+	if g := x.post(`{}`, append(of("bob"), "Origin", "https://one.example")...); g.status != http.StatusForbidden {
+		t.Errorf("%d %s", g.status, g.body)
+	}
+	if err := x.server.Replace(named(echoing(t))); err != nil {
+		t.Error(err)
+	}
+}
