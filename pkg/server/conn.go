@@ -56,6 +56,10 @@ func (c *conn) receive(line []byte) {
 	}
 }
 
+// maxBatch is how many messages a batch has at most. All of them are under way
+// at once, and a message can be very short.
+const maxBatch = 1000
+
 // receiveBatch takes a batch, which revision 2025-03-26 alone knows, and
 // answers it as one message.
 func (c *conn) receiveBatch(v value.Value) {
@@ -64,12 +68,18 @@ func (c *conn) receiveBatch(v value.Value) {
 		c.out.add(appendError(nil, nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: this protocol revision has no batches")))
 	case v.Len() == 0:
 		c.out.add(appendError(nil, nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: empty batch")))
+	case v.Len() > maxBatch:
+		c.out.add(appendError(nil, nullID, tooMany(v)))
 	default:
 		b := &batch{left: v.Len(), send: c.out.add}
 		for _, e := range v.Elems() {
 			c.take(e, b.answer)
 		}
 	}
+}
+
+func tooMany(batch value.Value) *rpcError {
+	return rpcErrorf(mcp.INVALID_REQUEST, "invalid request: a batch of %d messages; expected at most %d", batch.Len(), maxBatch)
 }
 
 // batch collects the answers to a batch.

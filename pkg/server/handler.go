@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -71,6 +72,13 @@ func say(w http.ResponseWriter, text string) {
 
 // ServeHTTP lets a request in that names a host and an origin that may come.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Also of a request that is refused the rest is read and the answer written.
+	// Where no deadline can be set the server's own times bound the request.
+	control, now := http.NewResponseController(w), time.Now()
+	if r.ContentLength != 0 {
+		_ = control.SetReadDeadline(now.Add(bodyTime))
+	}
+	_ = control.SetWriteDeadline(now.Add(bodyTime + writeTime))
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	access := h.access()
 	door := door{access.AllowedHosts, access.AllowedOrigins}

@@ -24,13 +24,16 @@ const (
 	DefaultGrace       = 10 * time.Second
 )
 
-// Times that a client has, and the size of its headers in bytes.
-const (
+// Times that a client has. Tests shorten them.
+var (
 	headerTime = 10 * time.Second
 	bodyTime   = 30 * time.Second
 	writeTime  = 30 * time.Second // for each piece of an answer
-	idleTime   = 2 * time.Minute  // between requests
-	maxHeaders = 64 << 10
+)
+
+const (
+	idleTime   = 2 * time.Minute // between requests
+	maxHeaders = 64 << 10        // bytes
 )
 
 // HTTPOptions say how a Server is reached over HTTP. The zero value is right for

@@ -2,6 +2,8 @@ package server
 
 import (
 	"fmt"
+	"strconv"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -14,7 +16,6 @@ type message struct {
 	id     string // the id's JSON text; empty for a notification
 	method string
 	params value.Value
-	whole  value.Value
 }
 
 // rpcError is an error of JSON-RPC 2.0, section 5.1.
@@ -37,7 +38,7 @@ const nullID = "null"
 // do: v answers a request, and this server sends none. Where the error is not
 // nil, m.id is the id to answer under.
 func newMessage(v value.Value) (m message, ok bool, _ *rpcError) {
-	m = message{id: nullID, whole: v}
+	m = message{id: nullID}
 	if v.Kind() != value.Object {
 		return m, false, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: expected an object, found %s", graph.Describe(v))
 	}
@@ -45,7 +46,9 @@ func newMessage(v value.Value) (m message, ok bool, _ *rpcError) {
 	case value.Undefined:
 		m.id = ""
 	case value.String, value.Number:
-		m.id = id.JSON()
+		if m.id = id.JSON(); m.id == nullID {
+			return m, false, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: id must be a string or a number, found a number beyond 64 bits")
+		}
 	default:
 		return m, false, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: id must be a string or a number, found %s", graph.Describe(id))
 	}
@@ -77,11 +80,38 @@ func (m message) invalid(text string) (message, bool, *rpcError) {
 	return m, false, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: %s", text)
 }
 
+// libraryIDs counts the messages that the library gets.
+var libraryIDs atomic.Int64
+
+// forLibrary gives the message as the library gets it: without the arguments of
+// a call, which come beside it, and under an id of ours, because the library
+// cannot take every id that JSON can say.
+func (m message) forLibrary() []byte {
+	text := make([]byte, 0, 256)
+	text = strconv.AppendInt(append(text, `{"jsonrpc":"2.0","id":`...), libraryIDs.Add(1), 10)
+	text = value.AppendString(append(text, `,"method":`...), m.method)
+	if m.params.IsUndefined() {
+		return append(text, '}')
+	}
+	text = append(text, `,"params":{`...)
+	before := len(text)
+	for _, e := range m.params.Entries() {
+		if e.Key == "arguments" && m.method == string(mcp.MethodToolsCall) {
+			continue
+		}
+		if len(text) > before {
+			text = append(text, ',')
+		}
+		text = value.AppendString(text, e.Key)
+		text = e.Value.Append(append(text, ':'))
+	}
+	return append(text, "}}"...)
+}
+
 // callParams are what tools/call asks for.
 type callParams struct {
 	name string
 	args value.Value
-	slim []byte // the message without its arguments
 }
 
 // call reads the parameters of tools/call (MCP 2025-11-25, CallToolRequest).
@@ -99,17 +129,5 @@ func (m message) call() (callParams, *rpcError) {
 	default:
 		return callParams{}, rpcErrorf(mcp.INVALID_PARAMS, "tools/call: arguments must be an object, found %s", graph.Describe(p.args))
 	}
-	p.slim = appendEnvelope(make([]byte, 0, 256), m.id)
-	p.slim = append(p.slim, `,"method":"tools/call","params":`...)
-	before := byte('{')
-	for _, e := range m.params.Entries() {
-		if e.Key == "arguments" {
-			continue
-		}
-		p.slim = value.AppendString(append(p.slim, before), e.Key)
-		p.slim = e.Value.Append(append(p.slim, ':'))
-		before = ','
-	}
-	p.slim = append(p.slim, "}}"...)
 	return p, nil
 }

@@ -1,8 +1,16 @@
 package server
 
 import (
+	"fmt"
 	"io"
 	"sync"
+)
+
+// Bytes that may wait for a client to read them; more is a client that has
+// stopped reading, and is given up. A message that is longer waits alone.
+const (
+	maxUnread       = 256 << 20 // of answers on standard output
+	maxUnreadEvents = 16 << 20  // of one stream of events
 )
 
 // outbox writes messages to the client in the order they were added, whole.
@@ -10,12 +18,14 @@ import (
 // it reads an answer must not bring the reading of its requests to a stop.
 type outbox struct {
 	w    io.Writer
-	fail func(error) // called once, when the client cannot be written to
+	most int         // bytes that may wait
+	fail func(error) // called once, when the client cannot be written to; must not wait
 	done chan struct{}
 
 	mu      sync.Mutex
 	wake    sync.Cond
 	pending [][]byte
+	waiting int // bytes that were added and not written
 	closed  bool
 	failure error
 }
@@ -23,8 +33,8 @@ type outbox struct {
 // coalesce is the size in bytes up to which waiting messages share one write.
 const coalesce = 64 << 10
 
-func newOutbox(w io.Writer, fail func(error)) *outbox {
-	o := &outbox{w: w, fail: fail, done: make(chan struct{})}
+func newOutbox(w io.Writer, most int, fail func(error)) *outbox {
+	o := &outbox{w: w, most: most, fail: fail, done: make(chan struct{})}
 	o.wake.L = &o.mu
 	go o.run()
 	return o
@@ -39,11 +49,24 @@ func (o *outbox) add(message []byte) {
 	message = append(message, '\n')
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.failure != nil || o.closed {
+	switch {
+	case o.failure != nil || o.closed:
+		return
+	case o.waiting > o.most:
+		o.giveUp(fmt.Errorf("the client does not read: %d bytes wait for it", o.waiting))
 		return
 	}
 	o.pending = append(o.pending, message)
+	o.waiting += len(message)
 	o.wake.Signal()
+}
+
+// giveUp drops what waits and takes nothing more, once; o.mu is held.
+func (o *outbox) giveUp(why error) {
+	if o.failure == nil {
+		o.failure, o.pending = why, nil
+		o.fail(why)
+	}
 }
 
 // close lets what is queued be written; done is closed after that.
@@ -58,12 +81,14 @@ func (o *outbox) run() {
 	defer close(o.done)
 	var batch [][]byte
 	var joined []byte
+	taken := 0
 	for {
 		o.mu.Lock()
+		o.waiting -= taken
 		for len(o.pending) == 0 && !o.closed {
 			o.wake.Wait()
 		}
-		batch, o.pending = o.pending, batch[:0]
+		batch, o.pending, taken = o.pending, batch[:0], o.waiting
 		o.mu.Unlock()
 		if len(batch) == 0 {
 			return
@@ -98,8 +123,7 @@ func (o *outbox) write(b *[]byte) bool {
 		return true
 	}
 	o.mu.Lock()
-	o.failure, o.pending = err, nil
-	o.mu.Unlock()
-	o.fail(err)
+	defer o.mu.Unlock()
+	o.giveUp(err)
 	return false
 }

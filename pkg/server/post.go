@@ -66,7 +66,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		x.reply.whole(http.StatusBadRequest, appendError(nil, m.id, rpcErr))
 		return
 	case !ok:
-		w.WriteHeader(http.StatusAccepted)
+		x.reply.accepted()
 		return
 	}
 	said := m.params.Get("_meta").Get(mcp.MetaKeyProtocolVersion).Str()
@@ -76,7 +76,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		if m.id == "" {
 			// The only one that asks for anything, notifications/cancelled, could
 			// be about anybody's request; closing the request cancels it.
-			w.WriteHeader(http.StatusAccepted)
+			x.reply.accepted()
 			return
 		}
 		x.answer(m)
@@ -93,18 +93,20 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 	defer release()
 	if m.id == "" {
 		x.notified(m)
-		w.WriteHeader(http.StatusAccepted)
+		x.reply.accepted()
 		return
 	}
 	x.answer(m)
 }
 
-// body reads the request, within its time.
+// body reads the request, within the time that ServeHTTP gave it.
 func (x *exchange) body(w http.ResponseWriter) ([]byte, error) {
-	// Where no deadline can be set the server's own times bound the request.
-	_ = x.reply.control.SetReadDeadline(time.Now().Add(bodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(w, x.r.Body, x.opts.MaxBody))
-	_ = x.reply.control.SetReadDeadline(time.Time{})
+	if err == nil {
+		// A call may take longer than a request to arrive.
+		_ = x.reply.control.SetReadDeadline(time.Time{})
+		_ = x.reply.control.SetWriteDeadline(time.Time{})
+	}
 	return body, err
 }
 
@@ -178,6 +180,10 @@ func (x *exchange) batch(v value.Value) {
 			rpcErrorf(mcp.INVALID_REQUEST, "invalid request: an empty batch, or a protocol revision without them")))
 		return
 	}
+	if v.Len() > maxBatch {
+		x.reply.whole(http.StatusBadRequest, appendError(nil, nullID, tooMany(v)))
+		return
+	}
 	var all []byte
 	var done sync.WaitGroup
 	b := &batch{left: v.Len(), send: func(text []byte) { all = text }}
@@ -199,7 +205,7 @@ func (x *exchange) batch(v value.Value) {
 	}
 	done.Wait()
 	if all == nil {
-		x.reply.w.WriteHeader(http.StatusAccepted)
+		x.reply.accepted()
 		return
 	}
 	x.reply.end(http.StatusOK, all)

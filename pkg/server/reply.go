@@ -73,9 +73,29 @@ func (p *reply) whole(status int, message []byte) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.Itoa(len(message)))
 	header.Set("Cache-Control", "no-store")
-	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime))
 	p.w.WriteHeader(status)
-	_, _ = p.w.Write(message) // a client that is gone needs no answer
+	_ = p.write(message) // a client that is gone needs no answer
+}
+
+// accepted answers what needs no answer.
+func (p *reply) accepted() {
+	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime))
+	p.w.WriteHeader(http.StatusAccepted)
+}
+
+// write sends b in pieces, each within its time: how long a client may take for
+// an answer depends on the length of it. What follows has no time to keep to
+// until the next write.
+func (p *reply) write(b []byte) error {
+	for len(b) > 0 {
+		n := min(len(b), coalesce)
+		_ = p.control.SetWriteDeadline(time.Now().Add(writeTime))
+		if _, err := p.w.Write(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
 }
 
 // event sends a message before the answer, where the client accepts streams. It
@@ -108,7 +128,7 @@ func (p *reply) stream() {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // proxies of nginx's kind must not collect events
 	p.w.WriteHeader(http.StatusOK)
-	p.out = newOutbox(flushed{p}, func(error) {})
+	p.out = newOutbox(flushed{p}, maxUnreadEvents, func(error) {})
 }
 
 // end sends the answer, and waits until it is written.
@@ -133,10 +153,11 @@ func (p *reply) end(status int, message []byte) {
 type flushed struct{ *reply }
 
 func (f flushed) Write(b []byte) (int, error) {
-	_ = f.control.SetWriteDeadline(time.Now().Add(writeTime))
-	n, err := f.w.Write(b)
-	if err == nil {
-		err = f.control.Flush()
+	if err := f.write(b); err != nil {
+		return 0, err
 	}
-	return n, err
+	err := f.control.Flush()
+	// A deadline that passes while nothing is written would end a stream of HTTP/2.
+	_ = f.control.SetWriteDeadline(time.Time{})
+	return len(b), err
 }

@@ -77,8 +77,8 @@ func protocol(meta value.Value, session string) string {
 	return session
 }
 
-// read takes down in r what a message asks for, and gives the text of it that
-// the library gets: a call's without the arguments.
+// read takes down in r what a message asks for, and gives the text that the
+// library gets of it.
 func (p *published) read(m message, r *Request, of *session) (text []byte, _ *rpcError) {
 	r.Method, r.ID, r.Meta = m.method, m.id, m.params.Get("_meta")
 	r.Protocol = protocol(r.Meta, of.ProtocolVersion())
@@ -86,7 +86,7 @@ func (p *published) read(m message, r *Request, of *session) (text []byte, _ *rp
 		r.uri = m.params.Get("uri").Str()
 	}
 	if m.method != string(mcp.MethodToolsCall) {
-		return m.whole.Append(nil), nil
+		return m.forLibrary(), nil
 	}
 	call, rpcErr := m.call()
 	if _, known := slices.BinarySearch(p.names, call.name); rpcErr == nil && !known {
@@ -97,7 +97,10 @@ func (p *published) read(m message, r *Request, of *session) (text []byte, _ *rp
 	if rpcErr == nil {
 		rpcErr = p.scopes.check(r)
 	}
-	return call.slim, rpcErr
+	if rpcErr != nil {
+		return nil, rpcErr
+	}
+	return m.forLibrary(), nil
 }
 
 // observed tells of a request.

@@ -11,17 +11,17 @@ import (
 // session is one client: of a pair of pipes, of an HTTP session, or of a single
 // request. The library records in it what the client said about itself.
 type session struct {
-	id            string
-	notifications chan mcp.JSONRPCNotification
+	id string
 
-	mu           sync.RWMutex
-	initialized  bool
-	version      string
-	client       mcp.Implementation
-	capabilities mcp.ClientCapabilities
-	filter       mcp.SubscriptionFilter
-	subscribed   bool
-	level        mcp.LoggingLevel // empty until the client sets one
+	mu            sync.RWMutex
+	notifications chan mcp.JSONRPCNotification // nil until the library has some
+	initialized   bool
+	version       string
+	client        mcp.Implementation
+	capabilities  mcp.ClientCapabilities
+	filter        mcp.SubscriptionFilter
+	subscribed    bool
+	level         mcp.LoggingLevel // empty until the client sets one
 }
 
 var (
@@ -32,12 +32,19 @@ var (
 )
 
 func newSession(id string) *session {
-	return &session{id: id, notifications: make(chan mcp.JSONRPCNotification, 64)}
+	return &session{id: id}
 }
 
 func (s *session) SessionID() string { return s.id }
 
-func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notifications }
+func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.notifications == nil {
+		s.notifications = make(chan mcp.JSONRPCNotification, 64)
+	}
+	return s.notifications
+}
 
 func (s *session) Initialize() {
 	s.mu.Lock()
@@ -114,9 +121,12 @@ func (s *session) SetLogLevel(level mcp.LoggingLevel) {
 // drain sends what the library told the session while it handled a request, so
 // that it arrives before the request's answer.
 func (s *session) drain(log *slog.Logger, send func([]byte)) {
+	s.mu.RLock()
+	notifications := s.notifications
+	s.mu.RUnlock()
 	for {
 		select {
-		case n := <-s.notifications:
+		case n := <-notifications:
 			encoded, err := appendJSON(nil, n)
 			if err != nil {
 				log.Error("a notification cannot be encoded", "method", n.Method, "error", err)

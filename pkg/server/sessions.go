@@ -21,6 +21,7 @@ type sessions struct {
 	mu     sync.Mutex
 	closed bool
 	byID   map[string]*httpSession
+	held   map[string]int // sessions by caller
 }
 
 // httpSession is one of them.
@@ -39,17 +40,19 @@ type httpSession struct {
 func (s *sessions) create(ctx context.Context, caller string) (*httpSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.byID) >= s.most {
+	// Where callers are told apart none keeps the others out.
+	if s.closed || len(s.byID) >= s.most || caller != "" && s.held[caller] >= (s.most+1)/2 {
 		return nil, errTooMany
 	}
 	if s.byID == nil {
-		s.byID = map[string]*httpSession{}
+		s.byID, s.held = map[string]*httpSession{}, map[string]int{}
 	}
 	made := &httpSession{session: newSession(rand.Text()), caller: caller, users: 1, ended: func(error) {}}
 	if s.began != nil {
 		made.ended = s.began(context.WithoutCancel(ctx))
 	}
 	s.byID[made.id] = made
+	s.held[caller]++
 	return made, nil
 }
 
@@ -113,6 +116,9 @@ func (s *sessions) close() {
 
 func (s *sessions) forget(one *httpSession) {
 	delete(s.byID, one.id)
+	if s.held[one.caller]--; s.held[one.caller] == 0 {
+		delete(s.held, one.caller)
+	}
 	if one.timer != nil {
 		one.timer.Stop()
 	}

@@ -22,11 +22,12 @@ const shutdownGrace = 3 * time.Second
 //
 // When ctx is done, running calls are cancelled with its cause and answered,
 // and the cause is returned; a reader that is blocked on in is left behind. An
-// error of in or out is wrapped and returned.
+// error of in or out is wrapped and returned; 256 MiB of answers that nobody
+// reads are such an error.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := newConn(ctx, s, newOutbox(out, func(err error) {
+	c := newConn(ctx, s, newOutbox(out, maxUnread, func(err error) {
 		cancel(fmt.Errorf("writing to the client: %w", err))
 	}))
 	defer s.audience.join(c.wants, c.notify)()
