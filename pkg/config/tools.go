@@ -65,14 +65,7 @@ func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 		d.icons(icons, owner)
 		t.Icons = icons.Value()
 	}
-	if scopes := d.optional(n, "requiredScopes", List); scopes != nil {
-		t.RequiredScopes = d.strings(scopes, "requiredScopes")
-		for _, s := range scopes.Items() {
-			if s.IsString() && !IsScope(s.Text().String()) {
-				d.report(noScope(s, "requiredScopes"))
-			}
-		}
-	}
+	t.RequiredScopes = d.requiredScopes(n, owner)
 	d.toolNodes(n, t, owner, root)
 	return t
 }

@@ -37,6 +37,7 @@ const (
 	CodeServerIncomplete = "incomplete-server"
 	CodePassthrough      = "token-passthrough"
 	CodeLiteralToken     = "literal-token"
+	CodeUnheldScope      = "unheld-scope"
 )
 
 // CodeInfo describes one code: what it is about, in one sentence without a full
@@ -83,6 +84,7 @@ var fileCodes = []CodeInfo{
 	{CodeServerIncomplete, Error, "An upstream server has neither a command nor a url"},
 	{CodePassthrough, Error, "The caller's own token would be passed on to an upstream server"},
 	{CodeLiteralToken, Warning, "The token of a caller is written in the file"},
+	{CodeUnheldScope, Warning, "A tool needs a scope that no caller has"},
 }
 
 // Codes of what the servers themselves say.
