@@ -53,23 +53,6 @@ func BenchmarkEval(b *testing.B) {
 	})
 }
 
-// BenchmarkEvalParallel shows with -cpu 1,2,4 how evaluations of one
-// expression scale.
-func BenchmarkEvalParallel(b *testing.B) {
-	eachCase(b, func(b *testing.B, _ bench.Case, e *jsonata.Expr, data value.Value) {
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			ctx := context.Background()
-			for pb.Next() {
-				if _, err := e.Eval(ctx, data, nil); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	})
-}
-
 func TestAPathAllocatesNothing(t *testing.T) {
 	data, err := value.Parse(`{"entry":{"directory":"/srv","list":[1,2],"n":null}}`)
 	if err != nil {

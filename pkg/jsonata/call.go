@@ -263,7 +263,7 @@ func (n *callNode) sequence(ev *evaluator, f *frame, in, context value.Value) (v
 	}
 	top := len(ev.stack)
 	// A signature may append what was left out.
-	ev.reserve()
+	ev.extend(spareArgs)
 	if n.scope != nil {
 		ev.site = site{n.scope, f, in}
 	}
@@ -271,20 +271,9 @@ func (n *callNode) sequence(ev *evaluator, f *frame, in, context value.Value) (v
 	if err != nil {
 		return value.Undef, err.at(n.off, n.token)
 	}
-	clear(ev.stack[base:])
-	ev.stack = ev.stack[:base]
+	ev.drop(base)
 	ev.leave()
 	return v, nil
-}
-
-// reserve adds the room for such arguments. What lies behind the top of the
-// stack is always undefined.
-func (ev *evaluator) reserve() {
-	if top := len(ev.stack) + spareArgs; top <= cap(ev.stack) {
-		ev.stack = ev.stack[:top]
-		return
-	}
-	ev.stack = append(ev.stack, make([]value.Value, spareArgs)...)
 }
 
 // tailNode is a call whose value is that of the function around it.
@@ -316,8 +305,7 @@ func (n *tailNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	if err != nil {
 		return value.Undef, err.at(call.off, call.token)
 	}
-	clear(ev.stack[base:])
-	ev.stack = ev.stack[:base]
+	ev.drop(base)
 	ev.leave()
 	ev.tail, ev.tailFrame = c, g
 	return value.Undef, nil

@@ -26,6 +26,7 @@ type evaluator struct {
 	steps  int64 // steps left after that
 
 	stack  []value.Value // arguments of the calls in progress
+	places []int32       // of items that are sorted or grouped
 	frames []*frame      // frames to be used again
 
 	// A call in tail position is left here for the loop that runs the
@@ -87,23 +88,20 @@ func newEvaluator(ctx context.Context, opts *Options) *evaluator {
 	return ev
 }
 
-// What a pooled evaluator keeps at most.
-const (
-	keptStack  = 1 << 14
-	keptFrames = 256
-)
-
 // free gives the evaluator back after an evaluation that succeeded: its stack
 // and its frames are empty. One that failed is left to the collector.
 func (ev *evaluator) free() {
-	stack, frames := ev.stack[:0], ev.frames
-	if cap(stack) > keptStack {
+	stack, places, frames := ev.stack[:0], ev.places[:0], ev.frames
+	if cap(stack) > 2*keptStack {
 		stack = nil
+	}
+	if cap(places) > 2*keptNumbers {
+		places = nil
 	}
 	if len(frames) > keptFrames {
 		frames = nil
 	}
-	*ev = evaluator{stack: stack, frames: frames, idle: ev.idle}
+	*ev = evaluator{stack: stack, places: places, frames: frames, idle: ev.idle}
 	evaluators.Put(ev)
 }
 

@@ -200,8 +200,7 @@ func (p *postNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 		filtered = true
 	}
 	if p.group != nil {
-		var one [1]value.Value
-		return p.group.eval(ev, f, stream{v, v.Kind() == value.Array}.items(&one))
+		return p.group.eval(ev, f, stream{v, v.Kind() == value.Array})
 	}
 	if p.keep {
 		switch {

@@ -182,18 +182,12 @@ func fnSort(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	} else if !allOf(elems, value.Number) && !allOf(elems, value.String) {
 		return value.Undef, newError("D3070", -1, details{})
 	}
-	if err := ev.meter(48 * len(elems)); err != nil {
-		return value.Undef, err
-	}
-	order, err := mergeSort(ev, len(elems), swap)
-	if err != nil {
+	if err := ev.cells(0, len(elems)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, len(elems))
-	for i, at := range order {
-		out[i] = elems[at]
-	}
-	return value.FromArray(out), nil
+	err := mergeSort(ev, len(elems), swap, func(i, at int) { out[i] = elems[at] })
+	return value.FromArray(out), err
 }
 
 // truthy is JavaScript's idea of what counts as true, which $sort has of the

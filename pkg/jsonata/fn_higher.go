@@ -155,8 +155,7 @@ func (ev *evaluator) unstack(base int) (value.Value, *Error) {
 	}
 	out := make([]value.Value, len(kept))
 	copy(out, kept)
-	clear(kept)
-	ev.stack = ev.stack[:base]
+	ev.drop(base)
 	return sequence(out), nil
 }
 

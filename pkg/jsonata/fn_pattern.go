@@ -31,14 +31,14 @@ func fnMatch(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		if !ok {
 			break
 		}
-		if err := ev.meter(240); err != nil {
+		if err := ev.meter(matchBytes); err != nil {
 			return value.Undef, err
 		}
-		out = append(out, value.FromEntries([]value.Entry{
-			{Key: "match", Value: m.match()},
-			{Key: "index", Value: m.start()},
-			{Key: "groups", Value: m.groups()},
-		}))
+		parts := new(matchParts)
+		if out == nil {
+			out = parts.only[:0]
+		}
+		out = append(out, parts.object(m))
 		if limit >= 0 && float64(len(out)) >= limit {
 			if err := m.last(); err != nil {
 				return value.Undef, err
@@ -47,6 +47,25 @@ func fnMatch(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	}
 	m.end()
 	return sequence(out), nil
+}
+
+// matchParts is the memory of a match as $match tells it, and of the list of
+// matches, which is mostly of one.
+type matchParts struct {
+	only    [1]value.Value
+	entries [3]value.Entry
+	groups  [4]value.Value
+}
+
+const matchBytes = 240
+
+func (p *matchParts) object(m *matches) value.Value {
+	p.entries = [...]value.Entry{
+		{Key: "match", Value: m.match()},
+		{Key: "index", Value: m.start()},
+		{Key: "groups", Value: m.groups(p.groups[:0])},
+	}
+	return value.FromEntries(p.entries[:])
 }
 
 func fnContains(ev *evaluator, args []value.Value) (value.Value, *Error) {

@@ -109,7 +109,7 @@ func (m *matches) replaced(out []byte, fn callable) ([]byte, *Error) {
 			{Key: "match", Value: m.match()},
 			{Key: "start", Value: m.start()},
 			{Key: "end", Value: value.FromFloat(float64(m.fast.sc.End()))},
-			{Key: "groups", Value: m.groups()},
+			{Key: "groups", Value: m.groups(nil)},
 			{Key: "next", Value: value.FromFunc(m.fast)},
 		})
 	}
@@ -146,7 +146,7 @@ func (m *matches) substitute(out []byte, with string) []byte {
 			continue
 		}
 		if !known {
-			groups, known = m.groups().Elems(), true
+			groups, known = m.groups(nil).Elems(), true
 		}
 		index, width := groupNumber(with, len(groups))
 		if width == 0 {

@@ -21,8 +21,7 @@ type member struct {
 type objectNode struct{ group *groupNode }
 
 func (n *objectNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
-	var one [1]value.Value
-	return n.group.eval(ev, f, stream{in, in.Kind() == value.Array}.items(&one))
+	return n.group.eval(ev, f, stream{in, in.Kind() == value.Array})
 }
 
 // bucket is one key of a grouping and the items that gave it. Items are counted
@@ -30,9 +29,9 @@ func (n *objectNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value,
 type bucket struct {
 	key    string
 	member int
-	at     int           // in the list of buckets
 	count  int           // items that are not undefined
 	size   int           // those, arrays flattened
+	nested bool          // there are arrays among them
 	item   value.Value   // the first of them
 	items  []value.Value // all of them, where there are several
 }
@@ -43,6 +42,7 @@ func (b *bucket) note(item value.Value) {
 		return
 	case value.Array:
 		b.size += item.Len()
+		b.nested = true
 	default:
 		b.size++
 	}
@@ -51,15 +51,23 @@ func (b *bucket) note(item value.Value) {
 	}
 }
 
-// reserve makes room for the items of a bucket.
-func (b *bucket) reserve(ev *evaluator) *Error {
-	if b.count < 2 {
-		return nil
+// reserve makes room for the items of buckets.
+func reserve(ev *evaluator, buckets []bucket) *Error {
+	size := 0
+	for i := range buckets {
+		if buckets[i].count > 1 {
+			size += buckets[i].size
+			if err := ev.cells(0, buckets[i].size); err != nil {
+				return err
+			}
+		}
 	}
-	if err := ev.cells(0, b.size); err != nil {
-		return err
+	room := make([]value.Value, size)
+	for i := range buckets {
+		if b := &buckets[i]; b.count > 1 {
+			b.items, room = room[:0:b.size], room[b.size:]
+		}
 	}
-	b.items = make([]value.Value, 0, b.size)
 	return nil
 }
 
@@ -85,25 +93,58 @@ func (b *bucket) context() value.Value {
 	return b.item
 }
 
-func (g *groupNode) eval(ev *evaluator, f *frame, items []value.Value) (value.Value, *Error) {
+func (g *groupNode) eval(ev *evaluator, f *frame, in stream) (value.Value, *Error) {
 	if err := ev.enter(g.off); err != nil {
 		return value.Undef, err
 	}
-	if len(items) == 0 {
-		items = []value.Value{value.Undef}
+	if in.many {
+		switch elems := in.v.Elems(); len(elems) {
+		case 0:
+			in = stream{}
+		case 1:
+			in = stream{v: elems[0]}
+		}
 	}
 	var v value.Value
 	var err *Error
-	if len(items) == 1 && g.constant {
-		v, err = g.plain(ev, f, items[0])
-	} else {
-		v, err = g.buckets(ev, f, items)
+	switch {
+	case !g.constant:
+		var one [1]value.Value
+		v, err = g.buckets(ev, f, in.items(&one))
+	case in.many:
+		if in.v, err = joinItems(ev, in.v.Elems()); err == nil {
+			v, err = g.plain(ev, f, in.v)
+		}
+	default:
+		v, err = g.plain(ev, f, in.v)
 	}
 	ev.leave()
 	return v, err
 }
 
-// plain is for the usual object constructor: one item, fixed keys.
+// joinItems returns the context that items of one key make together.
+func joinItems(ev *evaluator, items []value.Value) (value.Value, *Error) {
+	if err := ev.spend(len(items) >> 3); err != nil {
+		return value.Undef, err
+	}
+	var all [1]bucket
+	b := &all[0]
+	for _, item := range items {
+		b.note(item)
+	}
+	if b.count == len(items) && !b.nested {
+		return value.FromArray(items), nil // they never change
+	}
+	if err := reserve(ev, all[:]); err != nil {
+		return value.Undef, err
+	}
+	for _, item := range items {
+		b.gather(item)
+	}
+	return b.context(), nil
+}
+
+// plain is for the usual object constructor: one context, fixed keys.
 func (g *groupNode) plain(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
 	if err := ev.construct(2 * len(g.members)); err != nil {
 		return value.Undef, err
@@ -130,18 +171,15 @@ func (ev *evaluator) construct(cells int) *Error {
 
 func (g *groupNode) buckets(ev *evaluator, f *frame, items []value.Value) (value.Value, *Error) {
 	var set bucketSet
-	var owners []int32 // the bucket of each item and member, -1 for none
-	if len(items) > 1 {
-		if err := ev.meter(4 * len(items) * len(g.members)); err != nil {
-			return value.Undef, err
-		}
-		owners = make([]int32, len(items)*len(g.members))
+	// The bucket of each item and member, -1 for none.
+	owners, base, err := ev.numbers(len(items) * len(g.members))
+	if err != nil {
+		return value.Undef, err
 	}
 	for k, item := range items {
 		for i := range g.members {
-			if owners != nil {
-				owners[k*len(g.members)+i] = -1
-			}
+			owner := &owners[k*len(g.members)+i]
+			*owner = -1
 			key, ok, err := g.members[i].keyFor(ev, f, item)
 			if err != nil {
 				return value.Undef, err
@@ -149,31 +187,29 @@ func (g *groupNode) buckets(ev *evaluator, f *frame, items []value.Value) (value
 			if !ok {
 				continue
 			}
-			b, err := set.get(ev, key, i, g.members[i].off)
+			at, err := set.get(ev, key, i, g.members[i].off)
 			if err != nil {
 				return value.Undef, err
 			}
-			b.note(item)
-			if owners != nil {
-				owners[k*len(g.members)+i] = int32(b.at)
-			}
+			set.list[at].note(item)
+			*owner = int32(at)
 		}
 	}
-	for _, b := range set.list {
-		if err := b.reserve(ev); err != nil {
-			return value.Undef, err
-		}
+	if err := reserve(ev, set.list); err != nil {
+		return value.Undef, err
 	}
 	for i, at := range owners {
 		if at >= 0 {
 			set.list[at].gather(items[i/len(g.members)])
 		}
 	}
+	ev.dropNumbers(base)
 	if err := ev.construct(2 * len(set.list)); err != nil {
 		return value.Undef, err
 	}
 	entries := make([]value.Entry, 0, len(set.list))
-	for _, b := range set.list {
+	for i := range set.list {
+		b := &set.list[i]
 		v, err := g.members[b.member].value.eval(ev, f, b.context())
 		if err != nil {
 			return value.Undef, err
@@ -203,41 +239,47 @@ func (m *member) keyFor(ev *evaluator, f *frame, item value.Value) (string, bool
 
 // bucketSet finds buckets by key and keeps their order.
 type bucketSet struct {
-	list  []*bucket
-	index map[string]*bucket
+	list  []bucket
+	index map[string]int // once there are many
 }
 
-func (s *bucketSet) get(ev *evaluator, key string, member, off int) (*bucket, *Error) {
-	var found *bucket
+// find returns the place of a key, or -1.
+func (s *bucketSet) find(key string) int {
 	if s.index != nil {
-		found = s.index[key]
-	} else {
-		for _, b := range s.list {
-			if b.key == key {
-				found = b
-				break
-			}
+		if at, ok := s.index[key]; ok {
+			return at
+		}
+		return -1
+	}
+	for i := range s.list {
+		if s.list[i].key == key {
+			return i
 		}
 	}
-	if found != nil {
-		if found.member != member {
-			return nil, newError("D1009", off, details{value: value.FromString(key)})
+	return -1
+}
+
+// get returns the place of the bucket of a key that a member gave.
+func (s *bucketSet) get(ev *evaluator, key string, member, off int) (int, *Error) {
+	if at := s.find(key); at >= 0 {
+		if s.list[at].member != member {
+			return 0, newError("D1009", off, details{value: value.FromString(key)})
 		}
-		return found, nil
+		return at, nil
 	}
-	if err := ev.meter(160); err != nil {
-		return nil, err
+	if err := ev.meter(320); err != nil {
+		return 0, err
 	}
-	b := &bucket{key: key, member: member, at: len(s.list)}
-	s.list = append(s.list, b)
+	at := len(s.list)
+	s.list = append(s.list, bucket{key: key, member: member})
 	switch {
 	case s.index != nil:
-		s.index[key] = b
-	case len(s.list) > 8:
-		s.index = make(map[string]*bucket, 32)
-		for _, b := range s.list {
-			s.index[b.key] = b
+		s.index[key] = at
+	case at == 16:
+		s.index = make(map[string]int, 64)
+		for i := range s.list {
+			s.index[s.list[i].key] = i
 		}
 	}
-	return b, nil
+	return at, nil
 }

@@ -37,7 +37,8 @@ func (c *Call) Context() value.Value { return inner(c.context) }
 func (c *Call) Data() any { return c.data }
 
 // Apply calls a function that was given as an argument. The error is an
-// *[Error] and should be returned as it is.
+// *[Error]; a function that does not return it goes on as if the call had
+// given nothing.
 func (c *Call) Apply(fn value.Value, args ...value.Value) (value.Value, error) {
 	if c.ev == nil {
 		return value.Undef, newError("U1002", -1, details{text: "a call was used after its function had returned"})
@@ -46,8 +47,15 @@ func (c *Call) Apply(fn value.Value, args ...value.Value) (value.Value, error) {
 	if f == nil {
 		return value.Undef, newError("T1006", -1, details{token: shown(fn)})
 	}
-	v, err := c.ev.apply(f, args)
+	ev := c.ev
+	before := *ev
+	v, err := ev.apply(f, args)
 	if err != nil {
+		// The function may go on in spite of the error.
+		ev.levels, ev.context = before.levels, before.context
+		ev.tail, ev.tailFrame = nil, nil
+		ev.drop(len(before.stack))
+		ev.dropNumbers(len(before.places))
 		return value.Undef, err
 	}
 	return unwrap(v), nil

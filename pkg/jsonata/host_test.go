@@ -123,3 +123,32 @@ func TestOneExpressionInManyGoroutinesGivesEachItsOwn(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestAFunctionThatGoesOnAfterAnErrorFindsTheEvaluationAsItWas(t *testing.T) {
+	e, err := Compile(`(
+		$bad := function($x){ $sort([$x, 1, 2], function($l, $r){ $map([1], function($y){ $filter([$l, $r], function($z){ $error("no") }) }) }) };
+		$f := function($x, $i){ $try($bad, $i) };
+		{
+			"direct": $filter([1..5], $try(?, ?)),
+			"kept": $filter([5, 6, 7], function($x){ $not($exists($try($bad, $x))) }),
+			"sorted": [3, 1, 2]^($try($bad, $) = 1 ? 0 : $),
+			"grouped": [1, 2, 1]{$string($) & $string($try($bad, $)): $count($)},
+			"deep": $count($map([1..30000], function($x){ $try($bad, $x) = 1 ? $x : 1 }))
+		}
+	)`, WithFunctions(Function{Name: "try", Call: func(c *Call, args []value.Value) (value.Value, error) {
+		if v, err := c.Apply(args[0], args[1:]...); err == nil {
+			return v, nil
+		}
+		return value.Undef, nil
+	}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Eval(context.Background(), value.Undef, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"kept":[5,6,7],"sorted":[1,2,3],"grouped":{"1":2,"2":1},"deep":30000}`; got.JSON() != want {
+		t.Errorf("got %s, want %s", got.JSON(), want)
+	}
+}

@@ -92,19 +92,25 @@ func (n *nextMatch) find(ev *evaluator) (value.Value, *Error) {
 		{Key: "match", Value: value.FromString(n.sc.Match())},
 		{Key: "start", Value: value.FromFloat(float64(n.sc.Start()))},
 		{Key: "end", Value: value.FromFloat(float64(n.sc.End()))},
-		{Key: "groups", Value: value.FromArray(n.groups())},
+		{Key: "groups", Value: n.groups(nil)},
 		{Key: "next", Value: value.FromFunc(n)},
 	}), nil
 }
 
-func (n *nextMatch) groups() []value.Value {
-	out := make([]value.Value, n.re.Groups())
-	for i := range out {
+// groups returns what the groups of the match hold, in room where that is
+// enough.
+func (n *nextMatch) groups(room []value.Value) value.Value {
+	count := n.re.Groups()
+	if count > cap(room) {
+		room = make([]value.Value, count)
+	}
+	room = room[:count]
+	for i := range room {
 		if g, ok := n.sc.Group(i + 1); ok {
-			out[i] = value.FromString(g)
+			room[i] = value.FromString(g)
 		}
 	}
-	return out
+	return value.FromArray(room)
 }
 
 // matches walks through the matches of a pattern in a text.
@@ -175,9 +181,9 @@ func (m *matches) next() (bool, *Error) {
 	return true, nil
 }
 
-func (m *matches) groups() value.Value {
+func (m *matches) groups(room []value.Value) value.Value {
 	if m.fast != nil {
-		return value.FromArray(m.fast.groups())
+		return m.fast.groups(room)
 	}
 	return m.object.Get("groups")
 }

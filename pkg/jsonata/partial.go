@@ -82,13 +82,12 @@ func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.
 		}
 	}
 	top := len(ev.stack)
-	ev.reserve()
+	ev.extend(spareArgs)
 	v, err := p.fn.call(ev, ev.stack[base:top:top+spareArgs], value.Undef)
 	if err != nil {
 		return value.Undef, err.at(p.off, p.token)
 	}
-	clear(ev.stack[base:])
-	ev.stack = ev.stack[:base]
+	ev.drop(base)
 	ev.leave()
 	return v, nil
 }
@@ -123,13 +122,12 @@ func (n *applyNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	}
 	base := len(ev.stack)
 	ev.stack = append(ev.stack, l)
-	ev.reserve()
+	ev.extend(spareArgs)
 	v, err := fn.call(ev, ev.stack[base:base+1:base+1+spareArgs], value.NullValue)
 	if err != nil {
 		return value.Undef, err.at(n.off, n.token)
 	}
-	clear(ev.stack[base:])
-	ev.stack = ev.stack[:base]
+	ev.drop(base)
 	ev.leave()
 	if n.raw {
 		return v, nil

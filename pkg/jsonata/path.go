@@ -192,8 +192,7 @@ func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 		if empty {
 			s = stream{}
 		}
-		var one [1]value.Value
-		return p.group.eval(ev, f, s.items(&one))
+		return p.group.eval(ev, f, s)
 	}
 	return p.finish(s), nil
 }

@@ -24,40 +24,40 @@ func (s *sortNode) run(ev *evaluator, f *frame, in stream) (value.Value, *Error)
 		}
 		return value.FromArray([]value.Value{in.v}).WithFlags(value.Sequence), nil
 	}
-	order, err := s.order(ev, len(items), func(i int, key node) (value.Value, *Error) {
-		return key.eval(ev, f, items[i])
-	})
-	if err != nil {
+	if err := ev.cells(0, len(items)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, len(items))
-	for i, at := range order {
-		out[i] = items[at]
-	}
-	return value.FromArray(out), nil
+	err := s.order(ev, len(items), func(i int, key node) (value.Value, *Error) {
+		return key.eval(ev, f, items[i])
+	}, func(i, at int) { out[i] = items[at] })
+	return value.FromArray(out), err
 }
 
-// order returns the indices of n items in their order. Keys are evaluated
-// when a comparison first needs them, and once.
-func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value.Value, *Error)) ([]int, *Error) {
-	if err := ev.meter(32 * n * (1 + len(s.terms))); err != nil {
-		return nil, err
+// noKey is the key of an item that has none, where undefined is a key that is
+// not known yet.
+var noKey = value.FromArray(nil).WithFlags(value.Tuple)
+
+// order puts n items in their order: place is told which item comes where.
+// Keys are evaluated when a comparison first needs them, and once.
+func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value.Value, *Error), place func(i, at int)) *Error {
+	keys, base, err := ev.scratch(n * len(s.terms))
+	if err != nil {
+		return err
 	}
-	type key struct {
-		v     value.Value
-		known bool
-	}
-	keys := make([]key, n*len(s.terms))
 	get := func(term, i int) (value.Value, *Error) {
 		k := &keys[term*n+i]
-		if !k.known {
+		if k.IsUndefined() {
 			v, err := eval(i, s.terms[term].node)
 			if err != nil {
 				return v, err
 			}
-			k.v, k.known = v, true
+			if v.IsUndefined() {
+				v = noKey
+			}
+			*k = v
 		}
-		return k.v, nil
+		return *k, nil
 	}
 	from := func(t, a, b int) (bool, *Error) {
 		for ; t < len(s.terms); t++ {
@@ -76,51 +76,48 @@ func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value
 		}
 		return false, nil
 	}
+	swap := func(a, b int) (bool, *Error) { return from(0, a, b) }
 	// Every item's first key is needed. Where that is a plain path, nothing can
 	// tell that all are looked up before the first comparison.
 	if _, plain := s.terms[0].node.(*fieldsNode); plain {
-		kind := value.Undefined
 		for i := range n {
-			v, err := get(0, i)
-			if err != nil {
-				return nil, err
-			}
-			if k := v.Kind(); i == 0 {
-				kind = k
-			} else if k != kind {
-				kind = value.Undefined
-				break
+			if _, err := get(0, i); err != nil {
+				return err
 			}
 		}
-		descending := s.terms[0].descending
-		switch kind {
-		case value.Number:
-			return mergeSort(ev, n, func(a, b int) (bool, *Error) {
-				x, y := keys[a].v.Float(), keys[b].v.Float()
+		first, descending := keys[:n], s.terms[0].descending
+		switch {
+		case allOf(first, value.Number):
+			swap = func(a, b int) (bool, *Error) {
+				x, y := first[a].Float(), first[b].Float()
 				if x < y || x > y {
 					return (x > y) != descending, nil
 				}
 				return from(0, a, b)
-			})
-		case value.String:
-			return mergeSort(ev, n, func(a, b int) (bool, *Error) {
-				if c := value.CompareStrings(keys[a].v.Str(), keys[b].v.Str()); c != 0 {
+			}
+		case allOf(first, value.String):
+			swap = func(a, b int) (bool, *Error) {
+				if c := value.CompareStrings(first[a].Str(), first[b].Str()); c != 0 {
 					return (c > 0) != descending, nil
 				}
 				return from(1, a, b)
-			})
+			}
 		}
 	}
-	return mergeSort(ev, n, func(a, b int) (bool, *Error) { return from(0, a, b) })
+	if err := mergeSort(ev, n, swap, place); err != nil {
+		return err
+	}
+	ev.drop(base)
+	return nil
 }
 
 // compare orders two keys; what is undefined comes last.
 func (k *sortKey) compare(x, y value.Value) (int, *Error) {
-	if x.IsUndefined() || y.IsUndefined() {
+	if none, other := x.Flags() == value.Tuple, y.Flags() == value.Tuple; none || other {
 		switch {
-		case !y.IsUndefined():
+		case !other:
 			return 1, nil
-		case !x.IsUndefined():
+		case !none:
 			return -1, nil
 		}
 		return 0, nil
@@ -155,19 +152,29 @@ func order(x, y value.Value) int {
 	return 1
 }
 
-// mergeSort returns the indices of n items sorted stably; swap says that a
-// must come after b. The order of comparisons is fixed, so that which error
-// comes first does not depend on chance.
-func mergeSort(ev *evaluator, n int, swap func(a, b int) (bool, *Error)) ([]int, *Error) {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
+// mergeSort sorts n items stably and tells place which item comes where; swap
+// says that a must come after b. The order of comparisons is fixed, so that
+// which error comes first does not depend on chance.
+func mergeSort(ev *evaluator, n int, swap func(a, b int) (bool, *Error), place func(i, at int)) *Error {
+	room, base, err := ev.numbers(2 * n)
+	if err != nil {
+		return err
 	}
-	spare := make([]int, n)
-	return list, mergeRuns(ev, list, spare, swap)
+	list, spare := room[:n], room[n:]
+	for i := range list {
+		list[i] = int32(i)
+	}
+	if err := mergeRuns(ev, list, spare, swap); err != nil {
+		return err
+	}
+	for i, at := range list {
+		place(i, int(at))
+	}
+	ev.dropNumbers(base)
+	return nil
 }
 
-func mergeRuns(ev *evaluator, list, spare []int, swap func(a, b int) (bool, *Error)) *Error {
+func mergeRuns(ev *evaluator, list, spare []int32, swap func(a, b int) (bool, *Error)) *Error {
 	if len(list) < 2 {
 		return nil
 	}
@@ -178,26 +185,27 @@ func mergeRuns(ev *evaluator, list, spare []int, swap func(a, b int) (bool, *Err
 	if err := mergeRuns(ev, list[mid:], spare[mid:], swap); err != nil {
 		return err
 	}
-	l, r := list[:mid], list[mid:]
-	out := spare[:0]
+	// The left half waits in spare while both are merged into list.
+	l, r := spare[:mid], list[mid:]
+	copy(l, list)
+	if err := ev.spend(len(list)); err != nil {
+		return err
+	}
+	at := 0
 	for len(l) > 0 && len(r) > 0 {
-		if err := ev.spend(1); err != nil {
-			return err
-		}
-		take, err := swap(l[0], r[0])
+		take, err := swap(int(l[0]), int(r[0]))
 		if err != nil {
 			return err
 		}
 		if take {
-			out = append(out, r[0])
+			list[at] = r[0]
 			r = r[1:]
 		} else {
-			out = append(out, l[0])
+			list[at] = l[0]
 			l = l[1:]
 		}
+		at++
 	}
-	out = append(out, l...)
-	out = append(out, r...)
-	copy(list, out)
+	copy(list[at:], l)
 	return nil
 }

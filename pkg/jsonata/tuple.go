@@ -119,8 +119,7 @@ func (p *pathNode) evalTuples(ev *evaluator, f *frame, in value.Value) (value.Va
 		if empty {
 			s = stream{}
 		}
-		var one [1]value.Value
-		return p.group.eval(ev, p.tuples.blank(ev, f), s.items(&one))
+		return p.group.eval(ev, p.tuples.blank(ev, f), s)
 	}
 	if isTuples {
 		out := make([]value.Value, len(ts))
@@ -222,15 +221,15 @@ func (tp *tuple) bind(t *tupleScope, i int, v value.Value) {
 func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]tuple, *Error) {
 	t := p.tuples
 	if st.kind == stepSort {
-		order, err := st.sort.order(ev, len(in), func(i int, key node) (value.Value, *Error) {
-			return key.eval(ev, t.enter(ev, f, &in[i]), in[i].at)
-		})
-		if err != nil {
+		if err := ev.meter(48 * len(in)); err != nil {
 			return nil, err
 		}
 		out := make([]tuple, len(in))
-		for i, at := range order {
-			out[i] = in[at]
+		err := st.sort.order(ev, len(in), func(i int, key node) (value.Value, *Error) {
+			return key.eval(ev, t.enter(ev, f, &in[i]), in[i].at)
+		}, func(i, at int) { out[i] = in[at] })
+		if err != nil {
+			return nil, err
 		}
 		return p.stages(ev, f, st.filters, out)
 	}

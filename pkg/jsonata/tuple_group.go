@@ -9,7 +9,7 @@ func (g *groupNode) evalTuples(ev *evaluator, f *frame, t *tupleScope, ts []tupl
 		return value.Undef, err
 	}
 	var set bucketSet
-	members := map[*bucket][]int{}
+	var members [][]int // of each bucket, the tuples
 	for i := range ts {
 		for m := range g.members {
 			key, ok, err := g.members[m].keyFor(ev, t.enter(ev, f, &ts[i]), ts[i].at)
@@ -19,19 +19,23 @@ func (g *groupNode) evalTuples(ev *evaluator, f *frame, t *tupleScope, ts []tupl
 			if !ok {
 				continue
 			}
-			b, err := set.get(ev, key, m, g.members[m].off)
+			at, err := set.get(ev, key, m, g.members[m].off)
 			if err != nil {
 				return value.Undef, err
 			}
-			members[b] = append(members[b], i)
+			if at == len(members) {
+				members = append(members, nil)
+			}
+			members[at] = append(members[at], i)
 		}
 	}
 	if err := ev.construct(2 * len(set.list)); err != nil {
 		return value.Undef, err
 	}
 	entries := make([]value.Entry, 0, len(set.list))
-	for _, b := range set.list {
-		all, err := merged(ev, ts, members[b], t.size)
+	for i := range set.list {
+		b := &set.list[i]
+		all, err := merged(ev, ts, members[i], t.size)
 		if err != nil {
 			return value.Undef, err
 		}
@@ -57,11 +61,12 @@ func merged(ev *evaluator, ts []tuple, list []int, size int) (tuple, *Error) {
 	}
 	var failed *Error
 	join := func(get func(*tuple) value.Value) value.Value {
-		var b bucket
+		var one [1]bucket
+		b := &one[0]
 		for _, i := range list {
 			b.note(get(&ts[i]))
 		}
-		if err := b.reserve(ev); err != nil {
+		if err := reserve(ev, one[:]); err != nil {
 			failed = err
 			return value.Undef
 		}

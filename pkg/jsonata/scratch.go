@@ -1,0 +1,59 @@
+package jsonata
+
+import "github.com/mcpgraph/mcpgraph/pkg/value"
+
+// What a pooled evaluator keeps at most: values, numbers and frames.
+const (
+	keptStack   = 1 << 14
+	keptNumbers = 1 << 14
+	keptFrames  = 256
+)
+
+// scratch gives n undefined values until drop is called with base. Few come
+// from the top of the stack, which costs no memory of their own.
+func (ev *evaluator) scratch(n int) (room []value.Value, base int, err *Error) {
+	base = len(ev.stack)
+	if n > keptStack {
+		if err := ev.meter(24 * n); err != nil {
+			return nil, 0, err
+		}
+		return make([]value.Value, n), base, nil
+	}
+	ev.extend(n)
+	return ev.stack[base:], base, nil
+}
+
+// extend adds n undefined values to the stack. What lies behind its top is
+// always undefined.
+func (ev *evaluator) extend(n int) {
+	if top := len(ev.stack) + n; top <= cap(ev.stack) {
+		ev.stack = ev.stack[:top]
+		return
+	}
+	ev.stack = append(ev.stack, make([]value.Value, n)...)
+}
+
+// drop takes everything from base on from the stack.
+func (ev *evaluator) drop(base int) {
+	clear(ev.stack[base:])
+	ev.stack = ev.stack[:base]
+}
+
+// numbers is scratch for places of items; their contents are of any kind.
+func (ev *evaluator) numbers(n int) (room []int32, base int, err *Error) {
+	base = len(ev.places)
+	if n > keptNumbers {
+		if err := ev.meter(4 * n); err != nil {
+			return nil, 0, err
+		}
+		return make([]int32, n), base, nil
+	}
+	if cap(ev.places)-base < n {
+		// Whoever holds the old ones goes on with them.
+		ev.places = append(ev.places, make([]int32, n)...)
+	}
+	ev.places = ev.places[:base+n]
+	return ev.places[base:], base, nil
+}
+
+func (ev *evaluator) dropNumbers(base int) { ev.places = ev.places[:base] }
