@@ -18,7 +18,10 @@ func (c *collector) add(ev *evaluator, v value.Value) *Error {
 		return nil
 	}
 	if c.n == 2 {
-		c.seq = make([]value.Value, 0, max(c.room, 4))
+		var err *Error
+		if c.seq, err = room(ev, c.seq, max(c.room, 4), cellBytes); err != nil {
+			return err
+		}
 		if err := c.flatten(ev, c.first); err != nil {
 			return err
 		}
@@ -26,25 +29,13 @@ func (c *collector) add(ev *evaluator, v value.Value) *Error {
 	return c.flatten(ev, v)
 }
 
-func (c *collector) flatten(ev *evaluator, v value.Value) *Error {
+func (c *collector) flatten(ev *evaluator, v value.Value) (err *Error) {
 	if v.Kind() != value.Array || v.Flags()&value.Cons != 0 {
-		if len(c.seq) == cap(c.seq) {
-			if err := ev.grows(len(c.seq)); err != nil {
-				return err
-			}
-		}
-		c.seq = append(c.seq, v)
-		return nil
+		c.seq, err = ev.push(c.seq, v)
+	} else {
+		c.seq, err = ev.pushAll(c.seq, v.Elems())
 	}
-	elems := v.Elems()
-	if err := ev.cells(len(c.seq), len(elems)); err != nil {
-		return err
-	}
-	if err := ev.spend(len(elems) >> 3); err != nil {
-		return err
-	}
-	c.seq = append(c.seq, elems...)
-	return nil
+	return err
 }
 
 // result returns the sequence, or what was the only result.
@@ -93,7 +84,7 @@ func (ev *evaluator) member(item value.Value, name string) (value.Value, *Error)
 	return value.Undef, nil
 }
 
-func (ev *evaluator) members(items []value.Value, name string, out *[]value.Value, depth int) *Error {
+func (ev *evaluator) members(items []value.Value, name string, out *[]value.Value, depth int) (err *Error) {
 	if depth > maxValueDepth {
 		return stopped(-1, "a value is nested too deeply")
 	}
@@ -101,25 +92,20 @@ func (ev *evaluator) members(items []value.Value, name string, out *[]value.Valu
 		return err
 	}
 	for _, item := range items {
-		v := item
 		switch item.Kind() {
 		case value.Object:
-			v = item.Get(name)
-			if v.IsUndefined() {
-				continue
+			switch v := item.Get(name); v.Kind() {
+			case value.Undefined:
+			case value.Array:
+				*out, err = ev.pushAll(*out, v.Elems())
+			default:
+				*out, err = ev.push(*out, v)
 			}
-			if v.Kind() == value.Array {
-				if err := ev.cells(len(*out), v.Len()); err != nil {
-					return err
-				}
-				*out = append(*out, v.Elems()...)
-				continue
-			}
-			*out = append(*out, v)
 		case value.Array:
-			if err := ev.members(item.Elems(), name, out, depth+1); err != nil {
-				return err
-			}
+			err = ev.members(item.Elems(), name, out, depth+1)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

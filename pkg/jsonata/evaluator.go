@@ -2,8 +2,6 @@ package jsonata
 
 import (
 	"context"
-	"runtime"
-	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -41,6 +39,8 @@ type evaluator struct {
 	site site
 
 	metered int64 // bytes since the heap was last looked at
+	made    int64 // bytes before that
+	look    int64 // bytes until the heap is looked at again
 	heap    int64 // bytes of heap that are not this evaluation's, once known
 	built   int   // arrays and objects made by constructors
 
@@ -84,6 +84,7 @@ func newEvaluator(ctx context.Context, opts *Options) *evaluator {
 	}
 	ev.limits = ev.opts.Limits.withDefaults()
 	ev.steps, ev.levels = ev.limits.Steps, ev.limits.Depth
+	ev.look = min(ev.limits.Memory/4, lookEvery)
 	ev.refuel()
 	return ev
 }
@@ -170,74 +171,6 @@ func (ev *evaluator) cancelled(off int) *Error {
 
 func stopped(off int, why string) *Error {
 	return newError("U1001", off, details{text: why})
-}
-
-// Memory is looked at each time an evaluation has taken another meterEvery
-// bytes; it may hold maxHeap bytes that cannot be collected.
-const (
-	meterEvery = 128 << 20
-	maxHeap    = 1 << 30
-)
-
-// meter counts bytes that the evaluation takes.
-func (ev *evaluator) meter(n int) *Error {
-	ev.metered += int64(n)
-	if ev.metered > meterEvery {
-		return ev.weigh()
-	}
-	return nil
-}
-
-// cells counts n elements that are added to the has elements of an array or
-// sequence.
-func (ev *evaluator) cells(has, n int) *Error {
-	if has+n > ev.limits.Sequence {
-		return newError("D2015", -1, details{index: ev.limits.Sequence})
-	}
-	return ev.meter(24 * n)
-}
-
-// grows counts what it takes to make room for more than n elements.
-func (ev *evaluator) grows(n int) *Error {
-	if n >= ev.limits.Sequence {
-		return newError("D2015", -1, details{index: ev.limits.Sequence})
-	}
-	return ev.meter(48 * n)
-}
-
-// text counts the bytes of a string that is about to be built.
-func (ev *evaluator) text(n int) *Error {
-	if n > ev.limits.StringBytes {
-		return newError("D2016", -1, details{index: ev.limits.StringBytes})
-	}
-	if err := ev.spend(n >> 6); err != nil {
-		return err
-	}
-	return ev.meter(n)
-}
-
-// weigh measures the heap. What is there beyond what was there before belongs
-// to this evaluation or to others that run beside it; it ends the one that
-// asks for more.
-func (ev *evaluator) weigh() *Error {
-	size := heapBytes()
-	if ev.heap == 0 {
-		ev.heap = max(size-ev.metered, 1)
-	}
-	ev.metered = 0
-	if size-ev.heap > maxHeap {
-		runtime.GC()
-		if heapBytes()-ev.heap > maxHeap {
-			return stopped(-1, "it holds too much memory")
-		}
-	}
-	return nil
-}
-
-func heapBytes() int64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return int64(sample[0].Value.Uint64())
 }
 
 // now returns the time of the evaluation, the same however often it is asked.

@@ -47,14 +47,13 @@ func (fl *filter) run(ev *evaluator, f *frame, v value.Value) (value.Value, *Err
 					ev.leave()
 					return item, nil
 				}
-				out = make([]value.Value, 0, min(len(items)-i, 64))
-			}
-			if len(out) == cap(out) {
-				if err := ev.grows(len(out)); err != nil {
+				if out, err = room(ev, out, min(len(items)-i, 64), cellBytes); err != nil {
 					return value.Undef, err
 				}
 			}
-			out = append(out, item)
+			if out, err = ev.push(out, item); err != nil {
+				return value.Undef, err
+			}
 		}
 	}
 	ev.leave()

@@ -30,7 +30,7 @@ func fnAppend(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		return a, nil
 	}
 	n := a.Len() + b.Len() + 2
-	if err := ev.cells(0, n-2); err != nil {
+	if err := ev.cells(n - 2); err != nil {
 		return value.Undef, err
 	}
 	if err := ev.spend(n >> 3); err != nil {
@@ -48,7 +48,7 @@ func fnReverse(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if n < 2 {
 		return args[0], nil
 	}
-	if err := ev.cells(0, n); err != nil {
+	if err := ev.cells(n); err != nil {
 		return value.Undef, err
 	}
 	if err := ev.spend(n >> 3); err != nil {
@@ -66,7 +66,7 @@ func fnShuffle(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if len(elems) < 2 {
 		return args[0], nil
 	}
-	if err := ev.cells(0, len(elems)); err != nil {
+	if err := ev.cells(len(elems)); err != nil {
 		return value.Undef, err
 	}
 	if err := ev.spend(len(elems)); err != nil {
@@ -182,7 +182,7 @@ func fnSort(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	} else if !allOf(elems, value.Number) && !allOf(elems, value.String) {
 		return value.Undef, newError("D3070", -1, details{})
 	}
-	if err := ev.cells(0, len(elems)); err != nil {
+	if err := ev.cells(len(elems)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, len(elems))

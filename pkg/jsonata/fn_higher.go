@@ -100,7 +100,7 @@ func fnMap(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	whole := args[0]
 	cb := newCallback(ev, args[1])
 	elems := whole.Elems()
-	if err := ev.cells(0, len(elems)); err != nil {
+	if err := ev.cells(len(elems)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, 0, len(elems))
@@ -136,7 +136,7 @@ func fnFilter(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		}
 		if keep {
 			if len(ev.stack) == cap(ev.stack) {
-				if err := ev.grows(len(ev.stack) - base); err != nil {
+				if err := ev.meter(2 * cellBytes * len(ev.stack)); err != nil {
 					return value.Undef, err
 				}
 			}
@@ -150,7 +150,7 @@ func fnFilter(ev *evaluator, args []value.Value) (value.Value, *Error) {
 // unstack makes a sequence of what lies on the stack from base on.
 func (ev *evaluator) unstack(base int) (value.Value, *Error) {
 	kept := ev.stack[base:]
-	if err := ev.cells(0, len(kept)); err != nil {
+	if err := ev.cells(len(kept)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, len(kept))
@@ -233,10 +233,12 @@ func fnEach(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			return value.Undef, err
 		}
 		if !v.IsUndefined() {
-			out = append(out, v)
+			if out, err = ev.push(out, v); err != nil {
+				return value.Undef, err
+			}
 		}
 	}
-	return sequence(out), ev.meter(24 * len(out))
+	return sequence(out), nil
 }
 
 func fnSift(ev *evaluator, args []value.Value) (value.Value, *Error) {
@@ -255,11 +257,15 @@ func fnSift(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			}
 		}
 		if ok {
+			var err *Error
+			if out, err = room(ev, out, 1, entryBytes); err != nil {
+				return value.Undef, err
+			}
 			out = append(out, e)
 		}
 	}
 	if len(out) == 0 {
 		return value.Undef, nil
 	}
-	return value.FromEntries(out), ev.construct(2 * len(out))
+	return value.FromEntries(out), ev.construct(0)
 }

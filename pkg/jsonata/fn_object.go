@@ -19,14 +19,14 @@ func fnKeys(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		if err := ev.keysOf(args[0], b, 0); err != nil {
 			return value.Undef, err
 		}
-		for _, e := range b.Value().Entries() {
-			out = append(out, value.FromString(e.Key))
-		}
-		return sequence(out), nil
+		return fnKeys(ev, []value.Value{b.Value()})
 	}
 	entries := args[0].Entries()
-	if err := ev.cells(0, len(entries)); err != nil {
+	if err := ev.cells(len(entries)); err != nil {
 		return value.Undef, err
+	}
+	if len(entries) > 0 {
+		out = make([]value.Value, 0, len(entries))
 	}
 	for i := range entries {
 		out = append(out, value.FromString(entries[i].Key))
@@ -43,8 +43,12 @@ func (ev *evaluator) keysOf(v value.Value, b *value.Builder, depth int) *Error {
 		if err := ev.spend(len(entries) + 1); err != nil {
 			return err
 		}
+		before := b.Len()
 		for i := range entries {
 			b.Set(entries[i].Key, value.True)
+		}
+		if err := ev.meter(3 * entryBytes * (b.Len() - before)); err != nil {
+			return err
 		}
 		if e.Kind() == value.Array {
 			if err := ev.keysOf(e, b, depth+1); err != nil {
@@ -92,6 +96,9 @@ func (ev *evaluator) spread(v value.Value, out *[]value.Value, depth int) *Error
 	}
 	switch v.Kind() {
 	case value.Array:
+		if err := ev.spend(v.Len()); err != nil {
+			return err
+		}
 		for _, e := range v.Elems() {
 			if err := ev.spread(e, out, depth+1); err != nil {
 				return err
@@ -103,21 +110,22 @@ func (ev *evaluator) spread(v value.Value, out *[]value.Value, depth int) *Error
 		if err := ev.spend(len(entries)); err != nil {
 			return err
 		}
-		if err := ev.cells(len(*out), len(entries)); err != nil {
-			return err
-		}
-		if err := ev.meter(96 * len(entries)); err != nil {
+		if err := ev.meter(2 * entryBytes * len(entries)); err != nil {
 			return err
 		}
 		for _, e := range entries {
-			*out = append(*out, value.FromEntries([]value.Entry{e}))
+			var err *Error
+			if *out, err = ev.push(*out, value.FromEntries([]value.Entry{e})); err != nil {
+				return err
+			}
 		}
 		return nil
 	case value.Undefined:
 		return nil
 	}
-	*out = append(*out, v)
-	return ev.spend(1)
+	var err *Error
+	*out, err = ev.push(*out, v)
+	return err
 }
 
 func fnMerge(ev *evaluator, args []value.Value) (value.Value, *Error) {

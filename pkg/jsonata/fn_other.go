@@ -72,7 +72,11 @@ func fnEval(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		return value.Undef, nil
 	}
 	at := ev.site
-	if err := ev.text(16 * len(args[0].Str())); err != nil {
+	if err := ev.spend(len(args[0].Str()) >> 2); err != nil {
+		return value.Undef, err
+	}
+	// What is compiled takes many times the room of its source.
+	if err := ev.meter(1024 + 160*len(args[0].Str())); err != nil {
 		return value.Undef, err
 	}
 	fail := func(code string, err *Error) (value.Value, *Error) {

@@ -38,7 +38,9 @@ func fnMatch(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		if out == nil {
 			out = parts.only[:0]
 		}
-		out = append(out, parts.object(m))
+		if out, err = ev.push(out, parts.object(m)); err != nil {
+			return value.Undef, err
+		}
 		if limit >= 0 && float64(len(out)) >= limit {
 			if err := m.last(); err != nil {
 				return value.Undef, err
@@ -127,12 +129,9 @@ func fnSplit(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		if !ok {
 			break
 		}
-		if len(out) == cap(out) {
-			if err := ev.grows(len(out)); err != nil {
-				return value.Undef, err
-			}
+		if out, err = ev.push(out, value.FromString(m.before(&from))); err != nil {
+			return value.Undef, err
 		}
-		out = append(out, value.FromString(m.before(&from)))
 		if limited && float64(len(out)) >= limit {
 			if err := m.last(); err != nil {
 				return value.Undef, err
@@ -148,7 +147,7 @@ func fnSplit(ev *evaluator, args []value.Value) (value.Value, *Error) {
 
 func splitString(ev *evaluator, s, sep string, most int) (value.Value, *Error) {
 	n := min(strings.Count(s, sep)+1, most)
-	if err := ev.cells(0, n); err != nil {
+	if err := ev.cells(n); err != nil {
 		return value.Undef, err
 	}
 	if err := ev.spend(n>>3 + len(s)>>8); err != nil {
@@ -175,7 +174,7 @@ func splitString(ev *evaluator, s, sep string, most int) (value.Value, *Error) {
 // splitUnits splits between all UTF-16 units.
 func splitUnits(ev *evaluator, s string, most int) (value.Value, *Error) {
 	n := min(len(s), most)
-	if err := ev.cells(0, n); err != nil {
+	if err := ev.cells(n); err != nil {
 		return value.Undef, err
 	}
 	if err := ev.spend(n >> 3); err != nil {

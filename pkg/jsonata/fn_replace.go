@@ -52,7 +52,8 @@ func fnReplace(ev *evaluator, args []value.Value) (value.Value, *Error) {
 
 func replaceMatches(ev *evaluator, text, pattern, with value.Value, limited bool, limit float64) (value.Value, *Error) {
 	var out []byte
-	from, metered := 0, 0
+	from := 0
+	var counted textSize
 	m := newMatches(ev, pattern, text.Str())
 	count := 0
 	for !limited || float64(count) < limit {
@@ -69,15 +70,14 @@ func replaceMatches(ev *evaluator, text, pattern, with value.Value, limited bool
 		count++
 		out = append(out, m.before(&from)...)
 		if with.Kind() == value.String {
-			out = m.substitute(out, with.Str())
+			if out, err = m.substitute(out, with.Str(), &counted); err != nil {
+				return value.Undef, err
+			}
 		} else if out, err = m.replaced(out, callableOf(with)); err != nil {
 			return value.Undef, err
 		}
-		if len(out)-metered > 4096 {
-			if err := ev.text(len(out)); err != nil {
-				return value.Undef, err
-			}
-			metered = len(out)
+		if err := ev.builds(out, &counted); err != nil {
+			return value.Undef, err
 		}
 	}
 	if count == 0 {
@@ -105,13 +105,10 @@ func (m *matches) replaced(out []byte, fn callable) ([]byte, *Error) {
 	}
 	arg := m.object
 	if m.fast != nil {
-		arg = value.FromEntries([]value.Entry{
-			{Key: "match", Value: m.match()},
-			{Key: "start", Value: m.start()},
-			{Key: "end", Value: value.FromFloat(float64(m.fast.sc.End()))},
-			{Key: "groups", Value: m.groups(nil)},
-			{Key: "next", Value: value.FromFunc(m.fast)},
-		})
+		var err *Error
+		if arg, err = m.fast.object(m.ev); err != nil {
+			return out, err
+		}
 	}
 	v, err := m.ev.apply(fn, []value.Value{arg})
 	if err != nil {
@@ -125,13 +122,16 @@ func (m *matches) replaced(out []byte, fn callable) ([]byte, *Error) {
 
 // substitute appends a replacement text, in which $0 is the match, $1 and so
 // on its groups and $$ a dollar sign.
-func (m *matches) substitute(out []byte, with string) []byte {
+func (m *matches) substitute(out []byte, with string, counted *textSize) ([]byte, *Error) {
 	var groups []value.Value
 	known := false
 	for {
 		i := strings.IndexByte(with, '$')
 		if i < 0 {
-			return append(out, with...)
+			return append(out, with...), nil
+		}
+		if err := m.ev.builds(out, counted); err != nil {
+			return out, err
 		}
 		out = append(out, with[:i]...)
 		with = with[i+1:]

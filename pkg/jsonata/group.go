@@ -57,7 +57,7 @@ func reserve(ev *evaluator, buckets []bucket) *Error {
 	for i := range buckets {
 		if buckets[i].count > 1 {
 			size += buckets[i].size
-			if err := ev.cells(0, buckets[i].size); err != nil {
+			if err := ev.cells(buckets[i].size); err != nil {
 				return err
 			}
 		}

@@ -83,13 +83,19 @@ type Options struct {
 }
 
 // Limits bound what one evaluation may use. A zero field means its default.
-// Reaching Depth, Steps or the end of the context is error U1001, a longer
-// array or sequence D2014 or D2015, a longer string D2016.
+// Reaching Depth, Steps, Memory or the end of the context is error U1001, a
+// longer array or sequence D2014 or D2015, a longer string D2016.
+//
+// Memory ends an evaluation that has allocated more than that itself, if the
+// heap of the process has grown by more than that meanwhile and stays so after
+// a collection: an evaluation that allocates less is never ended for what runs
+// beside it.
 type Limits struct {
 	Depth       int   // nested evaluations, about three for each recursive call; default 20,000
 	Sequence    int   // elements of one array or sequence; default 10,000,000
 	StringBytes int   // bytes of one string; default 256 MiB
 	Steps       int64 // evaluation steps; default 2^62
+	Memory      int64 // bytes held; default 1 GiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -101,6 +107,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.StringBytes <= 0 {
 		l.StringBytes = 256 << 20
+	}
+	if l.Memory <= 0 {
+		l.Memory = defaultMemory
 	}
 	if l.Steps <= 0 {
 		l.Steps = 1 << 62

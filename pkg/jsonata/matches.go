@@ -85,7 +85,12 @@ func (n *nextMatch) find(ev *evaluator) (value.Value, *Error) {
 	if !ok || err != nil {
 		return value.Undef, err
 	}
-	if err := ev.construct(12); err != nil {
+	return n.object(ev)
+}
+
+// object is the match as functions see it.
+func (n *nextMatch) object(ev *evaluator) (value.Value, *Error) {
+	if err := ev.construct(14 + n.re.Groups()); err != nil {
 		return value.Undef, err
 	}
 	return value.FromEntries([]value.Entry{

@@ -100,8 +100,9 @@ func (n *wildcardNode) eval(ev *evaluator, _ *frame, in value.Value) (value.Valu
 			flat = true
 			return ev.flatten(v, &out, 0)
 		}
-		out = append(out, v)
-		return ev.meter(24)
+		var err *Error
+		out, err = ev.push(out, v)
+		return err
 	}
 	for _, v := range in.Elems() {
 		if err := add(v); err != nil {
@@ -139,13 +140,14 @@ func (ev *evaluator) flatten(v value.Value, out *[]value.Value, depth int) *Erro
 	if err := ev.spend(len(elems)); err != nil {
 		return err
 	}
-	if err := ev.cells(len(*out), len(elems)); err != nil {
-		return err
-	}
 	for _, e := range elems {
+		var err *Error
 		if e.Kind() != value.Array {
-			*out = append(*out, e)
-		} else if err := ev.flatten(e, out, depth+1); err != nil {
+			*out, err = ev.push(*out, e)
+		} else {
+			err = ev.flatten(e, out, depth+1)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -184,13 +186,10 @@ func (ev *evaluator) descend(v value.Value, out *[]value.Value, depth int) *Erro
 		}
 		return nil
 	}
-	if len(*out) >= ev.limits.Sequence {
-		return ev.cells(len(*out), 1)
-	}
-	if err := ev.meter(24); err != nil {
+	var err *Error
+	if *out, err = ev.push(*out, v); err != nil {
 		return err
 	}
-	*out = append(*out, v)
 	for _, e := range v.Entries() {
 		if err := ev.descend(e.Value, out, depth+1); err != nil {
 			return err
@@ -232,7 +231,9 @@ func (n *arrayNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 			if out == nil {
 				out = make([]value.Value, 0, len(n.items))
 			}
-			out = append(out, v)
+			if out, err = ev.push(out, v); err != nil {
+				return value.Undef, err
+			}
 			continue
 		}
 		elems := v.Elems()
@@ -241,13 +242,9 @@ func (n *arrayNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 			out = elems
 			continue
 		}
-		if err := ev.cells(len(out), len(elems)); err != nil {
+		if out, err = ev.pushAll(out, elems); err != nil {
 			return value.Undef, err
 		}
-		if err := ev.spend(len(elems) >> 3); err != nil {
-			return value.Undef, err
-		}
-		out = append(out, elems...)
 	}
 	ev.leave()
 	v := value.FromArray(out)

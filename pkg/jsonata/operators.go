@@ -352,7 +352,7 @@ func (n *rangeNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	if size > float64(ev.limits.Sequence) {
 		return value.Undef, newError("D2014", n.off, details{token: "..", value: value.FromFloat(size), index: ev.limits.Sequence})
 	}
-	if err := ev.cells(0, int(size)); err != nil {
+	if err := ev.cells(int(size)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, int(size))

@@ -42,7 +42,7 @@ func (n *partialNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 		}
 		return value.Undef, newError("T1008", n.off, details{token: token})
 	}
-	if err := ev.meter(48 * len(p.args)); err != nil {
+	if err := ev.meter(160 + 2*cellBytes*len(p.args)); err != nil {
 		return value.Undef, err
 	}
 	ev.leave()

@@ -24,7 +24,7 @@ func (s *sortNode) run(ev *evaluator, f *frame, in stream) (value.Value, *Error)
 		}
 		return value.FromArray([]value.Value{in.v}).WithFlags(value.Sequence), nil
 	}
-	if err := ev.cells(0, len(items)); err != nil {
+	if err := ev.cells(len(items)); err != nil {
 		return value.Undef, err
 	}
 	out := make([]value.Value, len(items))

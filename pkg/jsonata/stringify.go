@@ -31,6 +31,9 @@ func (ev *evaluator) stringOf(v value.Value, indent bool) (value.Value, *Error) 
 	if err := w.write(outermost(v), w.indent, 0); err != nil {
 		return value.Undef, err
 	}
+	if err := ev.text(len(w.out)); err != nil {
+		return value.Undef, err
+	}
 	return value.FromString(string(w.out)), nil
 }
 
@@ -74,22 +77,14 @@ type writer struct {
 	ev      *evaluator
 	out     []byte
 	indent  string // "\n" where lines are indented
-	counted int
+	counted textSize
 }
 
 func (w *writer) check() *Error {
-	if len(w.out)-w.counted < 4096 {
+	if len(w.out)-w.counted.len < 4096 {
 		return nil
 	}
-	n := len(w.out) - w.counted
-	w.counted = len(w.out)
-	if len(w.out) > w.ev.limits.StringBytes {
-		return newError("D2016", -1, details{index: w.ev.limits.StringBytes})
-	}
-	if err := w.ev.spend(n >> 5); err != nil {
-		return err
-	}
-	return w.ev.meter(2 * n)
+	return w.ev.builds(w.out, &w.counted)
 }
 
 func (w *writer) write(v value.Value, newline string, depth int) *Error {

@@ -122,6 +122,9 @@ func (p *pathNode) evalTuples(ev *evaluator, f *frame, in value.Value) (value.Va
 		return p.group.eval(ev, p.tuples.blank(ev, f), s)
 	}
 	if isTuples {
+		if err := ev.cells(len(ts)); err != nil {
+			return value.Undef, err
+		}
 		out := make([]value.Value, len(ts))
 		for i := range ts {
 			out[i] = ts[i].at
@@ -182,7 +185,7 @@ func (p *pathNode) walk(ev *evaluator, f *frame, in value.Value) (ts []tuple, s 
 func tuplesOf(ev *evaluator, s stream) ([]tuple, *Error) {
 	var one [1]value.Value
 	items := s.items(&one)
-	if err := ev.meter(48 * len(items)); err != nil {
+	if err := ev.meter(tupleBytes * len(items)); err != nil {
 		return nil, err
 	}
 	ts := make([]tuple, len(items))
@@ -196,6 +199,9 @@ func tuplesOf(ev *evaluator, s stream) ([]tuple, *Error) {
 func (p *pathNode) sortedTuples(ev *evaluator, f *frame, st *step, s stream) ([]tuple, *Error) {
 	v, err := st.sort.run(ev, f, s)
 	if err != nil {
+		return nil, err
+	}
+	if err := ev.meter((tupleBytes + variableBytes*p.tuples.size) * v.Len()); err != nil {
 		return nil, err
 	}
 	ts := make([]tuple, v.Len())
@@ -221,7 +227,7 @@ func (tp *tuple) bind(t *tupleScope, i int, v value.Value) {
 func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]tuple, *Error) {
 	t := p.tuples
 	if st.kind == stepSort {
-		if err := ev.meter(48 * len(in)); err != nil {
+		if err := ev.meter(tupleBytes * len(in)); err != nil {
 			return nil, err
 		}
 		out := make([]tuple, len(in))
@@ -264,7 +270,10 @@ func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]
 		if len(out)+n > ev.limits.Sequence {
 			return nil, newError("D2015", p.off, details{index: ev.limits.Sequence})
 		}
-		if err := ev.meter(n * (48 + 32*t.size)); err != nil {
+		if err := ev.meter(n * variableBytes * t.size); err != nil {
+			return nil, err
+		}
+		if out, err = room(ev, out, n, tupleBytes); err != nil {
 			return nil, err
 		}
 		before := len(out)
@@ -295,7 +304,10 @@ func (p *pathNode) stepTuples(ev *evaluator, f *frame, st *step, in []tuple) ([]
 			if err != nil {
 				return nil, err
 			}
-			out = append(out[:before], kept...)
+			if out, err = room(ev, out[:before], len(kept), tupleBytes); err != nil {
+				return nil, err
+			}
+			out = append(out, kept...)
 		}
 	}
 	return p.stages(ev, f, st.filters, out)
@@ -328,7 +340,16 @@ func (p *pathNode) stages(ev *evaluator, f *frame, filters []filter, ts []tuple)
 			for ; keep > 0; keep-- {
 				tp := ts[j]
 				if keep > 1 {
+					if err := ev.meter(variableBytes * len(tp.cells)); err != nil {
+						return nil, err
+					}
 					tp.cells = append([]cell(nil), tp.cells...)
+				}
+				if len(out) >= ev.limits.Sequence {
+					return nil, newError("D2015", p.off, details{index: ev.limits.Sequence})
+				}
+				if out, err = room(ev, out, 1, tupleBytes); err != nil {
+					return nil, err
 				}
 				out = append(out, tp)
 			}
