@@ -40,8 +40,15 @@ func (ev *evaluator) apply(fn callable, args []value.Value) (value.Value, *Error
 		return value.Undef, err
 	}
 	v, err := fn.call(ev, args, value.NullValue)
+	if err != nil {
+		if err.Code[0] == 'T' && err.Offset < 0 {
+			// It is not the function around it that was given a wrong argument.
+			err = err.at(-1, "function")
+		}
+		return value.Undef, err
+	}
 	ev.leave()
-	return v, err
+	return v, nil
 }
 
 // lambdaNode is a function definition.

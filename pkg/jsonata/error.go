@@ -157,6 +157,7 @@ var sentences = map[string]string{
 	"D3061": "$power gives no finite number for base {value} and exponent {text}",
 	"D3070": "$sort needs a comparison function unless all elements are numbers or all are strings",
 	"D3100": "the base must be between 2 and 36, found {value}",
+	"D3110": "a date must lie within 100 million days of 1970, found {value} milliseconds",
 	"D3120": "the expression given to $eval does not compile: {text}",
 	"D3121": "the expression given to $eval failed: {text}",
 	"D3137": "{text}",

@@ -23,7 +23,7 @@ var pictureFunctions = []native{
 func pictureError(err error) *Error {
 	var p *picture.Error
 	if !errors.As(err, &p) {
-		return newError("D3110", -1, details{value: value.FromString(err.Error())})
+		return &Error{Code: "D3110", Offset: -1, Message: err.Error()}
 	}
 	return &Error{Code: p.Code, Offset: -1, Message: strings.TrimPrefix(p.Error(), p.Code+": ")}
 }

@@ -90,7 +90,7 @@ func (h *host) arity() int {
 func (h *host) call(ev *evaluator, args []value.Value, context value.Value) (v value.Value, err *Error) {
 	if h.sig != nil {
 		if args, err = h.sig.bind(args, context); err != nil {
-			return value.Undef, err
+			return value.Undef, err.at(-1, h.fn.Name)
 		}
 	}
 	c := &Call{ev, context, ev.opts.Data}

@@ -18,9 +18,13 @@ func (n *native) arity() int { return n.args }
 func (n *native) call(ev *evaluator, args []value.Value, context value.Value) (value.Value, *Error) {
 	args, err := n.sig.bind(args, outermost(context))
 	if err != nil {
-		return value.Undef, err
+		return value.Undef, err.at(-1, n.name)
 	}
-	return n.fn(ev, args)
+	v, err := n.fn(ev, args)
+	if err != nil {
+		return value.Undef, err.at(-1, n.name)
+	}
+	return v, nil
 }
 
 // builtins are the functions of the language by name, but for $eval, which

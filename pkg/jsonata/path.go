@@ -186,15 +186,20 @@ func (p *pathNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *
 	}
 	ev.leave()
 	if p.group != nil {
-		if p.wrap && s.many && s.v.Flags()&(value.Cons|value.Sequence) == value.Cons {
-			s.many, empty = false, false
-		}
-		if empty {
-			s = stream{}
-		}
-		return p.group.eval(ev, f, s)
+		return p.group.eval(ev, f, p.groupable(s, empty))
 	}
 	return p.finish(s), nil
+}
+
+// groupable returns what a grouping behind the path sees of its last stream.
+func (p *pathNode) groupable(s stream, empty bool) stream {
+	switch {
+	case p.wrap && s.many && s.v.Flags()&(value.Cons|value.Sequence) == value.Cons:
+		return stream{v: s.v}
+	case empty:
+		return stream{}
+	}
+	return s
 }
 
 // construct evaluates an array constructor at the beginning of a path, once

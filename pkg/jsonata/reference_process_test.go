@@ -34,11 +34,16 @@ type outcome struct {
 	Result  string `json:"result"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Where the error lies, in UTF-16 units: the reference gives the end of a
+	// token, 0 where it gives none. At is this package's byte offset.
+	Position int    `json:"position"`
+	Token    string `json:"token"`
+	At       int    `json:"-"`
 }
 
 func (o outcome) String() string {
 	if o.Code != "" {
-		return fmt.Sprintf("error %s (%s)", o.Code, o.Message)
+		return fmt.Sprintf("error %s (%s), token %q, place %d", o.Code, o.Message, o.Token, max(o.Position, o.At))
 	}
 	return o.Result
 }

@@ -116,10 +116,7 @@ func (p *pathNode) evalTuples(ev *evaluator, f *frame, in value.Value) (value.Va
 		if isTuples {
 			return p.group.evalTuples(ev, f, p.tuples, ts)
 		}
-		if empty {
-			s = stream{}
-		}
-		return p.group.eval(ev, p.tuples.blank(ev, f), s)
+		return p.group.eval(ev, p.tuples.blank(ev, f), p.groupable(s, empty))
 	}
 	if isTuples {
 		if err := ev.cells(len(ts)); err != nil {

@@ -36,7 +36,9 @@ async function answer(line) {
     out = {id, result: encode(await jsonata(expr).evaluate(data, vars))};
     if (out.result.length > 100000) out.result = 'long';
   } catch (e) {
-    out = {id, code: e && e.code || 'crash', message: String(e && e.message).slice(0, 200)};
+    out = {id, code: e && e.code || 'crash', message: String(e && e.message).slice(0, 200), position: e && e.position, token: e && e.token};
+    if (typeof out.position !== 'number') delete out.position;
+    if (typeof out.token !== 'string') delete out.token;
     if (!/^[SDTU]\d{4}$/.test(out.code)) out.code = 'crash';
   }
   process.stdout.write(JSON.stringify(out) + '\n');
