@@ -16,20 +16,10 @@ import (
 // truthy is JSON Logic's truth (https://jsonlogic.com/truthy.html): as
 // JavaScript's, except that an empty array is false.
 func truthy(v value.Value) bool {
-	switch v.Kind() {
-	case value.Undefined, value.Null:
-		return false
-	case value.Bool:
-		return v.Bool()
-	case value.Number:
-		f := v.Float()
-		return f != 0 && !math.IsNaN(f)
-	case value.String:
-		return v.Str() != ""
-	case value.Array:
+	if v.Kind() == value.Array {
 		return v.Len() > 0
 	}
-	return true
+	return v.Truthy()
 }
 
 func nullish(v value.Value) bool {

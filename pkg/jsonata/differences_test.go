@@ -33,7 +33,7 @@ var (
 	// grouped is a grouping of several entries.
 	grouped   = regexp.MustCompile(`\{.*:.*,.*:.*\}`)
 	lettersOf = regexp.MustCompile(`\]\[.*\]\.`)
-	textItem  = regexp.MustCompile(`"[^"\[\]]*\]\[[^\]]*\]\.`)
+	textItem  = regexp.MustCompile(`\[.*".*\]\[.*\]\.`)
 	// Calls with pictures of letters, and with empty ones and symbols.
 	letterPicture = regexp.MustCompile(`\$parseInteger\(.*"[aAiIwW]`)
 	emptyPicture  = regexp.MustCompile(`\$(formatNumber|formatInteger|parseInteger|fromMillis|toMillis|now)\(.*, ""\)`)

@@ -116,7 +116,7 @@ var sentences = map[string]string{
 	"S0303": "this regular expression is not valid: {text}",
 	"S0401": "in a signature, only functions and arrays can have a type parameter, not {token}",
 	"S0402": "in a signature, a choice in parentheses cannot contain the parameterised type {token}",
-	"S0403": "this declaration of a function is not valid: {text}",
+	"S0403": "the signature {token} is not valid: {text}",
 
 	"T0410": "argument {index} of {token} does not match its signature: {value}",
 	"T0411": "the context is not a value that {token} can take as argument {index}: {value}",

@@ -77,8 +77,19 @@ func TestErrorsSayWhatWhereAndWhy(t *testing.T) {
 	}
 	_, err = e.Eval(context.Background(), input, nil)
 	check("$fail()", err, "U1002", 4, "fail", "the function fail failed: no luck")
-	_, err = Compile("1", WithFunctions(Function{Name: "bad"}))
-	check("a function without Call", err, "S0403", -1, "bad", "this declaration of a function is not valid: a function needs a name and an implementation")
+	call := func(*Call, []value.Value) (value.Value, error) { return value.Undef, nil }
+	for _, c := range []struct {
+		fn                   Function
+		code, token, message string
+	}{
+		{Function{Call: call}, "S0403", "", "a function of the program has no name"},
+		{Function{Name: "bad"}, "S0403", "bad", "the function bad has no implementation"},
+		{Function{Name: "bad", Call: call, Signature: "s:n"}, "S0403", "bad", "of the function bad, the signature s:n is not valid: it must stand in angle brackets, as in <s-n:s>"},
+		{Function{Name: "bad", Call: call, Signature: "<s<n>>"}, "S0401", "bad", "of the function bad, in a signature, only functions and arrays can have a type parameter, not s"},
+	} {
+		_, err = Compile("1", WithFunctions(c.fn))
+		check(c.fn.Name+c.fn.Signature, err, c.code, -1, c.token, c.message)
+	}
 
 	for code := range sentences {
 		if !seen[code] {

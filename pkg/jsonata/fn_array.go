@@ -177,7 +177,7 @@ func fnSort(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		swap = func(a, b int) (bool, *Error) {
 			pair[0], pair[1] = elems[a], elems[b]
 			v, err := ev.apply(fn, pair)
-			return truthy(v), err
+			return v.Truthy(), err // the answer counts as in JavaScript
 		}
 	} else if !allOf(elems, value.Number) && !allOf(elems, value.String) {
 		return value.Undef, newError("D3070", -1, details{})
@@ -188,21 +188,4 @@ func fnSort(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	out := make([]value.Value, len(elems))
 	err := mergeSort(ev, len(elems), swap, func(i, at int) { out[i] = elems[at] })
 	return value.FromArray(out), err
-}
-
-// truthy is JavaScript's idea of what counts as true, which $sort has of the
-// answers of its comparison function.
-func truthy(v value.Value) bool {
-	switch v.Kind() {
-	case value.Undefined, value.Null:
-		return false
-	case value.Bool:
-		return v.Bool()
-	case value.Number:
-		x := v.Float()
-		return x != 0 && !math.IsNaN(x)
-	case value.String:
-		return v.Str() != ""
-	}
-	return true
 }

@@ -65,19 +65,25 @@ func (c *Call) Apply(fn value.Value, args ...value.Value) (value.Value, error) {
 type host struct {
 	fn  *Function
 	sig *signature
-	err *Error
 }
 
-func newHost(fn *Function) *host {
+func newHost(fn *Function) (*host, *Error) {
 	h := &host{fn: fn}
-	if fn.Name == "" || fn.Call == nil {
-		h.err = newError("S0403", -1, details{text: "a function needs a name and an implementation"})
-		return h
+	refused := func(code, why string) (*host, *Error) {
+		return h, &Error{Code: code, Offset: -1, Token: fn.Name, Message: why}
 	}
-	if fn.Signature != "" {
-		h.sig, h.err = parseSignature(fn.Signature)
+	switch {
+	case fn.Name == "":
+		return refused("S0403", "a function of the program has no name")
+	case fn.Call == nil:
+		return refused("S0403", "the function "+fn.Name+" has no implementation")
+	case fn.Signature != "":
+		var err *Error
+		if h.sig, err = parseSignature(fn.Signature); err != nil {
+			return refused(err.Code, "of the function "+fn.Name+", "+err.Message)
+		}
 	}
-	return h
+	return h, nil
 }
 
 func (h *host) arity() int {

@@ -22,19 +22,24 @@ type Option func(*compileOptions)
 
 type compileOptions struct {
 	functions map[string]value.Value
+	refused   *Error // what is wrong with the first function that cannot be
 }
 
 // WithFunctions makes functions known to the expression, beside those of the
 // language; one of a name that the language has takes its place. A Function
 // without a name or implementation, or with a signature that does not parse,
-// makes [Compile] fail with code S0403.
+// makes [Compile] fail with code S0401, S0402 or S0403.
 func WithFunctions(fns ...Function) Option {
 	return func(o *compileOptions) {
 		if o.functions == nil {
 			o.functions = make(map[string]value.Value, len(fns))
 		}
 		for i := range fns {
-			o.functions[fns[i].Name] = value.FromFunc(newHost(&fns[i]))
+			h, err := newHost(&fns[i])
+			if err != nil && o.refused == nil {
+				o.refused = err
+			}
+			o.functions[fns[i].Name] = value.FromFunc(h)
 		}
 	}
 }
@@ -45,11 +50,8 @@ func Compile(src string, opts ...Option) (*Expr, error) {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	for name, fn := range o.functions {
-		if err := fn.Func().(*host).err; err != nil {
-			err.Token = name
-			return nil, err
-		}
+	if o.refused != nil {
+		return nil, o.refused
 	}
 	tree, err := parse(src)
 	if err != nil {

@@ -195,18 +195,8 @@ func (l *lexer) quoted(quote byte) (token, *Error) {
 			return token{}, l.fail("S0103", i, "")
 		}
 		switch e := l.src[i+1]; e {
-		case '"', '\\', '/':
-			out = append(out, e)
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			out = append(out, value.Unescape(e))
 		case 'u':
 			if i+6 > len(l.src) {
 				if strings.Trim(l.src[i+2:], "0123456789abcdefABCDEF") == "" && i+2 < len(l.src) {

@@ -141,50 +141,42 @@ func (ev *evaluator) equal(l, r value.Value, depth int) (bool, *Error) {
 	if l.Kind() != r.Kind() {
 		return false, nil
 	}
-	switch l.Kind() {
-	case value.Array:
-		a, b := l.Elems(), r.Elems()
-		if len(a) != len(b) {
-			return false, nil
-		}
-		if depth > maxValueDepth {
-			return false, stopped(-1, "a value is nested too deeply")
-		}
-		for i := range a {
-			if err := ev.spend(1); err != nil {
-				return false, err
-			}
-			if same, err := ev.equal(a[i], b[i], depth+1); !same || err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	case value.Object:
-		a, b := l.Entries(), r.Entries()
-		if len(a) != len(b) {
-			return false, nil
-		}
-		if depth > maxValueDepth {
-			return false, stopped(-1, "a value is nested too deeply")
-		}
-		for i := range a {
-			if err := ev.spend(1); err != nil {
-				return false, err
-			}
-			other := b[i].Value
-			if b[i].Key != a[i].Key {
-				if !r.Has(a[i].Key) {
-					return false, nil
-				}
-				other = r.Get(a[i].Key)
-			}
-			if same, err := ev.equal(a[i].Value, other, depth+1); !same || err != nil {
-				return false, err
-			}
-		}
-		return true, nil
+	if l.Kind() != value.Array && l.Kind() != value.Object {
+		return value.Equal(l, r), nil
 	}
-	return value.Equal(l, r), nil
+	if l.Len() != r.Len() {
+		return false, nil
+	}
+	if depth > maxValueDepth {
+		return false, stopped(-1, "a value is nested too deeply")
+	}
+	b := r.Elems()
+	for i, e := range l.Elems() {
+		if same, err := ev.equalPart(e, b[i], depth); !same || err != nil {
+			return false, err
+		}
+	}
+	others := r.Entries()
+	for i, e := range l.Entries() {
+		other := others[i].Value
+		if others[i].Key != e.Key {
+			if !r.Has(e.Key) {
+				return false, nil
+			}
+			other = r.Get(e.Key)
+		}
+		if same, err := ev.equalPart(e.Value, other, depth); !same || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (ev *evaluator) equalPart(l, r value.Value, depth int) (bool, *Error) {
+	if err := ev.spend(1); err != nil {
+		return false, err
+	}
+	return ev.equal(l, r, depth+1)
 }
 
 // compareNode is <, <=, > or >=.

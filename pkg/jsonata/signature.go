@@ -91,7 +91,7 @@ func parseSignature(text string) (*signature, *Error) {
 	}
 	s := &signature{}
 	if len(text) < 2 || text[0] != '<' || text[len(text)-1] != '>' {
-		return nil, bad("S0403", text, "it must stand in angle brackets")
+		return nil, bad("S0403", text, "it must stand in angle brackets, as in <s-n:s>")
 	}
 	body := text[1 : len(text)-1]
 	for i := 0; i < len(body); i++ {
@@ -115,7 +115,7 @@ func parseSignature(text string) (*signature, *Error) {
 			s.params = append(s.params, param{mask: maskAny})
 		case '-', '?', '+':
 			if last == nil {
-				return nil, bad("S0403", text, "it begins with "+string(c))
+				return nil, bad("S0403", text, string(c)+" must stand behind the type of a parameter")
 			}
 			switch c {
 			case '-':

@@ -2,6 +2,7 @@ package value
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -207,16 +208,6 @@ func unescape(raw string) string {
 			continue
 		}
 		switch e := raw[i+1]; e {
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
 		case 'u':
 			r := hex4(raw[i+2:])
 			i += 4
@@ -230,9 +221,18 @@ func unescape(raw string) string {
 			}
 			out = AppendRune(out, r)
 		default:
-			out = append(out, e)
+			out = append(out, Unescape(e))
 		}
 		i += 2
 	}
 	return string(out)
+}
+
+// Unescape returns what c means behind a backslash in a string of JSON, other
+// than u: a control character, or c itself.
+func Unescape(c byte) byte {
+	if i := strings.IndexByte("bfnrt", c); i >= 0 {
+		return "\b\f\n\r\t"[i]
+	}
+	return c
 }

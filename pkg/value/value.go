@@ -136,6 +136,23 @@ func (v Value) IsNull() bool { return v.Kind() == Null }
 // Bool returns the boolean, or false where v is not a boolean.
 func (v Value) Bool() bool { return v.Kind() == Bool && v.num != 0 }
 
+// Truthy reports whether JavaScript takes v for true: all but undefined, null,
+// false, 0, NaN and the empty string (ECMA-262, ToBoolean).
+func (v Value) Truthy() bool {
+	switch v.Kind() {
+	case Undefined, Null:
+		return false
+	case Bool:
+		return v.Bool()
+	case Number:
+		f := v.Float()
+		return f != 0 && f == f
+	case String:
+		return v.Str() != ""
+	}
+	return true
+}
+
 // Str returns the string, or "" where v is not a string.
 func (v Value) Str() string {
 	if v.Kind() != String {

@@ -71,33 +71,18 @@ func CompileNumber(picture string, options map[string]string) (*Number, error) {
 }
 
 func (s *symbols) set(options map[string]string) {
+	texts := map[string]*string{
+		"decimal-separator": &s.decimal, "grouping-separator": &s.grouping, "exponent-separator": &s.exponent,
+		"infinity": &s.infinity, "minus-sign": &s.minus, "NaN": &s.nan, "percent": &s.percent,
+		"per-mille": &s.perMille, "digit": &s.digit, "pattern-separator": &s.separator,
+	}
 	for name, value := range options {
-		switch name {
-		case "decimal-separator":
-			s.decimal = value
-		case "grouping-separator":
-			s.grouping = value
-		case "exponent-separator":
-			s.exponent = value
-		case "infinity":
-			s.infinity = value
-		case "minus-sign":
-			s.minus = value
-		case "NaN":
-			s.nan = value
-		case "percent":
-			s.percent = value
-		case "per-mille":
-			s.perMille = value
-		case "digit":
-			s.digit = value
-		case "pattern-separator":
-			s.separator = value
-		case "zero-digit":
-			if r, size := utf8.DecodeRuneInString(value); size > 0 && r <= utf8.MaxRune-9 {
-				s.zero = r
-			}
+		if text := texts[name]; text != nil {
+			*text = value
 		}
+	}
+	if r, size := utf8.DecodeRuneInString(options["zero-digit"]); size > 0 && r <= utf8.MaxRune-9 {
+		s.zero = r
 	}
 }
 
