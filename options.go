@@ -26,6 +26,8 @@ type options struct {
 	telemetry   *telemetry.Telemetry
 	runs        *runs.Store
 	exposeRuns  bool
+	calls       *int // in the place of server.maxConcurrentCalls
+	callerCalls *int // and of server.maxConcurrentCallsPerCaller
 }
 
 func newOptions(opts []Option) options {
@@ -105,6 +107,18 @@ func WithRuns(store *runs.Store) Option {
 // mcpgraph://runs/{id}.
 func WithExposedRuns() Option {
 	return func(o *options) { o.exposeRuns = true }
+}
+
+// WithMaxConcurrentCalls lets n calls of clients run at the same time, whatever
+// the file says; 0 lets any number.
+func WithMaxConcurrentCalls(n int) Option {
+	return func(o *options) { o.calls = &n }
+}
+
+// WithMaxConcurrentCallsPerCaller is as [WithMaxConcurrentCalls], for the calls
+// of each caller.
+func WithMaxConcurrentCallsPerCaller(n int) Option {
+	return func(o *options) { o.callerCalls = &n }
 }
 
 // CallOption changes one call.

@@ -82,15 +82,20 @@ func (c *mcpClient) next() value.Value {
 // and the answer.
 func (c *mcpClient) ask(method, params string) (before []value.Value, answer value.Value) {
 	c.t.Helper()
-	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`+"\n", method, params); err != nil {
-		c.t.Fatal(err)
-	}
-	for {
-		v := c.next()
+	c.tell(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
+	for v := c.next(); ; v = c.next() {
 		if v.Has("id") {
 			return before, v
 		}
 		before = append(before, v)
+	}
+}
+
+// tell sends a message.
+func (c *mcpClient) tell(message string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, message+"\n"); err != nil {
+		c.t.Fatal(err)
 	}
 }
 

@@ -77,7 +77,8 @@ func (e *Engine) access(opts server.HTTPOptions) (server.Access, error) {
 // server publishes the tools, and the runs where that is allowed.
 func (e *Engine) server(access server.Access) (*server.Server, error) {
 	opts := server.Options{
-		Info: e.set.File.Server, Log: e.opts.log, Call: e.answer, Resources: e.resources(), Access: access,
+		Info: e.set.File.Server, Log: e.opts.log, Call: e.answer, Resources: e.resources(),
+		Access: access, Limits: e.limits(),
 	}
 	for _, t := range e.Tools() {
 		opts.Tools = append(opts.Tools, server.Tool(t))
@@ -86,6 +87,19 @@ func (e *Engine) server(access server.Access) (*server.Server, error) {
 		opts.Observe = e.recorder.Observe
 	}
 	return server.New(opts)
+}
+
+// limits gives those of the file or of the options.
+func (e *Engine) limits() server.Limits {
+	of := e.set.File.Server
+	limits := server.Limits{Calls: of.MaxConcurrentCalls, PerCaller: of.MaxConcurrentCallsPerCaller, Wait: of.MaxCallWait}
+	if e.opts.calls != nil {
+		limits.Calls = *e.opts.calls
+	}
+	if e.opts.callerCalls != nil {
+		limits.PerCaller = *e.opts.callerCalls
+	}
+	return limits
 }
 
 // answer is the server's way to call a tool.

@@ -16,6 +16,7 @@ type serveOptions struct {
 	logLevel string
 	observe  observeOptions
 	http     httpOptions
+	calls    callOptions
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -44,6 +45,7 @@ ended with this one. It ends when stdin does, or at SIGINT, SIGTERM or SIGHUP.`,
 	o.observe.contentFlag(cmd)
 	o.observe.runFlags(cmd)
 	o.http.flags(cmd)
+	o.calls.flags(cmd)
 	return cmd
 }
 
@@ -65,6 +67,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	}
 	defer ob.end()
 	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store))
+	options = append(options, o.calls...)
 	if o.observe.expose {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}

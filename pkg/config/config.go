@@ -17,6 +17,7 @@ const (
 	DefaultConnectTimeout    = 30 * time.Second
 	DefaultTimeout           = 60 * time.Second
 	DefaultMaxMessageBytes   = 64 << 20
+	DefaultMaxCallWait       = 30 * time.Second
 )
 
 // File is a configuration as it was written. It is immutable once Parse has
@@ -39,14 +40,20 @@ type File struct {
 	Flat  bool
 }
 
-// Server is what the server tells its clients about itself, and who may come in
-// over HTTP.
+// Server is what the server tells its clients about itself, who may come in over
+// HTTP, and how many calls run at the same time.
 type Server struct {
 	Name, Version, Title, Instructions string
 
 	Auth           *ServerAuth // nil: none
 	AllowedHosts   []string    // that requests may name; see IsHost
 	AllowedOrigins []string    // of web pages that may come in; see IsOrigin
+
+	// MaxConcurrentCalls and MaxConcurrentCallsPerCaller are how many calls of
+	// tools run at the same time, 0 for any number; MaxCallWait is how long
+	// further ones wait for their turn.
+	MaxConcurrentCalls, MaxConcurrentCallsPerCaller int
+	MaxCallWait                                     time.Duration
 
 	// Secrets holds the values that came from the environment, and the callers'
 	// tokens.

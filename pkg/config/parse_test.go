@@ -111,7 +111,7 @@ func TestDefaults(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	f := mustParse(t, `
-server: {name: n, version: v, title: t, instructions: i, description: d}
+server: {name: n, version: v, title: t, instructions: i, description: d, maxConcurrentCalls: 6, maxConcurrentCallsPerCaller: 7, maxCallWaitMs: 8}
 executionLimits: {maxNodeExecutions: 5, maxExecutionTimeMs: 1e3}
 mcpServers:
   x-note: free
@@ -133,7 +133,9 @@ mcpServers:
     x-own: 1
   b: {command: y, inheritEnv: false, tools: {allow: []}}
 `, Options{})
-	if want := (Server{Name: "n", Version: "v", Title: "t", Instructions: "i"}); !reflect.DeepEqual(f.Server, want) {
+	if want := (Server{
+		Name: "n", Version: "v", Title: "t", Instructions: "i", MaxConcurrentCalls: 6, MaxConcurrentCallsPerCaller: 7, MaxCallWait: 8 * time.Millisecond,
+	}); !reflect.DeepEqual(f.Server, want) {
 		t.Errorf("the server is %+v", f.Server)
 	}
 	if f.Limits != (Limits{5, time.Second}) {

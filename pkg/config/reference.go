@@ -56,7 +56,7 @@ func Settings() []Setting { return topSettings }
 
 var topSettings = []Setting{
 	{Name: "version", Doc: "Version of the configuration language", Required: true, Values: []string{SupportedVersion}},
-	{Name: "server", Doc: "What the server tells its clients about itself, and who may come in", Shape: MapShape, Required: true, Fields: serverSettings},
+	{Name: "server", Doc: "What the server tells its clients about itself, who may come in, and how it serves them", Shape: MapShape, Required: true, Fields: serverSettings},
 	{Name: "mcpServers", Doc: "The MCP servers that nodes call, by name", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "servers", Doc: "Older spelling of mcpServers", Shape: EntriesShape, Fields: entrySettings},
 	{Name: "executionLimits", Doc: "Bounds of every run", Shape: MapShape, Fields: limitSettings},

@@ -8,13 +8,20 @@ var serverSettings = slices.Concat([]Setting{
 	{Name: "title", Doc: "Name for people; the name where it is left out"},
 	{Name: "instructions", Doc: "What clients are told about using the server"},
 	{Name: "description", Doc: "Older spelling of instructions"},
-}, accessSettings)
+}, accessSettings, turnSettings)
 
 // accessSettings are about serving over HTTP.
 var accessSettings = []Setting{
 	{Name: "auth", Doc: "Who may call the tools over HTTP", Shape: MapShape, Fields: serverAuthSettings},
 	{Name: "allowedHosts", Doc: "Hosts that HTTP requests may name; on loopback addresses, only loopback hosts are known", Shape: StringsShape},
 	{Name: "allowedOrigins", Doc: "Origins of web pages that may come in over HTTP, such as https://example.com", Shape: StringsShape},
+}
+
+// turnSettings are about calls at the same time.
+var turnSettings = []Setting{
+	{Name: "maxConcurrentCalls", Doc: "Calls of tools that run at the same time; further calls wait", Shape: BoundShape, Default: "0"},
+	{Name: "maxConcurrentCallsPerCaller", Doc: "As maxConcurrentCalls, for the calls of one caller", Shape: BoundShape, Default: "0"},
+	{Name: "maxCallWaitMs", Doc: "How long a call waits for its turn, in milliseconds, before it is answered with an error", Shape: CountShape, Default: milliseconds(DefaultMaxCallWait)},
 }
 
 var serverAuthSettings = slices.Concat([]Setting{{Name: "type", Doc: "How callers prove who they are", Required: true, Values: serverAuthTypes}},

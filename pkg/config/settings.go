@@ -37,6 +37,9 @@ func (d *decoder) server(n *Node) {
 		s.Instructions = description
 	}
 	e.access(s)
+	s.MaxConcurrentCalls = int(d.whole(n, "maxConcurrentCalls", 0, math.MaxInt32, 0))
+	s.MaxConcurrentCallsPerCaller = int(d.whole(n, "maxConcurrentCallsPerCaller", 0, math.MaxInt32, 0))
+	s.MaxCallWait = d.milliseconds(n, "maxCallWaitMs", DefaultMaxCallWait)
 }
 
 func (d *decoder) limits(n *Node) {

@@ -152,6 +152,7 @@ func (c *conn) request(m message, reply answer) {
 		reply(appendError(nil, m.id, rpcErr))
 		return
 	}
+	c.enqueue(r)
 	run := func() {
 		defer c.calls.running.Done()
 		response := p.answer(withReporter(ctx, r.Meta, c.notify), r, text)

@@ -248,6 +248,7 @@ func (x *exchange) run(m message) answered {
 	}
 	defer x.calls.running.Done()
 	x.reply.expect()
+	x.enqueue(r)
 	response := p.answer(withReporter(ctx, r.Meta, x.notify), r, text)
 	end()
 	x.session.drain(x.log, x.reply.event)

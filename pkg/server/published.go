@@ -72,6 +72,9 @@ func (p *published) handle(ctx context.Context, req mcp.CallToolRequest) (result
 		}
 	}()
 	r := RequestOf(ctx)
+	if err := r.turn.wait(ctx); err != nil {
+		return mcp.NewToolResultError(err.Error()), nil
+	}
 	reporter := ReporterOf(ctx)
 	reporter.begin(ctx)
 	defer reporter.end()

@@ -41,6 +41,7 @@ type Request struct {
 	result  value.Value // what the tool gave
 	uri     string      // of resources/read
 	missing bool        // there is a reader for it, which has found nothing
+	turn    *turn       // of tools/call; nil where nothing limits it
 }
 
 // Outcome is how a request was answered.
@@ -112,6 +113,14 @@ func (p *published) observed(ctx context.Context, r *Request) (context.Context, 
 	return p.observe(ctx, r)
 }
 
+// enqueue takes a turn for a call, which answer leaves. Calls that are enqueued
+// one after the other run in that order where they have to wait.
+func (s *Server) enqueue(r *Request) {
+	if r.Method == string(mcp.MethodToolsCall) {
+		r.turn = s.limiter.join(r.Caller)
+	}
+}
+
 // refuse tells of a request that is answered with an error at once.
 func (p *published) refuse(ctx context.Context, r *Request, e *rpcError) {
 	_, done := p.observed(ctx, r)
@@ -123,6 +132,7 @@ func (p *published) refuse(ctx context.Context, r *Request, e *rpcError) {
 func (p *published) answer(ctx context.Context, r *Request, text []byte) mcp.JSONRPCMessage {
 	ctx, done := p.observed(ctx, r)
 	response := p.dispatch(ctx, r, text)
+	r.turn.leave()
 	if failure, ok := response.(mcp.JSONRPCError); ok && r.Method == string(mcp.MethodResourcesRead) {
 		response = r.notFound(failure)
 	}

@@ -59,6 +59,7 @@ type Options struct {
 	Resources []Resource  // may be empty
 	Observe   ObserveFunc // nil observes nothing
 	Access    Access      // over HTTP, for what HTTPOptions leave open
+	Limits    Limits
 }
 
 // Access says who may come in over HTTP, and whose pages; see [HTTPOptions].
@@ -76,6 +77,7 @@ type Server struct {
 	maxLine  int
 	audience audience
 	guarded  atomic.Bool // it is served to those whom Options.Access lets in
+	limiter  *limiter    // nil without limits
 
 	replacing sync.Mutex
 	current   atomic.Pointer[published]
@@ -87,6 +89,7 @@ func New(opts Options) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.limiter = newLimiter(opts.Limits, s.log)
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
