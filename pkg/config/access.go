@@ -36,12 +36,6 @@ type CallerToken struct {
 	Scopes        []string // that the caller has with it; may be empty
 }
 
-// scopeToken is what a scope looks like (RFC 6749, 3.3).
-var scopeToken = regexp.MustCompile(`^[!#-\[\]-~]+$`)
-
-// IsScope reports whether s can be a scope of OAuth (RFC 6749, 3.3).
-func IsScope(s string) bool { return scopeToken.MatchString(s) }
-
 // headerText is what a token can be made of, to be sent in a header.
 var headerText = regexp.MustCompile(`^[!-~]+$`)
 

@@ -127,3 +127,20 @@ func TestEditorSchemaIsDraft07WithDescriptions(t *testing.T) {
 	}
 	walk("", root)
 }
+
+func TestEditorSchemaTakesCallersTokensInBothForms(t *testing.T) {
+	schema := editorSchema(t)
+	for token, good := range map[string]bool{
+		`"${TOKEN}"`:                             true,
+		"{token: x, scopes: [a]}":                true,
+		"{token: x, scopes: a b, x-note: [...]}": true,
+		"7":                                      false,
+		"{scopes: [a]}":                          false,
+		"{token: x, scope: a}":                   false,
+	} {
+		source := "version: \"1.0\"\nserver: {name: n, version: v, auth: {type: bearer, tokens: {ann: " + token + "}}}\n"
+		if err := schema.Validate(anyYAML(t, []byte(source))); (err == nil) != good {
+			t.Errorf("%s: %v", token, err)
+		}
+	}
+}
