@@ -52,6 +52,7 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 	if err := checkArguments(g, in); err != nil {
 		return nil, fmt.Errorf("tool %q: invalid arguments: %w", tool, err)
 	}
+	ctx = e.noting(ctx)
 	began := time.Now()
 	ex := &executor.Executor{Hooks: append(slices.Clip(e.opts.hooks), o.hooks...), Log: e.opts.log}
 	run := executor.NewRun(g, in)
@@ -61,7 +62,7 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 		result.Value, err = checked(run.Result(), g)
 	}
 	e.keep(ctx, run, began, err)
-	return result, err
+	return result, e.redacted(ctx, err)
 }
 
 // checked gives the result of a run if it fits the tool's outputSchema.

@@ -10,6 +10,7 @@
 package mcpgraph
 
 import (
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -35,8 +37,8 @@ type Engine struct {
 	opts        options
 	upstreams   upstreams
 	recorder    *telemetry.Recorder // nil without telemetry
-	subject     telemetry.Subject   // what the file is to observers
 	guard       func() (auth.Guard, error)
+	redact      func(string) string // takes the secrets of the file out; nil where there are none
 }
 
 // LoadError says that a file has errors, and all that was found in it.
@@ -80,12 +82,13 @@ func Load(path string, opts ...Option) (*Engine, error) {
 	for _, g := range e.set.Graphs {
 		e.byName[g.Name] = g
 	}
-	e.subject = e.describe(file)
 	e.guard = sync.OnceValues(func() (auth.Guard, error) { return auth.New(file.Server.Auth) })
+	e.redact = upstream.Redactor(secretsOf(file))
+	e.opts.log = slog.New(telemetry.RewriteLog(o.log.Handler(), e.Redact))
 	if o.telemetry != nil {
-		e.recorder = o.telemetry.Recorder(e.subject)
+		e.recorder = o.telemetry.Recorder(e.describe(file))
 	}
-	e.upstreams = newUpstreams(file, o, e.recorder)
+	e.upstreams = newUpstreams(file, e.opts, e.recorder)
 	if e.recorder != nil {
 		e.upstreams.caller = e.recorder.Caller(e.upstreams.caller)
 		e.opts.hooks = append([]executor.Hooks{e.recorder.Hooks()}, e.opts.hooks...)

@@ -3,7 +3,6 @@ package mcpgraph
 import (
 	"context"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ func (e *Engine) Runs() *runs.Store { return e.opts.runs }
 // keep puts a run that is over among those of its caller.
 func (e *Engine) keep(ctx context.Context, run *executor.Run, began time.Time, err error) {
 	e.opts.runs.Add(runs.Finished{
-		Run: run, Caller: callerOf(ctx), Began: began, Ended: time.Now(), Err: err, Redact: e.subject.Redact,
+		Run: run, Caller: callerOf(ctx), Began: began, Ended: time.Now(), Err: err, Redact: e.redactor(ctx),
 	})
 }
 
@@ -69,20 +68,14 @@ func (e *Engine) resources() []server.Resource {
 
 // describe says what observers need to know of the file.
 func (e *Engine) describe(file *config.File) telemetry.Subject {
-	secrets := slices.Clone(file.Server.Secrets)
 	servers := map[string]telemetry.Endpoint{}
 	for _, u := range file.Upstreams {
-		secrets = append(secrets, u.Secrets...)
 		servers[u.Name] = endpoint(u)
-	}
-	redact := func(s string) string { return s }
-	if len(secrets) > 0 {
-		redact = upstream.Redactor(secrets)
 	}
 	return telemetry.Subject{
 		Tool:   func(name string) bool { return e.byName[name] != nil },
 		Server: func(name string) telemetry.Endpoint { return servers[name] },
-		Redact: redact,
+		Redact: e.Redact,
 	}
 }
 

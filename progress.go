@@ -19,12 +19,12 @@ func (e *Engine) tell(r *server.Reporter) []CallOption {
 		return nil
 	}
 	return []CallOption{WithCallHooks(executor.Hooks{
-		NodeDone: func(_ context.Context, run *executor.Run, rec executor.Record) {
+		NodeDone: func(ctx context.Context, run *executor.Run, rec executor.Record) {
 			if progress {
 				r.Step(stepsLeft(run.Graph(), rec), progressMessage(rec))
 			}
 			if rec.Err != nil || level == "debug" {
-				r.Log(e.logMessage(run.Graph().Name, rec))
+				r.Log(e.logMessage(ctx, run.Graph().Name, rec))
 			}
 		},
 	})}
@@ -55,7 +55,7 @@ func progressMessage(rec executor.Record) string {
 
 // logMessage gives the parameters of the log message about an execution: of
 // level error where it failed, else debug.
-func (e *Engine) logMessage(tool string, rec executor.Record) value.Value {
+func (e *Engine) logMessage(ctx context.Context, tool string, rec executor.Record) value.Value {
 	data := value.NewBuilder(6)
 	data.Set("tool", value.FromString(tool))
 	data.Set("node", value.FromString(rec.Node))
@@ -65,7 +65,7 @@ func (e *Engine) logMessage(tool string, rec executor.Record) value.Value {
 	level := "debug"
 	if rec.Err != nil {
 		level = "error"
-		data.Set("error", value.FromString(e.subject.Redact(rec.Err.Error())))
+		data.Set("error", value.FromString(e.Redact(ctx, rec.Err.Error())))
 	}
 	message := value.NewBuilder(3)
 	message.Set("level", value.FromString(level))

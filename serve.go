@@ -84,7 +84,9 @@ func (e *Engine) server(access server.Access) (*server.Server, error) {
 		opts.Tools = append(opts.Tools, server.Tool(t))
 	}
 	if e.recorder != nil {
-		opts.Observe = e.recorder.Observe
+		opts.Observe = func(ctx context.Context, r *server.Request) (context.Context, func(server.Outcome)) {
+			return e.recorder.Observe(e.noting(ctx), r)
+		}
 	}
 	return server.New(opts)
 }
@@ -109,7 +111,7 @@ func (e *Engine) answer(ctx context.Context, name string, args value.Value) (val
 	if e.opts.log.Enabled(ctx, slog.LevelDebug) {
 		log := e.opts.log.With("tool", name, "duration", time.Since(began))
 		if err != nil {
-			log = log.With("error", e.subject.Redact(err.Error()))
+			log = log.With("error", err)
 		}
 		log.DebugContext(ctx, "a tool was called")
 	}

@@ -36,6 +36,7 @@ func newUpstreams(file *config.File, opts options, recorder *telemetry.Recorder)
 	o := upstream.Options{
 		Log: opts.log, ClientName: "mcpgraph", ClientVersion: Version(),
 		Credentials: opts.credentials, TokenFile: tokens, SessionStore: opts.sessions,
+		Secrets: file.Server.Secrets,
 	}
 	if recorder != nil {
 		o.Session = recorder.UpstreamSession

@@ -94,7 +94,7 @@ func (a *app) run(o runOptions) (err error) {
 	}
 	var opts []mcpgraph.CallOption
 	if o.trace != "" {
-		hooks, err := a.tracer(o.trace, g)
+		hooks, err := a.tracer(o.trace, engine, g)
 		if err != nil {
 			return err
 		}

@@ -10,25 +10,35 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// tracer returns hooks that show a walk on stderr as it happens.
-func (a *app) tracer(format string, g *graph.Graph) (executor.Hooks, error) {
+// tracer returns hooks that show a walk on stderr as it happens, without secrets.
+func (a *app) tracer(format string, engine *mcpgraph.Engine, g *graph.Graph) (executor.Hooks, error) {
+	clean := func(show func(executor.Record)) func(context.Context, *executor.Run, executor.Record) {
+		return func(ctx context.Context, _ *executor.Run, r executor.Record) {
+			r.Output = engine.RedactValue(ctx, r.Output)
+			if r.Err != nil {
+				r.Err = errors.New(engine.Redact(ctx, cause(r.Err).Error()))
+			}
+			show(r)
+		}
+	}
 	switch format {
 	case "json":
-		return executor.Hooks{NodeDone: func(_ context.Context, _ *executor.Run, r executor.Record) {
+		return executor.Hooks{NodeDone: clean(func(r executor.Record) {
 			fmt.Fprintf(a.stderr, "%s\n", traceLine(g, r))
-		}}, nil
+		})}, nil
 	case "text":
 		t := &textTrace{w: a.stderr, width: a.width(a.stderr), idWidth: idWidth(g)}
 		if a.isTerminal(a.stderr) {
 			t.spinner = &spinner{w: a.stderr}
 		}
-		return executor.Hooks{NodeStart: t.start, NodeDone: t.done}, nil
+		return executor.Hooks{NodeStart: t.start, NodeDone: clean(t.done)}, nil
 	}
 	return executor.Hooks{}, usagef("--trace is %q; expected %s", format, diag.List([]string{"text", "json"}))
 }
@@ -42,7 +52,7 @@ func traceLine(g *graph.Graph, r executor.Record) []byte {
 	b.Set("start", value.FromString(r.Start.UTC().Format(time.RFC3339Nano)))
 	b.Set("durationMs", value.FromFloat(milliseconds(r.End.Sub(r.Start))))
 	if r.Err != nil {
-		b.Set("error", value.FromString(cause(r.Err).Error()))
+		b.Set("error", value.FromString(r.Err.Error()))
 	} else {
 		b.Set("output", r.Output)
 		if n := g.Node(r.Node); n != nil && r.Edge >= 0 && r.Edge < len(n.Edges) {
@@ -83,14 +93,14 @@ func (t *textTrace) start(ctx context.Context, _ *executor.Run, n *graph.Node, i
 	return ctx, nil
 }
 
-func (t *textTrace) done(_ context.Context, _ *executor.Run, r executor.Record) {
+func (t *textTrace) done(r executor.Record) {
 	if t.spinner != nil {
 		t.spinner.stop()
 	}
 	line := t.head(r.Index, r.Node, r.Kind) + fmt.Sprintf("%8s  ", duration(r.End.Sub(r.Start)))
 	switch {
 	case r.Err != nil:
-		line += "failed: " + cause(r.Err).Error()
+		line += "failed: " + r.Err.Error()
 	case r.Output.IsUndefined():
 		line += "nothing"
 	default:

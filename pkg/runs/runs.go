@@ -64,7 +64,7 @@ type Finished struct {
 	Began, Ended time.Time
 	// Err is why the call failed, which need not be the failure of a node.
 	Err error
-	// Redact takes secrets out of what is shown of the run; nil shows it as it
+	// Redact takes secrets out of what is kept of the run; nil keeps it as it
 	// is.
 	Redact func(string) string
 }
@@ -86,7 +86,6 @@ type Run struct {
 	Truncated bool
 
 	caller string
-	redact func(string) string
 	graph  *graph.Graph
 	args   span
 	steps  []step
@@ -144,14 +143,14 @@ func (s *Store) pack(f Finished) *Run {
 	history := f.Run.History()
 	r := &Run{
 		ID: strconv.FormatUint(rand.Uint64(), 36), Tool: g.Name, Began: f.Began, Ended: f.Ended,
-		Executions: len(history), caller: f.Caller, redact: f.Redact, graph: g,
+		Executions: len(history), caller: f.Caller, graph: g,
 	}
 	if f.Err != nil {
-		r.Err = errorText(f.Err)
+		r.Err = f.errorText(f.Err)
 	}
 	buffer := buffers.Get().(*[]byte)
 	text := (*buffer)[:0]
-	text, r.args = appendValue(text, f.Run.Args())
+	text, r.args = f.appendValue(text, f.Run.Args())
 	room := s.limits.Bytes - int64(runBytes+stepBytes*len(history)+len(r.Err)+len(r.caller))
 	r.steps = make([]step, 0, len(history))
 	for _, rec := range history {
@@ -159,11 +158,11 @@ func (s *Store) pack(f Finished) *Run {
 			break
 		}
 		st := step{Record: rec}
-		text, st.output = appendValue(text, rec.Output)
+		text, st.output = f.appendValue(text, rec.Output)
 		st.Output = value.Undef
 		if rec.Err != nil {
 			// An error may hold on to much, and has nothing to say but its text.
-			st.Err = errors.New(errorText(rec.Err))
+			st.Err = errors.New(f.errorText(rec.Err))
 		}
 		r.steps = append(r.steps, st)
 	}
@@ -179,15 +178,21 @@ func (s *Store) pack(f Finished) *Run {
 	return r
 }
 
-func errorText(err error) string {
+func (f Finished) errorText(err error) string {
 	text := err.Error()
+	if f.Redact != nil {
+		text = f.Redact(text)
+	}
 	return text[:min(len(text), maxErr)]
 }
 
-func appendValue(dst []byte, v value.Value) ([]byte, span) {
+func (f Finished) appendValue(dst []byte, v value.Value) ([]byte, span) {
 	from := len(dst)
 	if v.IsUndefined() {
 		return dst, span{from, from}
+	}
+	if f.Redact != nil {
+		v = v.Rewritten(f.Redact)
 	}
 	dst = v.Append(dst)
 	return dst, span{from, len(dst)}
@@ -219,7 +224,7 @@ func (s *Store) Get(caller, id string) (*Run, bool) {
 	return nil, false
 }
 
-// Replay gives the run as it was at its end, to read its history and to travel
+// Replay gives the run as it was at its end, secrets aside, to read its history and to travel
 // through it with [executor.Run.ContextAt]. Errors are texts now. A run that is
 // truncated has no history. The error is for a text that is no JSON, which a
 // Store does not hold.

@@ -40,9 +40,9 @@ func (r *Run) JSON() (string, error) {
 		b.Set("truncated", value.True)
 		return b.Value().JSON(), nil
 	}
-	b.Set("arguments", r.shown(run.Args()))
+	b.Set("arguments", run.Args())
 	if r.Err == "" {
-		b.Set("result", r.shown(run.Result()))
+		b.Set("result", run.Result())
 	}
 	var history []value.Value
 	for _, rec := range run.History() {
@@ -50,36 +50,6 @@ func (r *Run) JSON() (string, error) {
 	}
 	b.Set("history", value.FromArray(history))
 	return b.Value().JSON(), nil
-}
-
-// shown gives a value without secrets. A number that has one in its digits
-// becomes a string.
-func (r *Run) shown(v value.Value) value.Value {
-	if r.redact == nil {
-		return v
-	}
-	switch v.Kind() {
-	case value.String:
-		return value.FromString(r.redact(v.Str()))
-	case value.Number:
-		text := v.JSON()
-		if clean := r.redact(text); clean != text {
-			return value.FromString(clean)
-		}
-	case value.Array:
-		elems := make([]value.Value, v.Len())
-		for i, e := range v.Elems() {
-			elems[i] = r.shown(e)
-		}
-		return value.FromArray(elems)
-	case value.Object:
-		b := value.NewBuilder(v.Len())
-		for _, e := range v.Entries() {
-			b.Set(r.redact(e.Key), r.shown(e.Value))
-		}
-		return b.Value()
-	}
-	return v
 }
 
 // summary sets what is known without the values.
@@ -93,7 +63,7 @@ func (r *Run) summary(b *value.Builder) {
 	b.Set("status", value.FromString(status))
 	times(b, r.Began, r.Ended)
 	b.Set("executions", value.FromInt(int64(r.Executions)))
-	r.failure(b, r.Err)
+	failure(b, r.Err)
 }
 
 func (r *Run) record(rec executor.Record) value.Value {
@@ -102,7 +72,7 @@ func (r *Run) record(rec executor.Record) value.Value {
 	b.Set("node", value.FromString(rec.Node))
 	b.Set("type", value.FromString(rec.Kind))
 	times(b, rec.Start, rec.End)
-	b.Set("output", r.shown(rec.Output))
+	b.Set("output", rec.Output)
 	if rec.Edge != graph.NoEdge {
 		edge := r.graph.Node(rec.Node).Edges[rec.Edge]
 		b.Set("edge", value.FromString(edge.Field))
@@ -113,7 +83,7 @@ func (r *Run) record(rec executor.Record) value.Value {
 		b.Set("fromCache", value.FromBool(rec.FromCache))
 	}
 	if rec.Err != nil {
-		r.failure(b, rec.Err.Error())
+		failure(b, rec.Err.Error())
 	}
 	return b.Value()
 }
@@ -123,11 +93,8 @@ func times(b *value.Builder, start, end time.Time) {
 	b.Set("durationMs", value.FromFloat(float64(end.Sub(start).Microseconds())/1000))
 }
 
-func (r *Run) failure(b *value.Builder, text string) {
+func failure(b *value.Builder, text string) {
 	if text != "" {
-		if r.redact != nil {
-			text = r.redact(text)
-		}
 		b.Set("error", value.FromString(text))
 	}
 }

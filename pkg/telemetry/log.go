@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"go.opentelemetry.io/otel/trace"
@@ -13,7 +12,11 @@ import (
 // is logged with the context of a span, and exports the records where
 // Options.Logs says how. The level is that of log.
 func (t *Telemetry) Logger(log *slog.Logger) *slog.Logger {
-	return slog.New(handler{log.Handler(), t.logs})
+	h := handler{base: log.Handler()}
+	if t.logs != nil {
+		h.export = RewriteLog(t.logs, func(_ context.Context, s string) string { return valid(s) })
+	}
+	return slog.New(h)
 }
 
 // handler is a slog.Handler that knows of traces.
@@ -27,7 +30,7 @@ func (h handler) Enabled(ctx context.Context, l slog.Level) bool { return h.base
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	var exported error
 	if h.export != nil {
-		exported = h.export.Handle(ctx, exportable(r))
+		exported = h.export.Handle(ctx, r)
 	}
 	if s := trace.SpanContextFromContext(ctx); s.IsValid() {
 		r = r.Clone()
@@ -39,7 +42,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	h.base = h.base.WithAttrs(attrs)
 	if h.export != nil {
-		h.export = h.export.WithAttrs(plain(attrs))
+		h.export = h.export.WithAttrs(attrs)
 	}
 	return h
 }
@@ -50,34 +53,4 @@ func (h handler) WithGroup(name string) slog.Handler {
 		h.export = h.export.WithGroup(name)
 	}
 	return h
-}
-
-// exportable returns a record with the text of errors in their place, and all
-// texts in UTF-8.
-func exportable(r slog.Record) slog.Record {
-	clean := slog.NewRecord(r.Time, r.Level, valid(r.Message), r.PC)
-	r.Attrs(func(a slog.Attr) bool {
-		clean.AddAttrs(plain([]slog.Attr{a})...)
-		return true
-	})
-	return clean
-}
-
-func plain(attrs []slog.Attr) []slog.Attr {
-	clean := make([]slog.Attr, len(attrs))
-	for i, a := range attrs {
-		v := a.Value.Resolve()
-		switch v.Kind() {
-		case slog.KindString:
-			v = slog.StringValue(valid(v.String()))
-		case slog.KindGroup:
-			v = slog.GroupValue(plain(v.Group())...)
-		case slog.KindAny:
-			if v.Any() != nil {
-				v = slog.StringValue(valid(fmt.Sprint(v.Any())))
-			}
-		}
-		clean[i] = slog.Attr{Key: valid(a.Key), Value: v}
-	}
-	return clean
 }

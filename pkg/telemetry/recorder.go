@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -16,8 +17,9 @@ type Subject struct {
 	Tool func(name string) bool
 	// Server says where a server of the file is.
 	Server func(name string) Endpoint
-	// Redact takes secrets out of a text.
-	Redact func(string) string
+	// Redact takes secrets out of a text: those of the file, and those that what
+	// was done in ctx knew of.
+	Redact func(ctx context.Context, text string) string
 }
 
 // Endpoint is where a server is.
@@ -58,15 +60,18 @@ func (a *attributes) port(n int) {
 }
 
 // show gives an attribute that shows v where content may be shown.
-func (r *Recorder) show(key string, v value.Value) []attribute.KeyValue {
+func (r *Recorder) show(ctx context.Context, key string, v value.Value) []attribute.KeyValue {
 	if !r.content || v.IsUndefined() {
 		return nil
 	}
-	return []attribute.KeyValue{attribute.String(key, r.text(v.JSON()))}
+	clean := v.Rewritten(func(s string) string { return r.subject.Redact(ctx, s) })
+	return []attribute.KeyValue{attribute.String(key, cut(clean.JSON(), r.limit))}
 }
 
 // text takes secrets out of a text, and cuts it.
-func (r *Recorder) text(s string) string { return cut(r.subject.Redact(s), r.limit) }
+func (r *Recorder) text(ctx context.Context, s string) string {
+	return cut(r.subject.Redact(ctx, s), r.limit)
+}
 
 // cut shortens s to limit bytes, the mark of it aside, and leaves no half of a
 // character.

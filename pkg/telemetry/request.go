@@ -58,7 +58,7 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 	attrs.text("jsonrpc.request.id", idText(q.ID))
 	attrs.text("server.address", q.Address)
 	attrs.port(q.Port)
-	attrs = append(attrs, r.show("gen_ai.tool.call.arguments", q.Args)...)
+	attrs = append(attrs, r.show(ctx, "gen_ai.tool.call.arguments", q.Args)...)
 	ctx, span := r.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer),
 		trace.WithLinks(links...), trace.WithAttributes(attrs...))
 
@@ -75,9 +75,9 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 		if span.IsRecording() {
 			span.SetAttributes(failure...)
 			if serverFault(o.Code) {
-				span.SetStatus(codes.Error, r.text(o.Message))
+				span.SetStatus(codes.Error, r.text(ctx, o.Message))
 			}
-			span.SetAttributes(r.show("gen_ai.tool.call.result", o.Result)...)
+			span.SetAttributes(r.show(ctx, "gen_ai.tool.call.result", o.Result)...)
 		}
 		span.End()
 		if o.Code == 0 {

@@ -24,7 +24,7 @@ func (r *Recorder) runStart(ctx context.Context, run *executor.Run) (context.Con
 		attribute.String("gen_ai.operation.name", "invoke_workflow"),
 		attribute.String("gen_ai.workflow.name", tool)))
 	if span.IsRecording() {
-		span.SetAttributes(r.show("mcpgraph.run.arguments", run.Args())...)
+		span.SetAttributes(r.show(ctx, "mcpgraph.run.arguments", run.Args())...)
 	}
 	return ctx, nil
 }
@@ -33,7 +33,7 @@ func (r *Recorder) runDone(ctx context.Context, run *executor.Run, err error) {
 	span := trace.SpanFromContext(ctx)
 	if span.IsRecording() {
 		span.SetAttributes(attribute.Int("mcpgraph.run.executions", run.Len()))
-		span.SetAttributes(r.show("mcpgraph.run.result", run.Result())...)
+		span.SetAttributes(r.show(ctx, "mcpgraph.run.result", run.Result())...)
 		if err != nil {
 			r.failed(ctx, span, err)
 		}
@@ -66,14 +66,14 @@ func (r *Recorder) nodeDone(ctx context.Context, run *executor.Run, rec executor
 			attribute.String("mcpgraph.edge", edge.Field),
 			attribute.String("mcpgraph.edge.target", edge.Target))
 	}
-	span.SetAttributes(r.show("mcpgraph.node.output", rec.Output)...)
+	span.SetAttributes(r.show(ctx, "mcpgraph.node.output", rec.Output)...)
 	if rec.Err != nil {
 		r.failed(ctx, span, rec.Err)
 		// The event has the text that the status and the client have, secrets
 		// aside, not the one of span.RecordError.
 		span.AddEvent("exception", trace.WithAttributes(
 			attribute.String("exception.type", fmt.Sprintf("%T", cause(rec.Err))),
-			attribute.String("exception.message", r.text(rec.Err.Error()))))
+			attribute.String("exception.message", r.text(ctx, rec.Err.Error()))))
 	}
 	span.End()
 }
@@ -81,5 +81,5 @@ func (r *Recorder) nodeDone(ctx context.Context, run *executor.Run, rec executor
 // failed marks a span as that of something that failed.
 func (r *Recorder) failed(ctx context.Context, span trace.Span, err error) {
 	span.SetAttributes(attribute.String("error.type", errorType(ctx, err)))
-	span.SetStatus(codes.Error, r.text(err.Error()))
+	span.SetStatus(codes.Error, r.text(ctx, err.Error()))
 }

@@ -59,6 +59,9 @@ func (g *grant) carry(forwarded http.Header) {
 				return nil, err
 			}
 			token = t.Value
+			if r := noteOf(ctx); r != nil {
+				r.learn(token) // which may be another one by now
+			}
 		}
 		if token != "" && h.Get("Authorization") == "" {
 			h.Set("Authorization", "Bearer "+token)
@@ -90,14 +93,5 @@ func (g *grant) cleanReply(reply value.Value, own *redactor) value.Value {
 	if !reply.Get("isError").Bool() {
 		return reply
 	}
-	text := reply.JSON()
-	clean := own.with(g.secrets).text(text)
-	if clean == text {
-		return reply
-	}
-	v, err := value.Parse(clean)
-	if err != nil {
-		return value.FromString(redacted) // it is no object, so the call fails
-	}
-	return v
+	return reply.Rewritten(own.with(g.secrets).text)
 }

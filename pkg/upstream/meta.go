@@ -50,8 +50,3 @@ func appendMeta(dst []byte, ctx context.Context) []byte {
 	}
 	return dst
 }
-
-// Redactor returns a function that takes these secrets out of a text: as they
-// are, as they stand in JSON and in URLs, and line by line. Secrets of fewer
-// than three bytes are no secrets. It is safe for concurrent use.
-func Redactor(secrets []string) func(string) string { return newRedactor(secrets).text }

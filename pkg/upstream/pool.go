@@ -49,6 +49,8 @@ type Options struct {
 	// SessionStore keeps sessions over streamable HTTP for all servers, in the
 	// place of what their entries say (session).
 	SessionStore SessionStore
+	// Secrets are taken out of texts by [Pool.Redactor] beside those of the servers.
+	Secrets []string
 	// Session is told of every session as it opens, and what it returns of its
 	// end: with nil where we ended it, else with an *[Error] that says why. It
 	// may be nil, and must not block.
@@ -63,8 +65,10 @@ type Options struct {
 // Pool is the sessions with a set of servers. It is safe for any number of
 // goroutines.
 type Pool struct {
-	servers map[string]*server
-	names   []string // in the order given
+	servers  map[string]*server
+	names    []string  // in the order given
+	redact   *redactor // of the secrets of all servers
+	personal bool      // whether calls carry credentials of their callers
 }
 
 // Result is the outcome of one call.
@@ -86,10 +90,13 @@ func New(entries []*config.Upstream, o Options) *Pool {
 	if o.ClientVersion == "" {
 		o.ClientVersion = "dev"
 	}
-	p := &Pool{servers: map[string]*server{}}
+	p := &Pool{servers: map[string]*server{}, redact: newRedactor(o.Secrets)}
 	for _, entry := range entries {
-		p.servers[entry.Name] = newServer(entry, o)
+		s := newServer(entry, o)
+		p.servers[entry.Name] = s
 		p.names = append(p.names, entry.Name)
+		p.redact.above = append(p.redact.above, s.redact)
+		p.personal = p.personal || s.authority.isPersonal()
 	}
 	return p
 }

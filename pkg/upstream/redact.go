@@ -25,13 +25,13 @@ const maxLearned = 64
 // redactor takes secrets out of texts. It is safe for any number of
 // goroutines.
 type redactor struct {
-	above *redactor // whose secrets it takes out as well; may be nil
+	above []*redactor // whose secrets it takes out as well
 
 	mu      sync.RWMutex
 	fixed   []string
 	learned []string // of tokens that come and go
 	forms   *forms   // of all of them, above's included
-	seen    *forms   // of above, when forms was made
+	seen    []*forms // of above, when forms was made
 }
 
 // forms is how secrets can look in a text.
@@ -51,7 +51,7 @@ func (r *redactor) with(secrets []string) *redactor {
 	if len(secrets) == 0 {
 		return r
 	}
-	return &redactor{above: r, fixed: secrets}
+	return &redactor{above: []*redactor{r}, fixed: secrets}
 }
 
 // learn adds secrets that have just come to be.
@@ -78,10 +78,17 @@ func (r *redactor) secrets() []string {
 	if r == nil {
 		return nil
 	}
-	above := r.above.secrets()
+	above := r.fromAbove()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Concat(r.fixed, r.learned, above)
+}
+
+func (r *redactor) fromAbove() (all []string) {
+	for _, above := range r.above {
+		all = append(all, above.secrets()...)
+	}
+	return all
 }
 
 // now returns the forms of the secrets. Those of above are among them: were
@@ -91,16 +98,20 @@ func (r *redactor) now() *forms {
 	if r == nil {
 		return nil
 	}
-	above := r.above.now()
+	seen := make([]*forms, len(r.above))
+	for i, above := range r.above {
+		seen[i] = above.now()
+	}
 	r.mu.RLock()
-	f, seen := r.forms, r.seen
+	f, known := r.forms, slices.Equal(r.seen, seen)
 	r.mu.RUnlock()
-	if f != nil && seen == above {
+	if f != nil && known {
 		return f
 	}
+	above := r.fromAbove()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.forms, r.seen = formsOf(slices.Concat(r.fixed, r.learned, r.above.secrets())), above
+	r.forms, r.seen = formsOf(slices.Concat(r.fixed, r.learned, above)), seen
 	return r.forms
 }
 

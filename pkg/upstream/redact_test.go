@@ -312,3 +312,42 @@ func TestTokensThatFollowInASessionAreSecretsToo(t *testing.T) {
 		t.Errorf("heard %q", heard)
 	}
 }
+
+func TestRedactorKnowsWhatItsOwnCallsCarried(t *testing.T) {
+	if f := New([]*config.Upstream{{Name: "fake"}}, Options{}).Redactor(context.Background()); f != nil {
+		t.Errorf("there is nothing to redact, but it gives %q", f("x"))
+	}
+	server := web(t, config.HTTP, &mcptest.Web{}, func(u *config.Upstream) {
+		u.Secrets = []string{"of-the-entry"}
+		u.ForwardHeaders = []config.Forward{{From: "X-Token", To: "X-Token"}}
+	})
+	p := start(t, Options{Secrets: []string{"of-the-file"}}, server)
+	as := func(token string) context.Context {
+		return p.NoteSecrets(WithCredentials(context.Background(), Credentials{Caller: token, Headers: http.Header{"X-Token": {token}}}))
+	}
+	const text = "of-the-entry of-the-file token-of-ann token-of-bob"
+	ann, bob := as("token-of-ann"), as("token-of-bob")
+	for _, c := range []struct {
+		ctx  context.Context
+		want string
+	}{
+		{context.Background(), "[redacted] [redacted] token-of-ann token-of-bob"},
+		{ann, "[redacted] [redacted] [redacted] token-of-bob"},
+		{bob, "[redacted] [redacted] token-of-ann [redacted]"},
+	} {
+		if c.ctx != context.Background() {
+			if got := p.Redactor(c.ctx)(text); got != "[redacted] [redacted] token-of-ann token-of-bob" {
+				t.Errorf("before a call: %s", got)
+			}
+			if _, err := p.CallTool(c.ctx, "fake", "echo", value.Undef); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := p.Redactor(c.ctx)(text); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	if p.NoteSecrets(ann) != ann {
+		t.Error("what is noted already is noted again")
+	}
+}

@@ -109,6 +109,7 @@ func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Res
 	if err != nil {
 		return Result{}, s.failed(ctx, "call", tool, nil, 0, err)
 	}
+	g.note(ctx)
 	return s.layers.call(ctx, g.id, tool, args, func(ctx context.Context) (value.Value, error) {
 		return s.callOnce(ctx, g, tool, args)
 	})
@@ -197,6 +198,7 @@ func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(cont
 			next, why := s.authority.refused(ctx, g, rawCause(err))
 			if why == nil {
 				g = next
+				g.note(ctx)
 				continue
 			}
 			if refused := new(credentialError); errors.As(why, &refused) {

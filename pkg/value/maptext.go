@@ -1,0 +1,42 @@
+package value
+
+import "strings"
+
+// MapText gives v with f applied to every string in it, keys of objects
+// included. A number whose digits f changes becomes a string. Where f changes
+// nothing the result equals v.
+func (v Value) MapText(f func(string) string) Value {
+	switch v.Kind() {
+	case String:
+		return FromString(f(v.Str()))
+	case Number:
+		text := v.JSON()
+		if changed := f(text); changed != text {
+			return FromString(changed)
+		}
+	case Array:
+		elems := make([]Value, v.Len())
+		for i, e := range v.Elems() {
+			elems[i] = e.MapText(f)
+		}
+		return FromArray(elems)
+	case Object:
+		b := NewBuilder(v.Len())
+		for _, e := range v.Entries() {
+			b.Set(f(e.Key), e.Value.MapText(f))
+		}
+		return b.Value()
+	}
+	return v
+}
+
+// Rewritten is MapText for where f seldom changes anything, and does to the
+// JSON text of a string what it does to the string unless that has escapes: then
+// a value that f leaves alone is not decoded.
+func (v Value) Rewritten(f func(string) string) Value {
+	text := v.JSON()
+	if strings.IndexByte(text, '\\') < 0 && f(text) == text {
+		return v
+	}
+	return v.MapText(f)
+}
