@@ -20,6 +20,7 @@ const (
 	noSubscribing = "a run that is over never changes, so it cannot be subscribed to"
 	noQuestions   = "a graph asks its client nothing: upstream sessions serve many calls at once, so a question of theirs is nobody's, and is answered by the Go program or refused"
 	noTasks       = "tasks are an extension that is not offered"
+	noChange      = "the file does not change while the suite runs"
 	onlyText      = "a result is one JSON value, which goes out as text"
 )
 
@@ -62,9 +63,10 @@ var cannotPass = map[string]map[string]string{
 		"tools-call-embedded-resource":  onlyText,
 		"tools-call-mixed-content":      onlyText,
 
-		"caching/sep-2549-prompts-list-caching-hints":                    noPrompts,
-		"server-stateless/sep-2575-server-rejects-undeclared-capability": noQuestions,
-		"server-stateless/sep-2575-missing-capability-http-400":          noQuestions,
+		"caching/sep-2549-prompts-list-caching-hints":                               noPrompts,
+		"server-stateless/sep-2575-server-rejects-undeclared-capability":            noQuestions,
+		"server-stateless/sep-2575-server-sends-tools-list-changed-on-subscription": noChange,
+		"server-stateless/sep-2575-missing-capability-http-400":                     noQuestions,
 
 		"input-required-result-basic-elicitation":       noQuestions,
 		"input-required-result-basic-sampling":          noQuestions,

@@ -23,12 +23,15 @@ type conn struct {
 	listens atomic.Bool     // the client takes what it did not ask for
 
 	calls inflight
-	crew  *crew // of the calls
+	crew  *crew           // of the calls
+	quiet context.Context // ends with subscriptions
+	hush  func()          // ends them
 }
 
 func newConn(ctx context.Context, s *Server, out *outbox) *conn {
 	c := &conn{Server: s, session: newSession("stdio"), out: out, crew: newCrew()}
 	c.ctx = s.current.Load().mcp.WithContext(ctx, c.session)
+	c.quiet, c.hush = context.WithCancel(ctx)
 	return c
 }
 
@@ -155,7 +158,7 @@ func (c *conn) request(m message, reply answer) {
 	c.enqueue(r)
 	run := func() {
 		defer c.calls.running.Done()
-		response := p.answer(withReporter(ctx, r.Meta, c.notify), r, text)
+		response := c.respond(ctx, p, r, text)
 		if end() {
 			reply(nil)
 			return
@@ -168,6 +171,18 @@ func (c *conn) request(m message, reply answer) {
 		return
 	}
 	c.crew.do(run)
+}
+
+func (c *conn) respond(ctx context.Context, p *published, r *Request, text []byte) mcp.JSONRPCMessage {
+	if !r.listens() {
+		return p.answer(withReporter(ctx, r.Meta, c.notify), r, text)
+	}
+	return c.subscribe(ctx, p, r, text, c.notify, func() {
+		select {
+		case <-ctx.Done():
+		case <-c.quiet.Done():
+		}
+	})
 }
 
 // orders reports whether the requests that follow build on one of this method.

@@ -20,6 +20,14 @@ type handler struct {
 	sessions *sessions
 	mux      *http.ServeMux
 	stopping atomic.Bool
+	quiet    chan struct{} // closed when nothing more is said unasked
+}
+
+// stop ends what has no end of its own, and says that the process takes no more
+// requests.
+func (h *handler) stop() {
+	h.stopping.Store(true)
+	close(h.quiet)
 }
 
 func newHandler(s *Server, opts HTTPOptions) *handler {
@@ -28,8 +36,9 @@ func newHandler(s *Server, opts HTTPOptions) *handler {
 		Server: s, opts: opts, mux: http.NewServeMux(),
 		sessions: &sessions{
 			idle: orDefault(opts.SessionIdle, DefaultSessionIdle), most: orDefault(opts.MaxSessions, DefaultMaxSessions),
-			began: opts.Session,
+			began: opts.Session, audience: &s.audience,
 		},
+		quiet: make(chan struct{}),
 	}
 	h.mux.HandleFunc(Path, h.guarded(h.endpoint))
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, "ok") })
@@ -122,6 +131,8 @@ func (h *handler) endpoint(w http.ResponseWriter, r *http.Request, caller auth.C
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case r.Method == http.MethodPost:
 		h.post(w, r, caller)
+	case r.Method == http.MethodGet && !modern:
+		h.get(w, r, caller)
 	case r.Method == http.MethodDelete && !modern:
 		if !h.sessions.remove(r.Header.Get(mcp.HeaderSessionID), caller.Name) {
 			http.Error(w, "there is no such session", http.StatusNotFound)
@@ -129,8 +140,7 @@ func (h *handler) endpoint(w http.ResponseWriter, r *http.Request, caller auth.C
 		}
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		// Nothing is ever said unasked, so there is no stream to GET.
-		w.Header().Set("Allow", "POST, DELETE")
+		w.Header().Set("Allow", "GET, POST, DELETE")
 		if modern {
 			w.Header().Set("Allow", "POST")
 		}

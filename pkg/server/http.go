@@ -100,7 +100,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 		return fmt.Errorf("serving HTTP: %w", err)
 	case <-ctx.Done():
 	}
-	h.stopping.Store(true)
+	h.stop()
 	if !shutDown(srv, orDefault(opts.Grace, DefaultGrace)) {
 		kill(context.Cause(ctx))
 		shutDown(srv, shutdownGrace)

@@ -190,7 +190,10 @@ func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 		{"too long", "POST", "/mcp", `"` + strings.Repeat("x", 5000) + `"`, in, 413},
 		{"another type", "POST", "/mcp", list, append(in[:4:4], "Content-Type", "text/plain"), 415},
 		{"an answer that cannot be read", "POST", "/mcp", list, append(in[:4:4], "Accept", "text/html"), 406},
-		{"a stream unasked", "GET", "/mcp", "", in, 405},
+		{"a stream of no session", "GET", "/mcp", "", nil, 400},
+		{"a stream of a made-up session", "GET", "/mcp", "", []string{"Mcp-Session-Id", "made-up"}, 404},
+		{"a stream of a revision without", "GET", "/mcp", "", modern("", ""), 405},
+		{"a stream that cannot be read", "GET", "/mcp", "", append(in[:4:4], "Accept", "application/json"), 406},
 		{"another host", "POST", "/mcp", list, append(in[:4:4], "Host", "evil.example"), 403},
 		{"a page from elsewhere", "POST", "/mcp", list, append(in[:4:4], "Origin", "https://evil.example"), 403},
 		{"a page of the name it bound to us", "POST", "/mcp", list, append(in[:4:4], "Origin", "http://evil.example:80"), 403},
@@ -404,7 +407,7 @@ func TestCallersAreToldApartByTheirTokens(t *testing.T) {
 	if g := x.post(fmt.Sprintf(call, "1", ""), ann...); !strings.Contains(g.body, `"caller":"ann"`) {
 		t.Errorf("%d %s", g.status, g.body)
 	}
-	for _, method := range []string{http.MethodPost, http.MethodDelete} {
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
 		if g := x.ask(method, server.Path, fmt.Sprintf(call, "1", ""), bob...); g.status != http.StatusNotFound {
 			t.Errorf("%s with another caller's session: %d %s", method, g.status, g.body)
 		}

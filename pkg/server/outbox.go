@@ -43,22 +43,27 @@ func newOutbox(w io.Writer, most int, fail func(error)) *outbox {
 // add queues one message, which it takes over and ends with a newline. A nil
 // message is none.
 func (o *outbox) add(message []byte) {
-	if message == nil {
-		return
+	if message != nil {
+		o.offer(message)
 	}
+}
+
+// offer is add that reports whether the message was taken.
+func (o *outbox) offer(message []byte) bool {
 	message = append(message, '\n')
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.failure != nil || o.closed:
-		return
+		return false
 	case o.waiting > o.most:
 		o.giveUp(fmt.Errorf("the client does not read: %d bytes wait for it", o.waiting))
-		return
+		return false
 	}
 	o.pending = append(o.pending, message)
 	o.waiting += len(message)
 	o.wake.Signal()
+	return true
 }
 
 // giveUp drops what waits and takes nothing more, once; o.mu is held.

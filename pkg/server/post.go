@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -86,11 +87,11 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		x.begin(m)
 		return
 	}
-	release := x.resume()
-	if release == nil {
+	s := x.resume()
+	if s == nil {
 		return
 	}
-	defer release()
+	defer x.sessions.release(s)
 	if m.id == "" {
 		x.notified(m)
 		x.reply.accepted()
@@ -126,9 +127,9 @@ func (x *exchange) begin(m message) {
 	}
 }
 
-// resume finds the session that a request names, and returns what releases it;
-// nil where the request was refused.
-func (x *exchange) resume() (release func()) {
+// resume finds the session that a request names, which has to be released; nil
+// where the request was refused.
+func (x *exchange) resume() *httpSession {
 	if version := x.r.Header.Get(mcp.HeaderProtocolVersion); version != "" && !mcp.IsValidProtocolVersion(version) {
 		x.reply.whole(http.StatusBadRequest, appendError(nil, nullID,
 			rpcErrorf(mcp.INVALID_REQUEST, "unsupported protocol version %q", version)))
@@ -147,7 +148,7 @@ func (x *exchange) resume() (release func()) {
 		return nil
 	}
 	x.session, x.calls = s.session, &s.calls
-	return func() { x.sessions.release(s) }
+	return s
 }
 
 func (x *exchange) notified(m message) {
@@ -170,11 +171,11 @@ func (x *exchange) answer(m message) bool {
 
 // batch answers several messages as one.
 func (x *exchange) batch(v value.Value) {
-	release := x.resume()
-	if release == nil {
+	s := x.resume()
+	if s == nil {
 		return
 	}
-	defer release()
+	defer x.sessions.release(s)
 	if x.session.ProtocolVersion() != mcp.ProtocolVersion20250326 || v.Len() == 0 {
 		x.reply.whole(http.StatusBadRequest, appendError(nil, nullID,
 			rpcErrorf(mcp.INVALID_REQUEST, "invalid request: an empty batch, or a protocol revision without them")))
@@ -235,6 +236,9 @@ func (x *exchange) run(m message) answered {
 			rpcErr = err
 		}
 	}
+	if rpcErr == nil && r.listens() && !x.reply.events {
+		rpcErr = rpcErrorf(mcp.INVALID_REQUEST, "Accept must name text/event-stream")
+	}
 	if rpcErr != nil {
 		p.refuse(x.r.Context(), r, rpcErr)
 		return answered{status: x.status(rpcErr.code), text: appendError(nil, m.id, rpcErr), scopes: rpcErr.scopes}
@@ -249,15 +253,22 @@ func (x *exchange) run(m message) answered {
 	defer x.calls.running.Done()
 	x.reply.expect()
 	x.enqueue(r)
-	response := p.answer(withReporter(ctx, r.Meta, x.notify), r, text)
+	response := x.respond(ctx, p, r, text)
 	end()
-	x.session.drain(x.log, x.reply.event)
+	x.session.drain(x.log, func(message []byte) { x.reply.event(message) })
 	failure, failed := response.(mcp.JSONRPCError)
 	status := http.StatusOK
 	if failed {
 		status = x.status(failure.Error.Code)
 	}
 	return answered{status: status, text: p.appendResponse(nil, m.id, response), ok: !failed}
+}
+
+func (x *exchange) respond(ctx context.Context, p *published, r *Request, text []byte) mcp.JSONRPCMessage {
+	if !r.listens() {
+		return p.answer(withReporter(ctx, r.Meta, x.notify), r, text)
+	}
+	return x.subscribe(ctx, p, r, text, x.notify, func() { x.reply.hold(ctx, nil, x.quiet) })
 }
 
 func (x *exchange) notify(method string, params value.Value) {

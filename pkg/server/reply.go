@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"mime"
 	"net/http"
 	"strconv"
@@ -21,10 +22,12 @@ type reply struct {
 	out   *outbox     // of the stream; nil before it has begun
 	quiet *time.Timer // until the client has to be shown that it was not forgotten; nil: it need not be
 	ended bool
+
+	broken chan struct{} // closed when the stream's client cannot be written to
 }
 
-// keepAlive is how long nothing may be sent for while a call runs. Proxies give
-// up on answers that are silent for a minute, some sooner.
+// keepAlive is how long nothing may be sent for while a call runs or a stream
+// stands. Proxies give up on answers that are silent for a minute, some sooner.
 const keepAlive = 15 * time.Second
 
 func newReply(w http.ResponseWriter, r *http.Request) *reply {
@@ -98,24 +101,49 @@ func (p *reply) write(b []byte) error {
 	return nil
 }
 
-// event sends a message before the answer, where the client accepts streams. It
-// takes the message over, and does not wait for the client.
-func (p *reply) event(message []byte) {
+// event sends a message before the answer, where the client accepts streams, and
+// reports whether it still takes any. It takes the message over, and does not
+// wait for the client.
+func (p *reply) event(message []byte) bool {
 	if !p.events {
-		return
+		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stream()
-	p.out.add(event(message))
+	taken := p.out.offer(event(message))
 	if p.quiet != nil && !p.ended {
 		p.quiet.Reset(keepAlive)
 	}
+	return taken
 }
 
 // event renders a message as an event whose second newline the outbox adds.
 func event(message []byte) []byte {
 	return append(append(make([]byte, 0, len(message)+8), "data: "...), append(message, '\n')...)
+}
+
+// hold waits until the client of a stream has gone, or ctx or one of the others
+// says that it is over.
+func (p *reply) hold(ctx context.Context, quit, quiet <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-quit:
+	case <-quiet:
+	case <-p.broken:
+		_ = p.control.SetWriteDeadline(time.Now()) // nothing is waited for
+	}
+}
+
+// abandon ends a stream without an answer.
+func (p *reply) abandon() {
+	p.mu.Lock()
+	p.ended = true
+	p.quiet.Stop()
+	p.out.close()
+	p.mu.Unlock()
+	_ = p.control.SetWriteDeadline(time.Now().Add(time.Second))
+	<-p.out.done
 }
 
 // stream begins the stream of events, once.
@@ -128,7 +156,8 @@ func (p *reply) stream() {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // proxies of nginx's kind must not collect events
 	p.w.WriteHeader(http.StatusOK)
-	p.out = newOutbox(flushed{p}, maxUnreadEvents, func(error) {})
+	broken := make(chan struct{})
+	p.broken, p.out = broken, newOutbox(flushed{p}, maxUnreadEvents, func(error) { close(broken) })
 }
 
 // end sends the answer, and waits until it is written.

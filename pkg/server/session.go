@@ -19,16 +19,13 @@ type session struct {
 	version       string
 	client        mcp.Implementation
 	capabilities  mcp.ClientCapabilities
-	filter        mcp.SubscriptionFilter
-	subscribed    bool
 	level         mcp.LoggingLevel // empty until the client sets one
 }
 
 var (
-	_ mcpserver.SessionWithClientInfo         = (*session)(nil)
-	_ mcpserver.SessionWithProtocolVersion    = (*session)(nil)
-	_ mcpserver.SessionWithSubscriptionFilter = (*session)(nil)
-	_ mcpserver.SessionWithLogging            = (*session)(nil)
+	_ mcpserver.SessionWithClientInfo      = (*session)(nil)
+	_ mcpserver.SessionWithProtocolVersion = (*session)(nil)
+	_ mcpserver.SessionWithLogging         = (*session)(nil)
 )
 
 func newSession(id string) *session {
@@ -92,18 +89,6 @@ func (s *session) SetClientCapabilities(c mcp.ClientCapabilities) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.capabilities = c
-}
-
-func (s *session) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.filter, s.subscribed
-}
-
-func (s *session) SetSubscriptionFilter(filter mcp.SubscriptionFilter) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.filter, s.subscribed = filter, !filter.IsEmpty()
 }
 
 func (s *session) GetLogLevel() mcp.LoggingLevel {

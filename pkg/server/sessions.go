@@ -18,6 +18,8 @@ type sessions struct {
 	most  int
 	began func(context.Context) func(error)
 
+	audience *audience // hears what is said unasked
+
 	mu     sync.Mutex
 	closed bool
 	byID   map[string]*httpSession
@@ -30,6 +32,9 @@ type httpSession struct {
 	caller string // whose it is
 	calls  inflight
 	ended  func(error)
+
+	streams streams // that it listens on
+	leave   func()  // the audience
 
 	// Guarded by sessions.mu.
 	users int // requests under way
@@ -51,6 +56,7 @@ func (s *sessions) create(ctx context.Context, caller string) (*httpSession, err
 	if s.began != nil {
 		made.ended = s.began(context.WithoutCancel(ctx))
 	}
+	made.leave = s.audience.join(func(string) bool { return true }, made.streams.tell)
 	s.byID[made.id] = made
 	s.held[caller]++
 	return made, nil
@@ -122,6 +128,8 @@ func (s *sessions) forget(one *httpSession) {
 	if one.timer != nil {
 		one.timer.Stop()
 	}
+	one.leave()
+	one.streams.end()
 	one.calls.cancelAll()
 	one.ended(nil)
 }

@@ -49,6 +49,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	go func() {
 		defer close(drained)
 		c.calls.stop()
+		c.hush()
 		c.calls.running.Wait()
 		c.out.close()
 		<-c.out.done

@@ -1,0 +1,239 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+)
+
+// listener reads a stream of events.
+type listener struct {
+	t      *testing.T
+	header http.Header
+	body   io.ReadCloser
+	lines  *bufio.Reader
+}
+
+// listen makes a request whose answer is a stream; headers are names and values
+// in turn.
+func (x *site) listen(method, body string, headers ...string) *listener {
+	x.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	x.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, method, x.url+server.Path, strings.NewReader(body))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(func() { response.Body.Close() })
+	if kind := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || kind != "text/event-stream" {
+		x.t.Fatalf("%d %s", response.StatusCode, kind)
+	}
+	return &listener{x.t, response.Header, response.Body, bufio.NewReader(response.Body)}
+}
+
+// want reads the next message, without the signs of life before it.
+func (l *listener) want(message string) {
+	l.t.Helper()
+	for {
+		line, err := l.lines.ReadString('\n')
+		if err != nil {
+			l.t.Fatalf("the stream has ended (%v), want %s", err, message)
+		}
+		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != ':' {
+			if line != "data: "+message {
+				l.t.Errorf("got  %s\nwant data: %s", line, message)
+			}
+			return
+		}
+	}
+}
+
+// ends reads to the end of the stream and checks that no message comes.
+func (l *listener) ends() {
+	l.t.Helper()
+	rest, err := io.ReadAll(l.lines)
+	if err != nil || strings.Contains(string(rest), "data:") {
+		l.t.Errorf("the stream ends with %q (%v)", rest, err)
+	}
+}
+
+// changed publishes a tool of another name.
+func (x *site) changed(name string) {
+	x.t.Helper()
+	opts := named(echoing(x.t))
+	opts.Tools = append(opts.Tools, tool(x.t, name))
+	if err := x.server.Replace(opts); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func TestOneStreamOfASessionTellsOfANewList(t *testing.T) {
+	x := serve(t, echoing(t), server.HTTPOptions{})
+	in := x.session("2025-11-25")
+	other := x.listen(http.MethodGet, "", x.session("2025-06-18")...)
+	x.changed("unheard-of") // by the first session, which does not listen
+	other.want(toolsChanged)
+	first := x.listen(http.MethodGet, "", in...)
+	x.changed("a")
+	first.want(toolsChanged)
+	other.want(toolsChanged)
+	second := x.listen(http.MethodGet, "", in...)
+	x.changed("b")
+	second.want(toolsChanged)
+	// A call under way hears nothing of it, and the streams nothing of calls.
+	if g := x.post(fmt.Sprintf(call, "1", `,"_meta":{"progressToken":1}`), in...); g.status != http.StatusOK {
+		t.Errorf("%d %s", g.status, g.body)
+	}
+	if g := x.ask(http.MethodDelete, server.Path, "", in...); g.status != http.StatusNoContent {
+		t.Errorf("DELETE gives %d", g.status)
+	}
+	first.ends()
+	second.ends()
+}
+
+func TestAClientWithTooManyStreamsKeepsTheNewest(t *testing.T) {
+	x := serve(t, echoing(t), server.HTTPOptions{})
+	in := x.session("2025-11-25")
+	first := x.listen(http.MethodGet, "", in...)
+	var newest *listener
+	for range 4 {
+		newest = x.listen(http.MethodGet, "", in...)
+	}
+	first.ends()
+	x.changed("a")
+	newest.want(toolsChanged)
+}
+
+func TestASessionThatListensIsInUse(t *testing.T) {
+	var mu sync.Mutex
+	over := 0
+	x := serve(t, echoing(t), server.HTTPOptions{
+		SessionIdle: time.Millisecond,
+		Session: func(context.Context) func(error) {
+			return func(error) { mu.Lock(); defer mu.Unlock(); over++ }
+		},
+	})
+	// A session may end before it has begun to listen.
+	var in []string
+	for status := 0; status != http.StatusOK; {
+		in = x.session("2025-11-25")
+		r, err := http.NewRequest(http.MethodGet, x.url+server.Path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", "text/event-stream")
+		r.Header.Set(in[0], in[1])
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { response.Body.Close() })
+		status = response.StatusCode
+	}
+	mu.Lock()
+	ended := over
+	mu.Unlock()
+	x.session("2025-11-25")
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		mu.Lock()
+		done := over > ended
+		mu.Unlock()
+		if done {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a session that is not used does not end")
+		}
+	}
+	if g := x.post(fmt.Sprintf(call, "1", ""), in...); g.status != http.StatusOK {
+		t.Errorf("the session that listens has ended: %d %s", g.status, g.body)
+	}
+}
+
+const listen = `{"jsonrpc":"2.0","id":%s,"method":"subscriptions/listen","params":{"notifications":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+
+const (
+	acknowledged = `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":%s}}`
+	tagged       = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`
+	unsubscribed = `{"jsonrpc":"2.0","id":%[1]s,"result":{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"%[2]s},"io.modelcontextprotocol/subscriptionId":%[1]s},"resultType":"complete"}}`
+)
+
+func TestSubscriptionsOverHTTP(t *testing.T) {
+	x := serve(t, echoing(t), server.HTTPOptions{Grace: time.Hour})
+	headers := modern("subscriptions/listen", "")[:4]
+	all := x.listen(http.MethodPost, fmt.Sprintf(listen, `"all"`, `{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["a://b"]}`), headers...)
+	all.want(fmt.Sprintf(acknowledged, `"all"`, `{"toolsListChanged":true}`))
+	// What cannot be had is not waited for.
+	none := x.listen(http.MethodPost, fmt.Sprintf(listen, "7", `{"promptsListChanged":true}`), headers...)
+	none.want(fmt.Sprintf(acknowledged, "7", `{}`))
+	none.want(fmt.Sprintf(unsubscribed, "7", ""))
+	none.ends()
+	x.changed("a")
+	all.want(fmt.Sprintf(tagged, `"all"`))
+	if g := x.post(fmt.Sprintf(listen, "1", `{"toolsListChanged":true}`), append(headers, "Accept", "application/json")...); g.status != http.StatusBadRequest {
+		t.Errorf("without streams: %d %s", g.status, g.body)
+	}
+	if g := x.post(fmt.Sprintf(listen, "1", `{"toolsListChanged":7}`), headers...); g.status != http.StatusBadRequest {
+		t.Errorf("a filter that is none: %d %s", g.status, g.body)
+	}
+	if g := x.post(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}`, x.session("2025-11-25")...); !strings.Contains(g.body, "-32601") {
+		t.Errorf("in a revision without: %d %s", g.status, g.body)
+	}
+	standing := x.listen(http.MethodGet, "", x.session("2025-11-25")...)
+	x.stop(errors.New("told to"))
+	all.want(fmt.Sprintf(unsubscribed, `"all"`, ""))
+	all.ends()
+	standing.ends()
+	select {
+	case <-x.ended:
+	case <-time.After(30 * time.Second):
+		t.Error("streams hold up the end")
+	}
+}
+
+func TestSubscriptionsOverPipes(t *testing.T) {
+	opts := named(echoOptions(t))
+	c := start(t, opts)
+	c.want(fmt.Sprintf(listen, "1", `{"resourcesListChanged":true}`), fmt.Sprintf(acknowledged, "1", `{}`))
+	if got, want := c.line(), fmt.Sprintf(unsubscribed, "1", `,"title":"Test"`); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.want(fmt.Sprintf(listen, "9007199254740993", `{"toolsListChanged":true}`), fmt.Sprintf(acknowledged, "9007199254740993", `{"toolsListChanged":true}`))
+	c.want(fmt.Sprintf(listen, "3", `{"toolsListChanged":true}`), fmt.Sprintf(acknowledged, "3", `{"toolsListChanged":true}`))
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
+	// A cancelled one is not answered, and its id can be used again.
+	for line := ""; line != fmt.Sprintf(acknowledged, "3", `{}`); line = c.line() {
+		c.send(listen, "3", `{}`)
+	}
+	if got, want := c.line(), fmt.Sprintf(unsubscribed, "3", `,"title":"Test"`); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	opts.Tools = opts.Tools[:1]
+	c.replace(opts)
+	if got, want := c.line(), fmt.Sprintf(tagged, "9007199254740993"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.in.Close()
+	if got, want := c.line(), fmt.Sprintf(unsubscribed, "9007199254740993", `,"title":"Test"`); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.closed()
+}
