@@ -15,70 +15,7 @@ func TestHostileMessagesOverHTTP(t *testing.T) {
 	lost := nothingLost(t)
 	x := serve(t, hostileOptions(t), server.HTTPOptions{})
 	in := x.session("2025-03-26")
-	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	request := func(id, method, params string) string {
-		return `{"jsonrpc":"2.0","id":` + id + `,"method":` + method + `,"params":` + params + `}`
-	}
-	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
-	for _, c := range []struct {
-		name, body string
-		status     int
-		has        string // in the answer
-	}{
-		{"nothing", ``, 400, "-32700"},
-		{"100,000 brackets", strings.Repeat("[", 100_000), 400, "-32700"},
-		{"100,000 nested lists", deep(100_000), 400, "-32700"},
-		{"100,000 nested objects", strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000), 400, "-32700"},
-		{"deep arguments", request("1", `"tools/call"`, `{"name":"echo","arguments":{"a":`+deep(900)+`}}`), 200, `[[[[`},
-		{"too deep arguments", request("1", `"tools/call"`, `{"name":"echo","arguments":{"a":`+deep(20_000)+`}}`), 400, "-32700"},
-		{"deep _meta", request("1", `"tools/call"`, `{"name":"echo","_meta":{"a":`+deep(900)+`}}`), 200, `"result"`},
-		{"invalid UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}", 200, "-32601"},
-		{"invalid UTF-8 in arguments", request("1", `"tools/call"`, "{\"name\":\"echo\",\"arguments\":{\"a\":\"\xc3\x28\"}}"), 200, `"result"`},
-		{"lone surrogates", request("1", `"tools/call"`, `{"name":"echo","arguments":{"\udfff":"\ud800"}}`), 200, `"\udfff":"\ud800"`},
-		{"keys twice", request("1", `"tools/call"`, `{"name":"fail","name":"echo","arguments":{"a":1},"arguments":{"a":2}}`), 200, `{"a":2}`},
-		{"NUL", "\x00", 400, "-32700"},
-		{"a byte order mark", "\xef\xbb\xbf" + ping, 400, "-32700"},
-		{"two messages", ping + ping, 400, "-32700"},
-		{"id null", request("null", `"ping"`, `{}`), 400, "-32600"},
-		{"id true", request("true", `"ping"`, `{}`), 400, "-32600"},
-		{"id object", request(`{"a":[1]}`, `"ping"`, `{}`), 400, "-32600"},
-		{"id float", request("1.5", `"ping"`, `{}`), 200, `"id":1.5`},
-		{"id beyond numbers", request("1e999", `"ping"`, `{}`), 400, "-32600"},
-		{"id of 100,000 digits", request(strings.Repeat("9", 100_000), `"ping"`, `{}`), 200, `"result":{}`},
-		{"id of 1 MB", request(`"`+strings.Repeat("i", 1<<20)+`"`, `"ping"`, `{}`), 200, `"result":{}`},
-		{"method of 1 MB", request("1", `"`+strings.Repeat("m", 1<<20)+`"`, `{}`), 200, "-32601"},
-		{"method with control characters", request("1", `"\u0000\r\n\u001b[31m"`, `{}`), 200, "-32601"},
-		{"method empty", request("1", `""`, `{}`), 200, "-32601"},
-		{"tool with control characters", request("1", `"tools/call"`, `{"name":"\u0000\r\nX: y\u001b"}`), 200, "unknown tool"},
-		{"tool of 1 MB", request("1", `"tools/call"`, `{"name":"`+strings.Repeat("n", 1<<20)+`"}`), 200, "unknown tool"},
-		{"tool that panics", request("1", `"tools/call"`, `{"name":"panic"}`), 200, "internal error: boom"},
-		{"params a number", request("1", `"tools/call"`, `7`), 400, "-32602"},
-		{"a task", request("1", `"tools/call"`, `{"name":"echo","task":{"ttl":1e300}}`), 200, `"id":1`},
-		{"a task of another type", request("1", `"tools/call"`, `{"name":"echo","task":[[]]}`), 200, `"id":1`},
-		{"setLevel of nothing", request("1", `"logging/setLevel"`, `{}`), 200, "-32602"},
-		{"setLevel of nonsense", request("1", `"logging/setLevel"`, `{"level":"\u0000loud"}`), 200, `"error"`},
-		{"setLevel of a list", request("1", `"logging/setLevel"`, `{"level":[]}`), 200, "-32602"},
-		{"cursor of nonsense", request("1", `"tools/list"`, `{"cursor":"%%%"}`), 200, `"id":1`},
-		{"progress token an object", request("1", `"tools/call"`, `{"name":"chatter","arguments":{"kilobytes":2},"_meta":{"progressToken":{"a":1}}}`), 200, `"result"`},
-		{"progress token null", request("1", `"tools/call"`, `{"name":"chatter","arguments":{"kilobytes":2},"_meta":{"progressToken":null}}`), 200, `"result"`},
-		{"progress token beyond numbers", request("1", `"tools/call"`, `{"name":"echo","_meta":{"progressToken":1e999}}`), 200, `"id":1`},
-		{"_meta a list", request("1", `"tools/call"`, `{"name":"echo","_meta":[]}`), 200, "-32602"},
-		{"traceparent of garbage", request("1", `"tools/call"`, `{"name":"echo","_meta":{"traceparent":"\r\n00-zz","baggage":"`+strings.Repeat("a=b,", 1<<18)+`"}}`), 200, `"result"`},
-		{"a batch of nothing", `[]`, 400, "-32600"},
-		{"a batch of batches", `[[` + ping + `],[]]`, 200, "-32600"},
-		{"a batch of answers", `[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"error":{}}]`, 202, ""},
-		{"a batch of the same ids", `[` + ping + `,` + ping + `,` + ping + `]`, 200, `"result":{}`},
-		{"a batch of 1,001", `[` + strings.Repeat(ping+",", 1000) + ping + `]`, 400, "at most 1000"},
-		{"a batch of 100,000 numbers", `[` + strings.Repeat("1,", 99_999) + `1]`, 400, "at most 1000"},
-		{"arguments of 15 MiB", request("1", `"tools/call"`, `{"name":"fail","arguments":{"a":"`+strings.Repeat("a", 15<<20)+`"}}`), 200, "isError"},
-		{"17 MiB", `"` + strings.Repeat("a", 17<<20) + `"`, 413, "longer than"},
-		{"an answer", `{"jsonrpc":"2.0","id":"x","result":{}}`, 202, ""},
-		{"an answer with everything", `{"jsonrpc":"2.0","id":"x","result":{},"error":{}}`, 202, ""},
-		{"cancelled of nothing", `{"jsonrpc":"2.0","method":"notifications/cancelled"}`, 202, ""},
-		{"cancelled of an object", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{"a":1}}}`, 202, ""},
-		{"initialize as a notification", `{"jsonrpc":"2.0","method":"initialize","params":{}}`, 202, ""},
-		{"initialize with nonsense", request("1", `"initialize"`, `{"protocolVersion":[],"capabilities":7}`), 200, `"error"`},
-	} {
+	for _, c := range hostileMessages() {
 		g := x.post(c.body, in...)
 		if g.status != c.status || !strings.Contains(g.body, c.has) {
 			t.Errorf("%s: %d %.300s", c.name, g.status, g.body)
@@ -89,7 +26,7 @@ func TestHostileMessagesOverHTTP(t *testing.T) {
 	if other := x.session("2025-11-25"); other[1] == in[1] {
 		t.Error("two sessions have one id")
 	}
-	if g := x.post(ping, in...); g.status != http.StatusOK {
+	if g := x.post(hostilePing, in...); g.status != http.StatusOK {
 		t.Errorf("after all that the session gives %d %s", g.status, g.body)
 	}
 	x.close()
@@ -98,7 +35,7 @@ func TestHostileMessagesOverHTTP(t *testing.T) {
 
 func TestHostileRequestsOverHTTP(t *testing.T) {
 	lost := nothingLost(t)
-	server.SetTimes(t, time.Second)
+	server.SetTimes(t, time.Second, time.Second)
 	x := serve(t, hostileOptions(t), server.HTTPOptions{AllowedOrigins: []string{"https://good.example"}})
 	at := strings.TrimPrefix(x.url, "http://")
 	port := at[strings.LastIndex(at, ":"):]
@@ -194,7 +131,7 @@ func contains(all []int, one int) bool {
 
 func TestHostileConnections(t *testing.T) {
 	lost := nothingLost(t)
-	server.SetTimes(t, 300*time.Millisecond)
+	server.SetTimes(t, 300*time.Millisecond, 300*time.Millisecond)
 	x := serve(t, hostileOptions(t), server.HTTPOptions{})
 	host := "Host: " + strings.TrimPrefix(x.url, "http://") + "\r\n"
 	kind := "Content-Type: application/json\r\n"
@@ -259,7 +196,7 @@ func TestHostileConnections(t *testing.T) {
 
 func TestClientThatDoesNotReadItsAnswerIsGivenUp(t *testing.T) {
 	lost := nothingLost(t)
-	server.SetTimes(t, 300*time.Millisecond)
+	server.SetTimes(t, time.Minute, 300*time.Millisecond)
 	x := serve(t, hostileOptions(t), server.HTTPOptions{})
 	host := "Host: " + strings.TrimPrefix(x.url, "http://") + "\r\n"
 	for name, params := range map[string]string{

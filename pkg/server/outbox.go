@@ -7,8 +7,9 @@ import (
 )
 
 // Bytes that may wait for a client to read them; more is a client that has
-// stopped reading, and is given up. A message that is longer waits alone.
-const (
+// stopped reading, and is given up. A message that is longer waits alone. Tests
+// want less.
+var (
 	maxUnread       = 256 << 20 // of answers on standard output
 	maxUnreadEvents = 16 << 20  // of one stream of events
 )
