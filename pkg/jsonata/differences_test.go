@@ -34,8 +34,8 @@ var (
 	grouped   = regexp.MustCompile(`\{.*:.*,.*:.*\}`)
 	lettersOf = regexp.MustCompile(`\]\[.*\]\.`)
 	textItem  = regexp.MustCompile(`\[.*".*\]\[.*\]\.`)
-	// Calls with pictures of letters, and with empty ones and symbols.
-	letterPicture = regexp.MustCompile(`\$parseInteger\(.*"[aAiIwW]`)
+	// Calls with pictures of letters and ordinals, and with empty ones and symbols.
+	letterPicture = regexp.MustCompile(`\$parseInteger\(.*("[aAiIwW]|;o")`)
 	emptyPicture  = regexp.MustCompile(`\$(formatNumber|formatInteger|parseInteger|fromMillis|toMillis|now)\(.*, ""\)`)
 	emptySymbol   = regexp.MustCompile(`\$formatNumber\(.*": ?""`)
 	// items is a wildcard over the input of an array constructor.
@@ -150,7 +150,7 @@ var deliberate = []struct {
 	{"base64 of what is none", func(q question, got, want outcome) bool {
 		return got.Code == "" && want.Code == "" && strings.Contains(q.Expr, "$base64decode")
 	}},
-	{"a text that is not of the letters or words of the picture of $parseInteger", func(q question, _, _ outcome) bool {
+	{"a text that is not of the letters, words or ordinals of the picture of $parseInteger", func(q question, _, _ outcome) bool {
 		return letterPicture.MatchString(q.Expr)
 	}},
 	{"in the reference, a division cannot follow [], a transform or an order-by", func(q question, _, want outcome) bool {
