@@ -84,6 +84,8 @@ var hostile = []struct {
 	{"a matcher that never ends", `($m := function($s){{"match": "a", "start": 0, "end": 1, "groups": [], "next": function(){$m($s)}}}; $replace("aaa", $m, "b"))`, "", "U1001 D2016"},
 	{"a matcher that never ends, split", `($m := function($s){{"match": "a", "start": 0, "end": 1, "groups": [], "next": function(){$m($s)}}}; $split("aaa", $m))`, "", "U1001 D2015"},
 	{"sorting by a comparison without end", `$sort([1..5000000], function($l, $r){true})`, "", "U1001"},
+	{"sorting inside sorting", `($f := function(){[1..16000]^($f())}; $f())`, "", "U1001"},
+	{"grouping inside grouping", `($f := function(){[1..16000]{$f(): $}}; $f())`, "", "U1001"},
 	{"sorting by keys without end", `[1..5000000]^(>$string($))`, "", "U1001"},
 	{"grouping without end", `[1..5000000]{$string($): $}`, "", "U1001"},
 	{"distinct objects", `$distinct([1..200000].{"a": $})`, "", "U1001"},

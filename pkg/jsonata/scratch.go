@@ -10,13 +10,14 @@ const (
 )
 
 // scratch gives n undefined values until drop is called with base. Few come
-// from the top of the stack, which costs no memory of their own.
+// from the top of the stack, which mostly costs no memory of their own; they
+// count all the same, as those of calls inside calls add up.
 func (ev *evaluator) scratch(n int) (room []value.Value, base int, err *Error) {
 	base = len(ev.stack)
+	if err := ev.meter(cellBytes * n); err != nil {
+		return nil, 0, err
+	}
 	if n > keptStack {
-		if err := ev.meter(24 * n); err != nil {
-			return nil, 0, err
-		}
 		return make([]value.Value, n), base, nil
 	}
 	ev.extend(n)
@@ -42,10 +43,10 @@ func (ev *evaluator) drop(base int) {
 // numbers is scratch for places of items; their contents are of any kind.
 func (ev *evaluator) numbers(n int) (room []int32, base int, err *Error) {
 	base = len(ev.places)
+	if err := ev.meter(4 * n); err != nil {
+		return nil, 0, err
+	}
 	if n > keptNumbers {
-		if err := ev.meter(4 * n); err != nil {
-			return nil, 0, err
-		}
 		return make([]int32, n), base, nil
 	}
 	if cap(ev.places)-base < n {
