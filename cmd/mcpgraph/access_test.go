@@ -11,7 +11,11 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -191,6 +195,59 @@ func TestAccessTokensLetInUntilTheyExpire(t *testing.T) {
 		return status == http.StatusUnauthorized && strings.Contains(challenge, "expired")
 	})
 	w.stop()
+}
+
+func TestOneProgramAsksForMoreWhereAToolOfAnotherNeedsIt(t *testing.T) {
+	as := mcptest.StartAuthServer(t, "-jwt")
+	// The address by which callers know the endpoint is that of a proxy, as it is
+	// where there are several replicas.
+	var back *web
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		target, err := url.Parse(back.base)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.SetURL(target)
+		r.Out.Host = r.In.Host
+	}})
+	defer proxy.Close()
+	back = serveWeb(t, nil, "--log-level", "debug", accessFile(t, `  auth:
+    type: oauth
+    issuer: `+as.URL+`
+    audience: `+proxy.URL+`/mcp
+    requiredScopes: [read]
+`))
+	dir := t.TempDir()
+	front := filepath.Join(dir, "front.yaml")
+	if err := os.WriteFile(front, []byte(`version: "1.0"
+server: {name: front, version: "1"}
+mcpServers:
+  back:
+    url: `+proxy.URL+`/mcp
+    auth: {type: oauth2, flow: clientCredentials, clientId: worker, clientSecret: worker-secret, store: `+filepath.Join(dir, "store.json")+`}
+tools:
+  - name: ask
+    description: Calls the other one
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: look}
+      - {id: look, type: mcp, server: back, tool: look, args: {n: 1}, next: change}
+      - {id: change, type: mcp, server: back, tool: change, args: {n: 2}, next: exit}
+      - {id: exit, type: exit}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(binary, "run", front, "ask").Output()
+	if err != nil || string(out) != "{\"n\":2}\n" {
+		t.Fatalf("%s %v %s", out, err, stderrOf(err))
+	}
+	back.stop()
+	for _, want := range []string{"a bearer token is needed", `caller=worker@worker needs=[write]`} {
+		if !strings.Contains(back.said(), want) {
+			t.Errorf("no %s in\n%s", want, back.said())
+		}
+	}
 }
 
 // selfSigned writes a certificate with this serial number and its key.

@@ -161,6 +161,7 @@ func (x *exchange) notified(m message) {
 func (x *exchange) answer(m message) bool {
 	a := x.run(m)
 	if a.scopes != nil {
+		x.log.DebugContext(x.r.Context(), "a request was refused", "from", x.r.RemoteAddr, "caller", x.caller.Name, "needs", a.scopes)
 		x.challenge(x.reply.w.Header(), a.scopes)
 		x.reply.whole(http.StatusForbidden, a.text)
 		return false
