@@ -30,6 +30,7 @@ type collector struct {
 	spans   []span
 	metrics map[string][]*metricv1.Metric // by service
 	logs    []*logv1.LogRecord
+	proofs  map[string]string // the header Authorization, by path
 }
 
 // span is a span and the service that it came from.
@@ -40,7 +41,7 @@ type span struct {
 
 func newCollector(t *testing.T) *collector {
 	t.Helper()
-	c := &collector{metrics: map[string][]*metricv1.Metric{}}
+	c := &collector{metrics: map[string][]*metricv1.Metric{}, proofs: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/traces", func(w http.ResponseWriter, r *http.Request) {
 		receive(t, w, r, &tracesv1.ExportTraceServiceRequest{}, c.takeTraces)
@@ -51,7 +52,12 @@ func newCollector(t *testing.T) *collector {
 	mux.HandleFunc("POST /v1/logs", func(w http.ResponseWriter, r *http.Request) {
 		receive(t, w, r, &logsv1.ExportLogsServiceRequest{}, c.takeLogs)
 	})
-	s := httptest.NewServer(mux)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		c.proofs[r.URL.Path] = r.Header.Get("Authorization")
+		c.mu.Unlock()
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(s.Close)
 	c.url = s.URL
 	return c

@@ -175,6 +175,28 @@ func TestTraceDoesNotBreakAtAProgramThatExportsNothing(t *testing.T) {
 	}
 }
 
+func TestHeadersAndSamplerOfTheVariablesAreObeyed(t *testing.T) {
+	c, _ := traced(t, []string{"OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20of-the-operator", "OTEL_TRACES_SAMPLER=parentbased_always_off"}, "--log-level", "debug")
+	for _, path := range []string{"/v1/traces", "/v1/metrics", "/v1/logs"} {
+		if got := c.proofs[path]; got != "Bearer of-the-operator" {
+			t.Errorf("%s got Authorization %q", path, got)
+		}
+	}
+	// Whoever began a trace decides; of those that begin here, none is sampled.
+	if c.tree(goodTrace, outside) == "" {
+		t.Error("a trace is missing that its client sampled")
+	}
+	for _, s := range c.spans {
+		if trace := hex.EncodeToString(s.TraceId); trace != goodTrace && trace != badTrace {
+			t.Errorf("%s of %s was sampled", s.Name, s.service)
+		}
+	}
+	c, _ = traced(t, []string{"OTEL_TRACES_SAMPLER=always_off"})
+	if len(c.spans) > 0 || c.count("front", "mcpgraph.upstream.calls") != 2 {
+		t.Errorf("%d spans were sent, %d calls counted", len(c.spans), c.count("front", "mcpgraph.upstream.calls"))
+	}
+}
+
 func TestConsoleExporterLeavesStdoutToMCP(t *testing.T) {
 	_, stderr := traced(t, []string{"OTEL_TRACES_EXPORTER=console", "OTEL_METRICS_EXPORTER=console", "OTEL_LOGS_EXPORTER=console"})
 	for _, want := range []string{`"Name":"invoke_workflow answer"`, `"mcp.server.operation.duration"`} {

@@ -438,26 +438,37 @@ func (k keptWith) Handle(ctx context.Context, r slog.Record) error {
 	return k.keep.Handle(ctx, whole)
 }
 
-// BenchmarkCall measures a graph of entry, mcp and exit, without telemetry, with
-// spans that nobody samples, and with spans and metrics.
-func BenchmarkCall(b *testing.B) {
+// drop is an exporter that sends nothing anywhere.
+type drop struct{}
+
+func (drop) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
+
+func (drop) Shutdown(context.Context) error { return nil }
+
+// BenchmarkTelemetry measures calls of a graph of entry, mcp and exit: without
+// telemetry; with spans that nobody samples; with metrics alone; with spans and
+// metrics, batched as for a collector, and dropped there.
+func BenchmarkTelemetry(b *testing.B) {
 	answer := func(context.Context) (graph.ToolResult, error) {
 		return graph.ToolResult{Reply: value.FromEntries(nil)}, nil
 	}
-	unsampled, err := telemetry.New(telemetry.Options{Tracers: sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))})
-	if err != nil {
-		b.Fatal(err)
-	}
-	recording, err := telemetry.New(telemetry.Options{
-		Tracers: sdktrace.NewTracerProvider(), Meters: sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader())),
-	})
-	if err != nil {
-		b.Fatal(err)
+	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
+	with := func(o telemetry.Options) *telemetry.Telemetry {
+		tel, err := telemetry.New(o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return tel
 	}
 	for _, c := range []struct {
 		name string
 		tel  *telemetry.Telemetry
-	}{{"off", nil}, {"unsampled", unsampled}, {"recording", recording}} {
+	}{
+		{"off", nil},
+		{"unsampled", with(telemetry.Options{Tracers: sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))})},
+		{"metrics", with(telemetry.Options{Meters: meters})},
+		{"all", with(telemetry.Options{Tracers: sdktrace.NewTracerProvider(sdktrace.WithBatcher(drop{})), Meters: meters})},
+	} {
 		b.Run(c.name, func(b *testing.B) {
 			e := engine(b, c.tel, answer)
 			args := value.FromEntries(nil)
