@@ -2,6 +2,7 @@ package mcpgraph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -49,8 +50,8 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 	if in.IsNull() || in.IsUndefined() {
 		in = value.FromEntries(nil)
 	}
-	if err := checkArguments(g, in); err != nil {
-		return nil, fmt.Errorf("tool %q: invalid arguments: %w", tool, err)
+	if err := checkArguments(ctx, g, in); err != nil {
+		return nil, checkError(tool, "invalid arguments", err)
 	}
 	ctx = e.noting(ctx)
 	began := time.Now()
@@ -59,27 +60,36 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 	err = ex.Run(ctx, run, port{e.upstreams.caller})
 	result := &Result{History: run.History()}
 	if err == nil {
-		result.Value, err = checked(run.Result(), g)
+		result.Value, err = checked(ctx, run.Result(), g)
 	}
 	e.keep(ctx, run, began, err)
 	return result, e.redacted(ctx, err)
 }
 
 // checked gives the result of a run if it fits the tool's outputSchema.
-func checked(result value.Value, g *graph.Graph) (value.Value, error) {
+func checked(ctx context.Context, result value.Value, g *graph.Graph) (value.Value, error) {
 	if g.Output != nil {
-		if err := g.Output.Validate(result); err != nil {
-			return value.Undef, fmt.Errorf("tool %q: the result does not fit its outputSchema: %w", g.Name, err)
+		if err := g.Output.ValidateContext(ctx, result); err != nil {
+			return value.Undef, checkError(g.Name, "the result does not fit its outputSchema", err)
 		}
 	}
 	return result, nil
 }
 
+// checkError says that a check found something wrong, or was given up.
+func checkError(tool, wrong string, err error) error {
+	var found *graph.SchemaError
+	if !errors.As(err, &found) {
+		wrong = "stopped while it was checked"
+	}
+	return fmt.Errorf("tool %q: %s: %w", tool, wrong, err)
+}
+
 // checkArguments holds arguments to the tool's schema, and to being an object,
 // which the schema need not say.
-func checkArguments(g *graph.Graph, args value.Value) error {
+func checkArguments(ctx context.Context, g *graph.Graph, args value.Value) error {
 	if args.Kind() != value.Object {
 		return &graph.SchemaError{Problems: []graph.SchemaProblem{{Expected: "an object", Found: graph.Describe(args)}}}
 	}
-	return g.Input.Validate(args)
+	return g.Input.ValidateContext(ctx, args)
 }

@@ -1,0 +1,53 @@
+package graph
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Checking a value takes up to a microsecond for each of its bytes, and the
+// library cannot be told to stop. So values over longCheck bytes are checked
+// beside their call, which then need not wait for the end of it; and no more of
+// them at the same time than there are processors, also of those that nobody
+// waits for any more.
+const longCheck = 16 << 10
+
+var longChecks = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// ValidateContext is as Validate, but returns with the cause of ctx when ctx is
+// done.
+func (s *Schema) ValidateContext(ctx context.Context, v value.Value) error {
+	if ctx.Done() == nil || !v.LongerThan(longCheck) {
+		return s.Validate(v)
+	}
+	select {
+	case longChecks <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	type outcome struct {
+		err      error
+		panicked any
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			o.panicked = recover()
+			<-longChecks
+			ended <- o
+		}()
+		o.err = s.Validate(v)
+	}()
+	select {
+	case o := <-ended:
+		if o.panicked != nil {
+			panic(o.panicked) // as if it had been checked here
+		}
+		return o.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
