@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // Limits bound the tool calls that run at the same time. Further ones wait for
@@ -56,12 +58,31 @@ type turn struct {
 	err     error         // why it may not
 }
 
-// newLimiter returns nil where there are no limits.
-func newLimiter(l Limits, log *slog.Logger) *limiter {
-	if l.Calls <= 0 && l.PerCaller <= 0 {
-		return nil
+// limit sets the limits of calls. Calls that wait run where they now may.
+func (s *Server) limit(limits Limits) {
+	if l := s.limiter.Load(); l != nil {
+		l.change(limits)
+	} else if limits.Calls > 0 || limits.PerCaller > 0 {
+		s.limiter.Store(&limiter{log: s.log, limits: limits, byCaller: map[string]*line{}})
 	}
-	return &limiter{log: log, limits: l, byCaller: map[string]*line{}}
+}
+
+// enqueue takes a turn for a call, which answer leaves. Calls that are enqueued
+// one after the other run in that order where they have to wait.
+func (s *Server) enqueue(r *Request) {
+	if r.Method == string(mcp.MethodToolsCall) {
+		r.turn = s.limiter.Load().join(r.Caller)
+	}
+}
+
+func (l *limiter) change(limits Limits) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limits = limits
+	for _, of := range l.byCaller {
+		l.offer(of)
+	}
+	l.advance()
 }
 
 // join takes a turn, or a place in line for one. It does not wait. The turn has

@@ -152,6 +152,44 @@ func TestTooManyWaitingCallsAreRefusedAtOnce(t *testing.T) {
 	c.closed()
 }
 
+func TestLimitsThatAreReplacedHoldForCallsUnderWay(t *testing.T) {
+	opts, runs, let := gated(t, server.Limits{Calls: 1, Wait: time.Hour})
+	c := start(t, opts)
+	c.initialize("2025-11-25")
+	for i := range 6 {
+		c.send("%s", numbered(i))
+	}
+	<-runs
+	for _, more := range []server.Limits{{Calls: 3, Wait: time.Hour}, {PerCaller: 5, Wait: time.Hour}} {
+		opts.Limits = more
+		c.replace(opts)
+		<-runs
+		<-runs
+		if len(runs) > 0 {
+			t.Errorf("more than %+v run", more)
+		}
+	}
+	opts.Limits = server.Limits{Calls: 1, Wait: time.Hour}
+	c.replace(opts)
+	for range 4 {
+		let <- struct{}{}
+		if line := c.line(); !strings.Contains(line, done) || len(runs) > 0 {
+			t.Errorf("%s, and %d more run", line, len(runs))
+		}
+	}
+	let <- struct{}{}
+	<-runs
+	opts.Limits = server.Limits{}
+	c.replace(opts)
+	close(let)
+	for range 2 {
+		if line := c.line(); !strings.Contains(line, done) {
+			t.Error(line)
+		}
+	}
+	c.closed()
+}
+
 func TestCallerAtItsLimitHoldsUpNoOther(t *testing.T) {
 	tokens, err := auth.NewTokens([]config.CallerToken{
 		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},

@@ -113,14 +113,6 @@ func (p *published) observed(ctx context.Context, r *Request) (context.Context, 
 	return p.observe(ctx, r)
 }
 
-// enqueue takes a turn for a call, which answer leaves. Calls that are enqueued
-// one after the other run in that order where they have to wait.
-func (s *Server) enqueue(r *Request) {
-	if r.Method == string(mcp.MethodToolsCall) {
-		r.turn = s.limiter.join(r.Caller)
-	}
-}
-
 // refuse tells of a request that is answered with an error at once.
 func (p *published) refuse(ctx context.Context, r *Request, e *rpcError) {
 	_, done := p.observed(ctx, r)

@@ -76,8 +76,8 @@ type Server struct {
 	log      *slog.Logger
 	maxLine  int
 	audience audience
-	guarded  atomic.Bool // it is served to those whom Options.Access lets in
-	limiter  *limiter    // nil without limits
+	guarded  atomic.Bool             // it is served to those whom Options.Access lets in
+	limiter  atomic.Pointer[limiter] // nil until there are limits
 
 	replacing sync.Mutex
 	current   atomic.Pointer[published]
@@ -89,7 +89,7 @@ func New(opts Options) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.limiter = newLimiter(opts.Limits, s.log)
+	s.limit(opts.Limits)
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
@@ -102,7 +102,8 @@ func New(opts Options) (*Server, error) {
 }
 
 // Replace publishes what opts say in the place of what was; Log and MaxLine stay
-// as they were. Requests under way are answered by what they found as they came.
+// as they were. Requests under way are answered by what they found as they came;
+// Limits count them, and hold at once for what waits.
 // Clients are told (notifications/tools/list_changed and
 // notifications/resources/list_changed) where they would now get another list.
 // Who may come in over HTTP changes as well. The error is that of [Tool.Check], or
@@ -118,6 +119,7 @@ func (s *Server) Replace(opts Options) error {
 	}
 	s.replacing.Lock()
 	defer s.replacing.Unlock()
+	s.limit(opts.Limits)
 	was := s.current.Swap(p)
 	if !was.sameTools(p) {
 		s.audience.tell(mcp.MethodNotificationToolsListChanged, value.Undef)
