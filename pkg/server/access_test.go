@@ -67,3 +67,15 @@ func TestWhatServesSaysWhoMayComeInBeforeWhatIsServed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAllowedHostsAreMetWithAndWithoutTheirPort(t *testing.T) {
+	x := serve(t, echoing(t), server.HTTPOptions{AllowedHosts: []string{"Tools.example", "other.example:8443", "[2001:db8::1]"}})
+	for host, status := range map[string]int{
+		"tools.example": 400, "tools.example:8080": 400, "other.example:8443": 400, "[2001:db8::1]": 400, "[2001:DB8::1]:8443": 400,
+		"127.0.0.1": 400, "LOCALHOST:1": 400, "other.example": 403, "other.example:80": 403, "tools.example.evil.example": 403, "": 400,
+	} {
+		if g := x.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Host", host); g.status != status {
+			t.Errorf("%s: %d %s", host, g.status, g.body)
+		}
+	}
+}
