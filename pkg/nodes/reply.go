@@ -2,8 +2,10 @@ package nodes
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -31,42 +33,52 @@ func (e *ToolError) Error() string { return e.Message }
 
 var errNoStructure = errors.New("the reply has no structuredContent, which `output: structured` asks for")
 
+// blocksOf gives the content of a reply, undefined where it has none.
+func blocksOf(reply value.Value) (value.Value, error) {
+	content := reply.Get("content")
+	switch content.Kind() {
+	case value.Array, value.Undefined:
+		return content, nil
+	case value.Null:
+		return value.Undef, nil
+	}
+	return value.Undef, fmt.Errorf("the content of the reply is %s where MCP has a list of blocks; `output: result` gives the reply as it is",
+		graph.Describe(content))
+}
+
 // output takes a node's output from the result object of tools/call (MCP,
 // Server Features, Tools). It is undefined where the reply has no content.
 func output(reply value.Value, mode string) (value.Value, error) {
-	content := reply.Get("content")
 	if reply.Get("isError").Bool() {
-		return value.Undef, &ToolError{failure(reply, content)}
+		return value.Undef, &ToolError{failure(reply, reply.Get("content"))}
 	}
 	structured := reply.Get("structuredContent")
-	switch mode {
-	case modeText:
+	switch {
+	case mode == modeResult:
+		return reply, nil
+	case mode == modeStructured && structured.IsUndefined():
+		return value.Undef, errNoStructure
+	case mode == modeStructured, mode == "" && !structured.IsUndefined():
+		return structured, nil
+	}
+	content, err := blocksOf(reply)
+	switch {
+	case err != nil:
+		return value.Undef, err
+	case mode == modeText:
 		text, _ := joined(content)
 		return value.FromString(text), nil
-	case modeStructured:
-		if structured.IsUndefined() {
-			return value.Undef, errNoStructure
-		}
-		return structured, nil
-	case modeContent:
-		if content.Kind() != value.Array {
-			return value.FromArray(nil), nil
-		}
+	case mode == modeContent && content.IsUndefined():
+		return value.FromArray(nil), nil
+	case mode == modeContent:
 		return content, nil
-	case modeResult:
-		return reply, nil
-	case modeFirstBlock:
-		return first(content), nil
-	}
-	if !structured.IsUndefined() {
-		return structured, nil
 	}
 	return first(content), nil
 }
 
 // first reads the first content block.
 func first(content value.Value) value.Value {
-	if content.Len() == 0 || content.Kind() != value.Array {
+	if content.Len() == 0 {
 		return value.Undef
 	}
 	block := content.Elems()[0]
