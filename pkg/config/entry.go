@@ -118,6 +118,27 @@ func (e *entry) keepNamed(name, val string) {
 	}
 }
 
+// keptElsewhere are the last words of options that say where a credential is,
+// and are none.
+var keptElsewhere = []string{"file", "path", "dir", "env", "url", "command"}
+
+// keepArgs is keepNamed for the options among the arguments of a program:
+// --token=VALUE, and --token VALUE where VALUE is no option.
+func (e *entry) keepArgs(args []string) {
+	for i, arg := range args {
+		if !strings.HasPrefix(arg, "-") {
+			continue
+		}
+		name, val, found := strings.Cut(arg, "=")
+		if !found && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			val = args[i+1]
+		}
+		if !slices.ContainsFunc(keptElsewhere, func(word string) bool { return strings.HasSuffix(name, word) }) {
+			e.keepNamed(name, val)
+		}
+	}
+}
+
 // keep adds a value to those that must not be shown.
 func (e *entry) keep(secret string) {
 	if secret != "" && !slices.Contains(*e.secrets, secret) {

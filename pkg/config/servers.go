@@ -80,6 +80,7 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 		e.noCredentials()
 		u.Command = e.filled("command")
 		u.Args = e.strings("args")
+		e.keepArgs(u.Args)
 		for _, f := range e.stringMap(n, "env") {
 			e.keepNamed(f.Name, f.Value)
 			u.Env = append(u.Env, EnvVar(f))
