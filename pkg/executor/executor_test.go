@@ -113,7 +113,7 @@ tools:
 `).Graphs[0]
 	r := executor.NewRun(g, value.FromEntries(nil))
 	err := (&executor.Executor{}).Run(context.Background(), r, &script{t: t, calls: []string{
-		"files list_directory {} => error: the process exited\nits last lines on stderr:\n  out of cheese",
+		"files list_directory {} => error: the process exited\nits last lines on stderr:\n  | out of cheese",
 	}})
 	for _, want := range []string{"lister", `"list"`, "mcp", "files", "list_directory", "test.yaml:11:9", "the process exited", "out of cheese"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

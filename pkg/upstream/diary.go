@@ -5,8 +5,10 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 const (
@@ -48,6 +50,9 @@ func (d *diary) drain(r io.Reader) {
 
 func (d *diary) add(line string) {
 	line = d.redact.text(line)
+	if bare := printed(line); bare != line {
+		line = d.redact.text(bare) // colours may have stood within a secret
+	}
 	if len(line) > tailLineSize {
 		line = strings.ToValidUTF8(line[:tailLineSize], "") + " …"
 	}
@@ -60,6 +65,23 @@ func (d *diary) add(line string) {
 	}
 	d.mu.Unlock()
 	d.log.Debug("stderr of the server", "line", line)
+}
+
+// sequences are what terminals obey: colours, movements, titles (ECMA-48).
+var sequences = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])")
+
+// printed returns a line as it looks, so that it does nothing to the terminal
+// on which it is shown.
+func printed(line string) string {
+	if strings.IndexFunc(line, unicode.IsControl) < 0 {
+		return line
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return -1
+		}
+		return r
+	}, sequences.ReplaceAllString(line, ""))
 }
 
 // last returns the lines kept, oldest first.

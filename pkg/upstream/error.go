@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 	if lines := e.Stderr[max(0, len(e.Stderr)-shownLines):]; len(lines) > 0 {
 		b.WriteString("\nits last lines on stderr:")
 		for _, line := range lines {
-			b.WriteString("\n  " + line)
+			b.WriteString("\n  | " + line)
 		}
 	}
 	return b.String()

@@ -189,6 +189,19 @@ func oddSince(n int, d *diary) string {
 	return ""
 }
 
+// againHint says how a call would be tried again of which nobody knows what the
+// server did.
+func (s *server) againHint() string {
+	const acted = "it may have acted on the call; "
+	switch {
+	case s.entry.Retry == nil:
+		return acted + s.setting("retry") + " tries again tools that it marks idempotentHint or readOnlyHint, others with retryUnsafe: true"
+	case s.entry.RetryUnsafe:
+		return "" // it was tried again
+	}
+	return acted + "tools that it does not mark idempotentHint or readOnlyHint are tried again only with " + s.setting("retryUnsafe") + ": true"
+}
+
 // failed is the error of a request over an open session. Before the request
 // the server had written odd things that are not JSON-RPC.
 func (s *server) failed(ctx context.Context, op, tool string, session *session, odd int, err error) *Error {
@@ -237,6 +250,9 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 	case errors.As(err, &over):
 		message = "it " + over.Error() + " before it had answered"
 		stderr = d.last()
+	}
+	if errors.Is(err, errLost) && op == "call" {
+		hint = s.againHint()
 	}
 	e := s.failure(op, tool, message+oddSince(odd, d), hint, err)
 	e.Stderr, e.raw = stderr, raw

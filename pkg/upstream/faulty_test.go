@@ -17,7 +17,7 @@ import (
 func faulty(t testing.TB, f *mcptest.Faulty, change ...func(*config.Upstream)) *Pool {
 	u := &config.Upstream{
 		Name: "fake", Transport: config.HTTP, URL: f.URL,
-		ConnectTimeout: 30 * time.Second, Timeout: 30 * time.Second, MaxMessageBytes: config.DefaultMaxMessageBytes,
+		ConnectTimeout: patience, Timeout: patience, MaxMessageBytes: config.DefaultMaxMessageBytes,
 		Retry: &config.Retry{MaxAttempts: 3, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Second, Backoff: 1},
 	}
 	for _, c := range change {
@@ -35,7 +35,7 @@ func ask(p *Pool, tool string, args value.Value) (Result, error) {
 // what the error says. A fault comes twice; what is tried again succeeds then.
 func TestEachFaultOfAServer(t *testing.T) {
 	const once, tried = 1, 3
-	quick := func(u *config.Upstream) { u.Timeout = time.Second }
+	quick := func(u *config.Upstream) { u.Timeout = 5 * time.Second }
 	for _, c := range []struct {
 		name        string
 		fault       mcptest.Fault
@@ -43,10 +43,10 @@ func TestEachFaultOfAServer(t *testing.T) {
 		write, read int
 		want        []string // in the error
 	}{
-		{"reset after the request", mcptest.Reset, nil, once, tried, []string{"connection reset by peer"}},
+		{"reset after the request", mcptest.Reset, nil, once, tried, []string{"connection reset by peer", "it may have acted on the call", "mcpServers.fake.retryUnsafe: true"}},
 		{"closed after the request", mcptest.Close, nil, once, tried, []string{"EOF"}},
 		{"closed after the request, retryUnsafe", mcptest.Close, func(u *config.Upstream) { u.RetryUnsafe = true }, tried, tried, nil},
-		{"hang", mcptest.Hang, quick, once, tried, []string{"timed out: no answer and no progress for 1s", "mcpServers.fake.timeoutMs"}},
+		{"hang", mcptest.Hang, quick, once, tried, []string{"timed out: no answer and no progress for 5s", "mcpServers.fake.timeoutMs"}},
 		{"401", mcptest.Status(401), nil, once, once, []string{"HTTP 401 Unauthorized", "mcpServers.fake.headers"}},
 		{"403", mcptest.Status(403), nil, once, once, []string{"HTTP 403 Forbidden"}},
 		{"400", mcptest.Status(400), nil, once, once, []string{"HTTP 400 Bad Request", "as told"}},

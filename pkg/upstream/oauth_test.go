@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -22,7 +21,7 @@ import (
 func remote(url string, auth *config.Auth, change ...func(*config.Upstream)) *config.Upstream {
 	u := &config.Upstream{
 		Name: "fake", Transport: config.HTTP, URL: url, Auth: auth,
-		ConnectTimeout: 30 * time.Second, Timeout: 30 * time.Second, MaxMessageBytes: config.DefaultMaxMessageBytes,
+		ConnectTimeout: patience, Timeout: patience, MaxMessageBytes: config.DefaultMaxMessageBytes,
 	}
 	for _, f := range change {
 		f(u)

@@ -143,8 +143,9 @@ func TestEveryRevisionWithAHandshakeIsSpoken(t *testing.T) {
 }
 
 func TestProgressIsASignOfLife(t *testing.T) {
-	p := start(t, Options{}, child(mcptest.Script{}, func(u *config.Upstream) { u.Timeout = 1500 * time.Millisecond }))
-	mustCall(t, p, "progress", `{"count":25,"ms":100}`)
+	t.Parallel()
+	p := start(t, Options{}, child(mcptest.Script{}, func(u *config.Upstream) { u.Timeout = 5 * time.Second }))
+	mustCall(t, p, "progress", `{"count":60,"ms":100}`)
 }
 
 func TestCancelledCallReturnsAtOnceAndTellsTheServer(t *testing.T) {
@@ -348,7 +349,15 @@ func TestLastHundredLinesOfStderrAreKept(t *testing.T) {
 	if n != tailLines || e.Stderr[n-1] != "end" || e.Stderr[0] != "line 153" || len(e.Stderr[n-2]) > tailLineSize+10 {
 		t.Errorf("%d lines, %.20q … %q", n, e.Stderr[0], e.Stderr[n-1])
 	}
-	if shown := strings.Count(e.Error(), "\n  "); shown != shownLines {
+	if shown := strings.Count(e.Error(), "\n  | "); shown != shownLines {
 		t.Errorf("the error shows %d lines", shown)
+	}
+}
+
+func TestStderrDoesNothingToTheTerminal(t *testing.T) {
+	p := start(t, Options{}, child(mcptest.Script{}, func(u *config.Upstream) { u.Secrets = []string{"hidden"} }))
+	e := mustFail(t, p, "exit", `{"text":"\u001b[1;31mError:\u001b[0m\tit \u001b]0;title\u0007broke\r, hid\u001b[Kden\u0000"}`)
+	if got, want := e.Stderr[len(e.Stderr)-1], "Error:\tit broke, "+redacted; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

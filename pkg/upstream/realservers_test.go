@@ -60,14 +60,15 @@ func TestRealFilesystemServer(t *testing.T) {
 }
 
 func TestRealEverythingServer(t *testing.T) {
-	p := realServer(t, "mcp-server-everything", func(u *config.Upstream) { u.Timeout = 2 * time.Second })
+	t.Parallel()
+	p := realServer(t, "mcp-server-everything", func(u *config.Upstream) { u.Timeout = 5 * time.Second })
 	if got := text(mustCall(t, p, "echo", `{"message":"hello"}`)); !strings.Contains(got, "hello") {
 		t.Error(got)
 	}
 	// It takes longer than timeoutMs but reports progress more often.
 	began := time.Now()
-	mustCall(t, p, "trigger-long-running-operation", `{"duration":3,"steps":12}`)
-	if took := time.Since(began); took < 2500*time.Millisecond {
+	mustCall(t, p, "trigger-long-running-operation", `{"duration":6,"steps":24}`)
+	if took := time.Since(began); took < 5500*time.Millisecond {
 		t.Errorf("the long operation took %v", took)
 	}
 	if got := mustCall(t, p, "get-structured-content", `{"location":"New York"}`).Get("structuredContent"); got.Get("temperature").Kind() != value.Number {

@@ -76,7 +76,7 @@ func serveReal(t *testing.T, program string, env []string, args ...string) strin
 // everything tries a server-everything that is reached through the entry.
 func everything(t *testing.T, u *config.Upstream, revision string) {
 	t.Helper()
-	u.Name, u.Timeout = "fake", 20*time.Second
+	u.Name, u.Timeout = "fake", patience
 	p := start(t, Options{}, u)
 	var wait sync.WaitGroup
 	for i := range 20 {
