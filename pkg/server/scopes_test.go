@@ -119,6 +119,22 @@ func TestChallengesOfSessionsKeepTheScopesThatOtherToolsNeed(t *testing.T) {
 	}
 }
 
+func TestSessionsGoOnWithATokenThatMayDoMore(t *testing.T) {
+	opts, _ := scoped(t)
+	guard, err := auth.NewTokens([]config.CallerToken{
+		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "ann", Token: "0123456789abcdef-ann-more", Scopes: []string{"write"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := serve(t, opts, server.HTTPOptions{Guard: guard})
+	in := x.session("2025-11-25", of("ann")...)
+	before, after := x.post(calling("note", "1"), in...), x.post(calling("note", "1"), append(in, of("ann-more")...)...)
+	if before.status != http.StatusForbidden || after.status != http.StatusOK {
+		t.Errorf("%d %s, then %d %s", before.status, before.body, after.status, after.body)
+	}
+}
+
 func TestInABatchOneCallWithoutScopesIsRefusedAlone(t *testing.T) {
 	opts, guard := scoped(t)
 	x := serve(t, opts, server.HTTPOptions{Guard: guard})
