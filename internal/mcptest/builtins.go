@@ -21,6 +21,7 @@ type Builtin struct {
 type arguments struct {
 	raw   json.RawMessage // as they came
 	token json.RawMessage // the call's progress token
+	meta  json.RawMessage // the call's whole _meta
 
 	MS      int             `json:"ms"`
 	Text    string          `json:"text"`
@@ -139,6 +140,9 @@ var Builtins = []Builtin{
 		s.counting.Unlock()
 		s.reply(id, Structured(string(ids)))
 	}},
+	{"meta", "answers the _meta of its call, as structured content", func(s *server, id json.RawMessage, a arguments) {
+		s.reply(id, Structured(string(a.meta)))
+	}},
 	{"process", "answers its process: {pid, cwd, args, env}, as structured content", func(s *server, id json.RawMessage, a arguments) {
 		cwd, _ := os.Getwd()
 		env := map[string]string{}
@@ -169,9 +173,7 @@ func (s *server) call(m message) {
 	var p struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
-		Meta      struct {
-			ProgressToken json.RawMessage `json:"progressToken"`
-		} `json:"_meta"`
+		Meta      json.RawMessage `json:"_meta"`
 	}
 	if err := json.Unmarshal(m.Params, &p); err != nil {
 		s.fail(m.ID, -32602, err.Error())
@@ -187,7 +189,11 @@ func (s *server) call(m message) {
 			return
 		}
 	}
-	a := arguments{raw: p.Arguments, token: p.Meta.ProgressToken}
+	var meta struct {
+		ProgressToken json.RawMessage `json:"progressToken"`
+	}
+	_ = json.Unmarshal(p.Meta, &meta) // a call without _meta has no token
+	a := arguments{raw: p.Arguments, token: meta.ProgressToken, meta: orNull(p.Meta)}
 	if len(p.Arguments) == 0 || p.Arguments[0] != '{' {
 		s.fail(m.ID, -32602, "arguments must be an object")
 		return
