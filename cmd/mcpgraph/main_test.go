@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -157,27 +158,37 @@ func TestClientOfTheTypeScriptSDKGetsEveryAnswer(t *testing.T) {
 
 func TestInspectorListsAndCalls(t *testing.T) {
 	bin := mcptest.RealServers(t)
-	inspect := func(args ...string) string {
-		t.Helper()
-		args = append([]string{filepath.Join(bin, "mcp-inspector"), "--cli", binary, "serve", "testdata/tools.yaml"}, args...)
-		cmd := exec.Command(filepath.Join(bin, "node"), args...)
-		cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%v\n%s%s", err, out, stderrOf(err))
+	w := serveWeb(t, []string{"MCPGRAPH_AUTH_TOKENS=foreign " + foreignToken}, "testdata/tools.yaml", "--auth", "bearer", "--expose-runs")
+	defer w.stop()
+	for transport, place := range map[string][]string{
+		"stdio": {binary, "serve", "testdata/tools.yaml", "--expose-runs"},
+		"http":  {w.base + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + foreignToken},
+	} {
+		inspect := func(args ...string) string {
+			t.Helper()
+			args = slices.Concat([]string{filepath.Join(bin, "mcp-inspector"), "--cli"}, place, args)
+			cmd := exec.Command(filepath.Join(bin, "node"), args...)
+			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s%s", transport, err, out, stderrOf(err))
+			}
+			var v any
+			if err := json.Unmarshal(out, &v); err != nil {
+				t.Fatalf("%s: %v in %s", transport, err, out)
+			}
+			compact, _ := json.Marshal(v)
+			return string(compact)
 		}
-		var v any
-		if err := json.Unmarshal(out, &v); err != nil {
-			t.Fatalf("%v in %s", err, out)
+		if got := inspect("--method", "tools/list"); !strings.Contains(got, `"name":"pick"`) || !strings.Contains(got, `"name":"pair"`) {
+			t.Errorf("%s: tools/list: %s", transport, got)
 		}
-		compact, _ := json.Marshal(v)
-		return string(compact)
-	}
-	if got := inspect("--method", "tools/list"); !strings.Contains(got, `"name":"pick"`) || !strings.Contains(got, `"name":"pair"`) {
-		t.Errorf("tools/list: %s", got)
-	}
-	if got := inspect("--method", "tools/call", "--tool-name", "pair", "--tool-arg", "n=5"); !strings.Contains(got, `"structuredContent":{"n":5}`) {
-		t.Errorf("tools/call: %s", got)
+		if got := inspect("--method", "tools/call", "--tool-name", "pair", "--tool-arg", "n=5"); !strings.Contains(got, `"structuredContent":{"n":5}`) {
+			t.Errorf("%s: tools/call: %s", transport, got)
+		}
+		if got := inspect("--method", "resources/list"); !strings.Contains(got, `"uri":"mcpgraph://runs"`) {
+			t.Errorf("%s: resources/list: %s", transport, got)
+		}
 	}
 }
 
