@@ -4,8 +4,9 @@ GO      ?= go
 FUZZ    ?= 200000x
 BENCH   ?= .
 COUNT   ?= 1
+SOAK    ?= 200000
 
-.PHONY: build test lint fuzz bench bench-jsonata update clean
+.PHONY: build test lint fuzz soak bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -27,6 +28,9 @@ fuzz: ## runs every fuzz target FUZZ times (or for so long: 10m)
 			$(GO) test "$$dir" -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZ) -fuzzminimizetime=1x || exit 1; \
 		done || exit 1; \
 	done
+
+soak: ## makes SOAK calls of every kind and shows that memory, goroutines and descriptors stay
+	MCPGRAPH_SOAK=$(SOAK) $(GO) test . -run='^TestSoak$$' -count=1 -timeout=2h -v
 
 bench: ## runs the benchmarks that match BENCH, COUNT times
 	$(GO) test ./... -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT)
