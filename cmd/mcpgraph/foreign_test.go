@@ -1,5 +1,7 @@
 package main
 
+//lint:file-ignore SA1019 log messages are deprecated, and clients ask for them still
+
 import (
 	"context"
 	"encoding/json"
