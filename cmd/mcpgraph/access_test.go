@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -197,34 +198,52 @@ func TestAccessTokensLetInUntilTheyExpire(t *testing.T) {
 	w.stop()
 }
 
-func TestOneProgramAsksForMoreWhereAToolOfAnotherNeedsIt(t *testing.T) {
-	as := mcptest.StartAuthServer(t, "-jwt")
-	// The address by which callers know the endpoint is that of a proxy, as it is
-	// where there are several replicas.
-	var back *web
+// behindProxy starts the program with an authorization server, behind a proxy by
+// whose address, which it returns, callers know the endpoint, as it is where there
+// are several replicas.
+func behindProxy(t *testing.T, as *mcptest.AuthServer) (w *web, address string) {
+	t.Helper()
+	var behind atomic.Pointer[url.URL]
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		target, err := url.Parse(back.base)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		r.SetURL(target)
+		r.SetURL(behind.Load())
 		r.Out.Host = r.In.Host
 	}})
-	defer proxy.Close()
-	back = serveWeb(t, nil, "--log-level", "debug", accessFile(t, `  auth:
+	t.Cleanup(proxy.Close)
+	address = proxy.URL + "/mcp"
+	w = serveWeb(t, nil, "--log-level", "debug", accessFile(t, `  auth:
     type: oauth
     issuer: `+as.URL+`
-    audience: `+proxy.URL+`/mcp
+    audience: `+address+`
     requiredScopes: [read]
 `))
+	target, err := url.Parse(w.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind.Store(target)
+	return w, address
+}
+
+func TestClientOfTheTypeScriptSDKLogsInAndAsksForMore(t *testing.T) {
+	bin := mcptest.RealServers(t)
+	w, address := behindProxy(t, mcptest.StartAuthServer(t, "-jwt"))
+	out, err := exec.Command(filepath.Join(bin, "node"), "testdata/login.mjs", filepath.Dir(bin), address).Output()
+	if want := `{"asked":["read","read write"],"results":[{"n":7},{"n":7}]}` + "\n"; err != nil || string(out) != want {
+		t.Errorf("%s, %v %s\n%s", out, err, stderrOf(err), w.said())
+	}
+	w.stop()
+}
+
+func TestOneProgramAsksForMoreWhereAToolOfAnotherNeedsIt(t *testing.T) {
+	as := mcptest.StartAuthServer(t, "-jwt")
+	back, address := behindProxy(t, as)
 	dir := t.TempDir()
 	front := filepath.Join(dir, "front.yaml")
 	if err := os.WriteFile(front, []byte(`version: "1.0"
 server: {name: front, version: "1"}
 mcpServers:
   back:
-    url: `+proxy.URL+`/mcp
+    url: `+address+`
     auth: {type: oauth2, flow: clientCredentials, clientId: worker, clientSecret: worker-secret, store: `+filepath.Join(dir, "store.json")+`}
 tools:
   - name: ask
