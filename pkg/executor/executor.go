@@ -181,7 +181,7 @@ func (w *walk) execute(ctx context.Context, n *graph.Node) (out graph.Output, er
 	defer func() {
 		if p := recover(); p != nil {
 			if w.Log != nil {
-				w.Log.Error("a node panicked", "tool", w.run.graph.Name, "node", n.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				w.Log.ErrorContext(w.ctx, "a node panicked", "tool", w.run.graph.Name, "node", n.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			}
 			out, err = graph.Output{}, &PanicError{p}
 		}

@@ -290,7 +290,7 @@ func (a *authority) refused(ctx context.Context, g *grant, err error) (*grant, e
 		return nil, end
 	}
 	if g.keeper != nil {
-		a.log.Debug("the server refused the token; it is renewed once", "caller", string(g.id))
+		a.log.DebugContext(ctx, "the server refused the token; it is renewed once", "caller", string(g.id))
 		if _, why := g.keeper.renew(ctx, renewal{stale: g.token, challenge: err}); why != nil {
 			var more *credentialError
 			switch {

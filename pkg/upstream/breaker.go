@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,7 +60,7 @@ var errOpen = errors.New("the circuit breaker is open")
 
 // enter asks the tool's circuit breaker for permission. leave has to be called
 // with the outcome of the call.
-func (l *layers) enter(sh *share, tool string) (leave func(error), err error) {
+func (l *layers) enter(ctx context.Context, sh *share, tool string) (leave func(error), err error) {
 	if sh.breakers.settings == nil {
 		return func(error) {}, nil
 	}
@@ -74,10 +75,10 @@ func (l *layers) enter(sh *share, tool string) (leave func(error), err error) {
 		}
 		return nil, l.refused(b, tool)
 	}
-	return func(err error) { l.leave(b, tool, probe, err) }, nil
+	return func(err error) { l.leave(ctx, b, tool, probe, err) }, nil
 }
 
-func (l *layers) leave(b *breaker, tool string, probe bool, err error) {
+func (l *layers) leave(ctx context.Context, b *breaker, tool string, probe bool, err error) {
 	before := b.circuit.State()
 	switch f := classify(err); {
 	case f.silent:
@@ -101,7 +102,7 @@ func (l *layers) leave(b *breaker, tool string, probe bool, err error) {
 		b.probes.ReleasePermit()
 	}
 	if after := b.circuit.State(); after != before {
-		l.server.log.Warn("circuit breaker", "tool", tool, "was", before.String(), "is", after.String())
+		l.server.log.WarnContext(ctx, "circuit breaker", "tool", tool, "was", before.String(), "is", after.String())
 	}
 }
 

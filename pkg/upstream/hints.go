@@ -21,7 +21,7 @@ func (l *layers) repeatable(ctx context.Context, sh *share, tool string) bool {
 	if known == nil {
 		tools, err := l.server.tools(ctx)
 		if err != nil {
-			l.server.log.Debug("the list of tools, which says whether a call may be repeated, cannot be read", "tool", tool, "error", err)
+			l.server.log.DebugContext(ctx, "the list of tools, which says whether a call may be repeated, cannot be read", "tool", tool, "error", err)
 			return false
 		}
 		found := map[string]bool{}

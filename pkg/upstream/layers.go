@@ -110,7 +110,7 @@ func (l *layers) ask(ctx context.Context, sh *share, tool string, next func(cont
 	if err := l.pace(ctx, sh, tool); err != nil {
 		return Result{}, err
 	}
-	leave, err := l.enter(sh, tool)
+	leave, err := l.enter(ctx, sh, tool)
 	if err != nil {
 		return Result{}, err
 	}

@@ -76,7 +76,7 @@ func (l *layers) try(ctx context.Context, sh *share, tool string, next func(cont
 		if after, more = l.worthAnother(ctx, sh, tool, latest); !more {
 			return errEnough
 		}
-		l.server.log.Debug("a call failed and may be tried again", "tool", tool, "try", n, "error", latest)
+		l.server.log.DebugContext(ctx, "a call failed and may be tried again", "tool", tool, "try", n, "error", latest)
 		return &again{after}
 	})
 	if n == 0 { // ctx had ended before
