@@ -1,10 +1,6 @@
 package mcpgraph_test
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -12,44 +8,21 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// ask serves the engine over pipes and returns what sends a request and gives
+// asking serves the engine over pipes and returns what sends a request and gives
 // the answer.
-func ask(t *testing.T, e *mcpgraph.Engine) func(method, params string) value.Value {
-	t.Helper()
-	in, toServer := io.Pipe()
-	fromServer, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- e.ServeStdio(context.Background(), in, out) }()
-	t.Cleanup(func() {
-		toServer.Close()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	lines := bufio.NewReader(fromServer)
+func asking(t *testing.T, e *mcpgraph.Engine) func(method, params string) value.Value {
+	c := serve(t, e)
 	return func(method, params string) value.Value {
 		t.Helper()
-		if _, err := fmt.Fprintf(toServer, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`+"\n", method, params); err != nil {
-			t.Fatal(err)
-		}
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := value.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		_, answer := c.ask(method, params)
+		return answer
 	}
 }
 
-const handshake = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`
-
 func TestClientReadsItsRunsWhereTheyAreExposed(t *testing.T) {
 	e := mustLoad(t, twoTools, mcpgraph.WithCaller(&caller{reply: found}), mcpgraph.WithExposedRuns())
-	send := ask(t, e)
-	if caps := send("initialize", handshake).Get("result").Get("capabilities"); !caps.Has("resources") {
+	send := asking(t, e)
+	if caps := send("initialize", initialize).Get("result").Get("capabilities"); !caps.Has("resources") {
 		t.Errorf("the server can do %s", caps.JSON())
 	}
 	read := func(uri string) value.Value {
@@ -92,8 +65,8 @@ func TestClientReadsItsRunsWhereTheyAreExposed(t *testing.T) {
 
 func TestRunsAreNotExposedUnasked(t *testing.T) {
 	e := mustLoad(t, twoTools, mcpgraph.WithCaller(&caller{reply: found}))
-	send := ask(t, e)
-	if caps := send("initialize", handshake).Get("result").Get("capabilities"); caps.Has("resources") {
+	send := asking(t, e)
+	if caps := send("initialize", initialize).Get("result").Get("capabilities"); caps.Has("resources") {
 		t.Errorf("the server can do %s", caps.JSON())
 	}
 	send("tools/call", `{"name":"pick","arguments":{"value":7}}`)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -31,7 +32,7 @@ func (a *app) tracer(format string, engine *mcpgraph.Engine, g *graph.Graph) (ex
 	switch format {
 	case "json":
 		return executor.Hooks{NodeDone: clean(func(r executor.Record) {
-			fmt.Fprintf(a.stderr, "%s\n", traceLine(g, r))
+			fmt.Fprintln(a.stderr, runs.Execution(g, r).JSON())
 		})}, nil
 	case "text":
 		t := &textTrace{w: a.stderr, width: a.width(a.stderr), idWidth: idWidth(g)}
@@ -43,29 +44,6 @@ func (a *app) tracer(format string, engine *mcpgraph.Engine, g *graph.Graph) (ex
 	return executor.Hooks{}, usagef("--trace is %q; expected %s", format, diag.List([]string{"text", "json"}))
 }
 
-// traceLine is one execution as a line of JSON.
-func traceLine(g *graph.Graph, r executor.Record) []byte {
-	b := value.NewBuilder(9)
-	b.Set("index", value.FromInt(int64(r.Index)))
-	b.Set("node", value.FromString(r.Node))
-	b.Set("type", value.FromString(r.Kind))
-	b.Set("start", value.FromString(r.Start.UTC().Format(time.RFC3339Nano)))
-	b.Set("durationMs", value.FromFloat(milliseconds(r.End.Sub(r.Start))))
-	if r.Err != nil {
-		b.Set("error", value.FromString(r.Err.Error()))
-	} else {
-		b.Set("output", r.Output)
-		if n := g.Node(r.Node); n != nil && r.Edge >= 0 && r.Edge < len(n.Edges) {
-			b.Set("next", value.FromString(n.Edges[r.Edge].Target))
-		}
-	}
-	if r.Attempts > 0 || r.FromCache {
-		b.Set("attempts", value.FromInt(int64(r.Attempts)))
-		b.Set("fromCache", value.FromBool(r.FromCache))
-	}
-	return b.Value().Append(nil)
-}
-
 // cause leaves out what the line says anyway: the node and its type.
 func cause(err error) error {
 	var node *executor.NodeError
@@ -74,9 +52,6 @@ func cause(err error) error {
 	}
 	return err
 }
-
-// milliseconds gives d to the microsecond.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // textTrace prints one line for each execution, and meanwhile a spinner.
 type textTrace struct {
@@ -171,7 +146,7 @@ func duration(d time.Duration) string {
 	case d < time.Millisecond:
 		return fmt.Sprintf("%.2fms", float64(d.Nanoseconds())/1e6)
 	case d < time.Second:
-		return fmt.Sprintf("%.1fms", milliseconds(d))
+		return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
 	}
 	return fmt.Sprintf("%.2fs", d.Seconds())
 }

@@ -46,7 +46,7 @@ func (r *Run) JSON() (string, error) {
 	}
 	var history []value.Value
 	for _, rec := range run.History() {
-		history = append(history, r.record(rec))
+		history = append(history, Execution(r.graph, rec))
 	}
 	b.Set("history", value.FromArray(history))
 	return b.Value().JSON(), nil
@@ -66,7 +66,10 @@ func (r *Run) summary(b *value.Builder) {
 	failure(b, r.Err)
 }
 
-func (r *Run) record(rec executor.Record) value.Value {
+// Execution gives one execution of a node of g as a JSON object: index, node,
+// type, start (RFC 3339), durationMs, output, edge and next, attempts and
+// fromCache where it called a server, and error.
+func Execution(g *graph.Graph, rec executor.Record) value.Value {
 	b := value.NewBuilder(10)
 	b.Set("index", value.FromInt(int64(rec.Index)))
 	b.Set("node", value.FromString(rec.Node))
@@ -74,7 +77,7 @@ func (r *Run) record(rec executor.Record) value.Value {
 	times(b, rec.Start, rec.End)
 	b.Set("output", rec.Output)
 	if rec.Edge != graph.NoEdge {
-		edge := r.graph.Node(rec.Node).Edges[rec.Edge]
+		edge := g.Node(rec.Node).Edges[rec.Edge]
 		b.Set("edge", value.FromString(edge.Field))
 		b.Set("next", value.FromString(edge.Target))
 	}
@@ -89,7 +92,7 @@ func (r *Run) record(rec executor.Record) value.Value {
 }
 
 func times(b *value.Builder, start, end time.Time) {
-	b.Set("startedAt", value.FromString(start.UTC().Format("2006-01-02T15:04:05.000Z07:00")))
+	b.Set("start", value.FromString(start.UTC().Format(time.RFC3339Nano)))
 	b.Set("durationMs", value.FromFloat(float64(end.Sub(start).Microseconds())/1000))
 }
 
