@@ -36,7 +36,7 @@ func (s *sortNode) run(ev *evaluator, f *frame, in stream) (value.Value, *Error)
 
 // noKey is the key of an item that has none, where undefined is a key that is
 // not known yet.
-var noKey = value.FromArray(nil).WithFlags(value.Tuple)
+var noKey = value.FromFunc("no key")
 
 // order puts n items in their order: place is told which item comes where.
 // Keys are evaluated when a comparison first needs them, and once.
@@ -113,7 +113,7 @@ func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value
 
 // compare orders two keys; what is undefined comes last.
 func (k *sortKey) compare(x, y value.Value) (int, *Error) {
-	if none, other := x.Flags() == value.Tuple, y.Flags() == value.Tuple; none || other {
+	if none, other := value.Same(x, noKey), value.Same(y, noKey); none || other {
 		switch {
 		case !other:
 			return 1, nil

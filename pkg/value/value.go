@@ -57,8 +57,6 @@ const (
 	Cons
 	// Outer marks an array that only wraps the input of an evaluation.
 	Outer
-	// Tuple marks a stream of tuples, internal to an evaluation.
-	Tuple
 )
 
 // repr says what the pointer of a value leads to.

@@ -70,6 +70,13 @@ func (e *engine) run(times int) (time.Duration, error) {
 	return time.Since(begin), nil
 }
 
+// alone evaluates on one core, on which the collector works as well: beside
+// evaluations on all cores there is no other that it could have.
+func (e *engine) alone(times int) (time.Duration, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	return e.run(times)
+}
+
 // cores evaluates on every core at once.
 func (e *engine) cores(times int) (time.Duration, error) {
 	var wg sync.WaitGroup
@@ -156,13 +163,15 @@ func compare(folder, only string, rounds int, slice time.Duration) error {
 
 // measure returns the line of the table for one case.
 func measure(c bench.Case, e *engine, ref *reference, rounds int, slice time.Duration) (string, error) {
-	one, all := &side{run: e.run}, &side{run: e.cores}
-	sides := []*side{one, all}
+	one, alone, all := &side{run: e.run}, &side{run: e.alone}, &side{run: e.cores}
+	sides := []*side{one, alone, all}
+	var node *side
 	if ref != nil {
 		if err := ref.load(c); err != nil {
 			return "", err
 		}
-		sides = append(sides, &side{run: ref.run})
+		node = &side{run: ref.run}
+		sides = append(sides, node)
 	}
 	for _, s := range sides {
 		if err := s.calibrate(slice); err != nil {
@@ -183,11 +192,11 @@ func measure(c bench.Case, e *engine, ref *reference, rounds int, slice time.Dur
 		return "", err
 	}
 	reference, ratio := "–", "–"
-	if ref != nil {
-		reference = shown(sides[2].median())
-		ratio = fmt.Sprintf("%.3f", one.median()/sides[2].median())
+	if node != nil {
+		reference = shown(node.median())
+		ratio = fmt.Sprintf("%.3f", one.median()/node.median())
 	}
-	speedup := one.median() / all.median() * float64(runtime.GOMAXPROCS(0))
+	speedup := alone.median() / all.median() * float64(runtime.GOMAXPROCS(0))
 	return "| " + strings.Join([]string{
 		c.Name, reference, shown(one.median()), ratio, fmt.Sprintf("%.2f", c.Goal),
 		fmt.Sprintf("%.0f", allocations), fmt.Sprintf("× %.1f", speedup),
