@@ -67,6 +67,7 @@ func TestMemoryIsThatOfTheEvaluation(t *testing.T) {
 		{"items kept", `$count([1..2000].{"a": $$.o[true]})`, "U1001"},
 		{"text held", `$count([1..200].$pad("", 1000000 + $))`, "U1001"},
 		{"matches held", `$count([1..2000].{"a": $match($$.s, /a/)})`, "U1001"},
+		{"texts between matches held", `($m := function($s){{"match": "a", "start": 1000, "end": 0, "groups": [], "next": function(){$m($s)}}}; $count($split($$.s, $m)))`, "U1001"},
 		{"tuples held", `$count($map([1..2000], function($n){function(){$n}}).{"f": $$.o#$i.{"i": $i}})`, "U1001"},
 		{"sources compiled and held", `$count([1..20000].$eval("function($x){[$x" & $pad("", 5000, ",1") & "]}"))`, "U1001"},
 	} {

@@ -220,18 +220,23 @@ func (n *callNode) begin(ev *evaluator, f *frame, in value.Value) *Error {
 		return nil
 	}
 	v, err := n.first.eval(ev, f, in)
-	ev.stack = append(ev.stack, v)
-	return err
+	if err != nil {
+		return err
+	}
+	return ev.put(v)
 }
 
 // arguments evaluates the arguments onto the stack of the evaluator.
 func (n *callNode) arguments(ev *evaluator, f *frame, in value.Value) *Error {
+	ev.fuel -= len(n.args)
 	for _, a := range n.args {
 		v, err := a.eval(ev, f, in)
 		if err != nil {
 			return err
 		}
-		ev.stack = append(ev.stack, v)
+		if err := ev.put(v); err != nil {
+			return err
+		}
 	}
 	return nil
 }

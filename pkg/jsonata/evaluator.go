@@ -147,6 +147,11 @@ func (ev *evaluator) pause(off int) *Error {
 		return stopped(off, "it took too many steps")
 	}
 	ev.refuel()
+	if ev.metered > ev.look {
+		if err := ev.weigh(); err != nil {
+			return err
+		}
+	}
 	return ev.cancelled(off)
 }
 
@@ -206,7 +211,12 @@ type smallFrame struct {
 }
 
 func (ev *evaluator) makeFrame(info *frameInfo, up *frame) *frame {
-	ev.metered += int64(64 + 32*info.size)
+	ev.metered += int64(64 + variableBytes*info.size)
+	if ev.metered > ev.look {
+		// The next step looks at it.
+		ev.steps += int64(ev.fuel)
+		ev.fuel = 0
+	}
 	if info.size <= len(smallFrame{}.room) {
 		f := &smallFrame{frame: frame{up: up}}
 		f.cells = f.room[:info.size]

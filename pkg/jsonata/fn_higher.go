@@ -135,12 +135,9 @@ func fnFilter(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			return value.Undef, err
 		}
 		if keep {
-			if len(ev.stack) == cap(ev.stack) {
-				if err := ev.meter(2 * cellBytes * len(ev.stack)); err != nil {
-					return value.Undef, err
-				}
+			if err := ev.put(e); err != nil {
+				return value.Undef, err
 			}
-			ev.stack = append(ev.stack, e)
 		}
 	}
 	cb.done()

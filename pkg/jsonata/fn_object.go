@@ -84,7 +84,8 @@ func fnSpread(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if err := ev.spread(v, &out, 0); err != nil {
 		return value.Undef, err
 	}
-	if v.Kind() == value.Array && v.Len() > 0 {
+	// Of one object, or of items that are all undefined, it is a sequence.
+	if v.Kind() == value.Array && !allOf(v.Elems(), value.Undefined) {
 		return value.FromArray(out), nil
 	}
 	return sequence(out), nil

@@ -3,6 +3,7 @@ package jsonata
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -83,7 +84,11 @@ var hostile = []struct {
 	{"matches of a long text", `$match($pad("", 50000000, "a"), /a/)`, "", "U1001 D2015"},
 	{"a matcher that never ends", `($m := function($s){{"match": "a", "start": 0, "end": 1, "groups": [], "next": function(){$m($s)}}}; $replace("aaa", $m, "b"))`, "", "U1001 D2016"},
 	{"a matcher that never ends, split", `($m := function($s){{"match": "a", "start": 0, "end": 1, "groups": [], "next": function(){$m($s)}}}; $split("aaa", $m))`, "", "U1001 D2015"},
+	{"a matcher that goes back, split", `($m := function($s){{"match": "a", "start": 10000000, "end": 0, "groups": [], "next": function(){$m($s)}}}; $split($pad("", 10000000, "a"), $m))`, "", "U1001 D2015"},
 	{"sorting by a comparison without end", `$sort([1..5000000], function($l, $r){true})`, "", "U1001"},
+	{"calls of many arguments", `($f := function($a){1 + $f(` + strings.Repeat("1,", 30000) + `1)}; $f(1))`, "", "U1001"},
+	{"functions of many parameters", `($f := function(` + manyNames(30000) + `){1 + $f(1)}; $f(1))`, "", "U1001"},
+	{"a long concatenation inside itself", `($f := function($a){` + strings.Repeat("1 & ", 30000) + `$f(1)}; $f(1))`, "", "U1001"},
 	{"sorting inside sorting", `($f := function(){[1..16000]^($f())}; $f())`, "", "U1001"},
 	{"grouping inside grouping", `($f := function(){[1..16000]{$f(): $}}; $f())`, "", "U1001"},
 	{"sorting by keys without end", `[1..5000000]^(>$string($))`, "", "U1001"},
@@ -100,6 +105,14 @@ var hostile = []struct {
 	{"a host function that panics", `$panics(1)`, "", "U1002"},
 	{"a host function that panics in map", `$map([1..10], $panics)`, "", "U1002"},
 	{"a host function that calls back without end", `($f := function($x){$calls($f)}; $f(1))`, "", "U1001"},
+}
+
+func manyNames(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprint("$a", i)
+	}
+	return strings.Join(names, ",")
 }
 
 func bigArray(name string, n int) string {

@@ -168,6 +168,10 @@ func (m *matches) next() (bool, *Error) {
 	if err != nil {
 		return false, err
 	}
+	// Any two of its matches can have all of the text between them.
+	if err := m.ev.text(len(m.text)); err != nil {
+		return false, err
+	}
 	switch v.Kind() {
 	case value.Undefined, value.Null:
 		return false, nil

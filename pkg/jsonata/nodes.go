@@ -217,6 +217,7 @@ func (n *arrayNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	if err := ev.construct(len(n.items)); err != nil {
 		return value.Undef, err
 	}
+	ev.fuel -= len(n.items)
 	var out []value.Value
 	for i := range n.items {
 		item := &n.items[i]

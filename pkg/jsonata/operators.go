@@ -279,6 +279,7 @@ func (n *concatNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value,
 	if err := ev.enter(n.off); err != nil {
 		return value.Undef, err
 	}
+	ev.fuel -= len(n.parts)
 	base := len(ev.stack)
 	total := 0
 	for _, p := range n.parts {
@@ -292,7 +293,9 @@ func (n *concatNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value,
 			}
 		}
 		total += len(v.Str())
-		ev.stack = append(ev.stack, v)
+		if err := ev.put(v); err != nil {
+			return value.Undef, err
+		}
 	}
 	parts := ev.stack[base:]
 	ev.stack = ev.stack[:base]

@@ -73,6 +73,9 @@ func (p *partial) call(ev *evaluator, args []value.Value, _ value.Value) (value.
 		return value.Undef, err
 	}
 	base := len(ev.stack)
+	if err := ev.meter(cellBytes * len(p.args)); err != nil {
+		return value.Undef, err
+	}
 	ev.stack = append(ev.stack, p.args...)
 	n := 0
 	for i, open := range p.open {

@@ -24,6 +24,23 @@ func (ev *evaluator) scratch(n int) (room []value.Value, base int, err *Error) {
 	return ev.stack[base:], base, nil
 }
 
+// put puts a value on the stack.
+func (ev *evaluator) put(v value.Value) *Error {
+	if len(ev.stack) == cap(ev.stack) {
+		if err := ev.widen(); err != nil {
+			return err
+		}
+	}
+	ev.stack = append(ev.stack, v)
+	return nil
+}
+
+// widen makes room for another value.
+func (ev *evaluator) widen() (err *Error) {
+	ev.stack, err = room(ev, ev.stack, 1, cellBytes)
+	return err
+}
+
 // extend adds n undefined values to the stack. What lies behind its top is
 // always undefined.
 func (ev *evaluator) extend(n int) {
