@@ -17,6 +17,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -69,6 +70,9 @@ type Pool struct {
 	names    []string  // in the order given
 	redact   *redactor // of the secrets of all servers
 	personal bool      // whether calls carry credentials of their callers
+
+	closing sync.Mutex
+	closed  atomic.Bool
 }
 
 // Result is the outcome of one call.
@@ -81,24 +85,7 @@ type Result struct {
 // New returns a pool of the servers, of which it starts none. The entries must
 // not change any more.
 func New(entries []*config.Upstream, o Options) *Pool {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.ClientName == "" {
-		o.ClientName = "mcpgraph"
-	}
-	if o.ClientVersion == "" {
-		o.ClientVersion = "dev"
-	}
-	p := &Pool{servers: map[string]*server{}, redact: newRedactor(o.Secrets)}
-	for _, entry := range entries {
-		s := newServer(entry, o)
-		p.servers[entry.Name] = s
-		p.names = append(p.names, entry.Name)
-		p.redact.above = append(p.redact.above, s.redact)
-		p.personal = p.personal || s.authority.isPersonal()
-	}
-	return p
+	return (&Pool{}).Next(entries, o)
 }
 
 // CallTool calls a tool and returns its result, also one with isError. A
@@ -126,6 +113,9 @@ func (p *Pool) Tools(ctx context.Context, server string) ([]value.Value, error) 
 
 func (p *Pool) server(op, name, tool string) (*server, error) {
 	if s, ok := p.servers[name]; ok {
+		if p.closed.Load() {
+			return nil, s.shut(op, tool)
+		}
 		return s, nil
 	}
 	hint := "add it to mcpServers"
@@ -154,14 +144,24 @@ func (p *Pool) Start(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close ends every server: it sees the end of its input, then SIGTERM and in
-// the end SIGKILL, which takes 5 seconds at most; the end of ctx skips the
-// waits. Calls in flight and later ones fail. Close returns when no process is
-// left, with nil.
+// Close ends every server that no other pool has taken over (see [Pool.Next]): it
+// sees the end of its input, then SIGTERM and in the end SIGKILL, which takes 5
+// seconds at most; the end of ctx skips the waits. Calls in flight to these
+// servers and later ones to any fail. Close returns when none of their processes
+// is left, with nil.
 func (p *Pool) Close(ctx context.Context) error {
-	var wait sync.WaitGroup
+	p.closing.Lock()
+	first := !p.closed.Swap(true)
+	var over []*server
 	for _, name := range p.names {
-		wait.Go(func() { p.servers[name].close(ctx) })
+		if s := p.servers[name]; s.disown(first) {
+			over = append(over, s)
+		}
+	}
+	p.closing.Unlock()
+	var wait sync.WaitGroup
+	for _, s := range over {
+		wait.Go(func() { s.close(ctx) })
 	}
 	wait.Wait()
 	return nil

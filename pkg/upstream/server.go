@@ -45,7 +45,11 @@ type server struct {
 	life context.Context // ends with the pool
 	kill context.CancelFunc
 
+	given  *config.Upstream     // the entry as the pool got it
+	latest atomic.Pointer[Pool] // the last one that took the server over
+
 	mu      sync.Mutex
+	owners  int // pools that have not been closed
 	closed  bool
 	holders map[identity]*holder
 	swept   time.Time // when the idle ones were last looked for
@@ -73,6 +77,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 	}
 	s := &server{
 		entry:   &own,
+		given:   entry,
 		dial:    o.Dial,
 		log:     o.Log.With("server", own.Name),
 		redact:  newRedactor(slices.Concat(own.Secrets, urlSecrets(own.URL))),

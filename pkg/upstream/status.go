@@ -83,11 +83,14 @@ type Stats struct {
 }
 
 // Stats returns the state of each server, in the order in which the pool got
-// them. It asks and starts none.
+// them. It asks and starts none. A server that another pool has taken over is
+// among that pool's.
 func (p *Pool) Stats() []Stats {
 	all := make([]Stats, 0, len(p.names))
 	for _, name := range p.names {
-		all = append(all, p.servers[name].stats())
+		if s := p.servers[name]; s.latest.Load() == p {
+			all = append(all, s.stats())
+		}
 	}
 	return all
 }
