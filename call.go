@@ -33,9 +33,16 @@ func (r *Result) JSON() []byte { return r.Value.Append(nil) }
 // wraps an *executor.LimitError, an *upstream.Error or the cause with which ctx
 // ended, where it was one of these).
 //
-// The run is kept among those of [Engine.Runs], which it enters as it ends.
+// The run is kept among those of [Engine.Runs], which it enters as it ends. It
+// runs on the graph that it found, whatever Reload does meanwhile.
 func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
-	g, err := e.Graph(tool)
+	p := e.use()
+	defer p.release()
+	return p.call(ctx, tool, args, opts...)
+}
+
+func (p *program) call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
+	g, err := p.graph(tool)
 	if err != nil {
 		return nil, err
 	}
@@ -53,17 +60,17 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 	if err := checkArguments(ctx, g, in); err != nil {
 		return nil, checkError(tool, "invalid arguments", err)
 	}
-	ctx = e.noting(ctx)
+	ctx = p.noting(ctx)
 	began := time.Now()
-	ex := &executor.Executor{Hooks: append(slices.Clip(e.opts.hooks), o.hooks...), Log: e.opts.log}
+	ex := &executor.Executor{Hooks: append(slices.Clip(p.hooks), o.hooks...), Log: p.opts.log}
 	run := executor.NewRun(g, in)
-	err = ex.Run(ctx, run, port{e.upstreams.caller})
+	err = ex.Run(ctx, run, port{p.upstreams.caller})
 	result := &Result{History: run.History()}
 	if err == nil {
 		result.Value, err = checked(ctx, run.Result(), g)
 	}
-	e.keep(ctx, run, began, err)
-	return result, e.redacted(ctx, err)
+	p.keep(ctx, run, began, err)
+	return result, p.redacted(ctx, err)
 }
 
 // checked gives the result of a run if it fits the tool's outputSchema.

@@ -23,21 +23,27 @@ type ServerStatus struct {
 // there, in the order of the file. A server has its connectTimeoutMs and its
 // timeoutMs, taken together, to answer. An Engine with WithCaller has none.
 func (e *Engine) Status(ctx context.Context) []ServerStatus {
-	if e.upstreams.pool == nil {
+	p := e.use()
+	defer p.release()
+	return p.status(ctx)
+}
+
+func (p *program) status(ctx context.Context) []ServerStatus {
+	if p.upstreams.pool == nil {
 		return nil
 	}
-	found := make([]ServerStatus, len(e.set.File.Upstreams))
+	found := make([]ServerStatus, len(p.set.File.Upstreams))
 	var wait sync.WaitGroup
-	for i, entry := range e.set.File.Upstreams {
+	for i, entry := range p.set.File.Upstreams {
 		wait.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, entry.ConnectTimeout+entry.Timeout)
 			defer cancel()
-			status, err := e.upstreams.pool.Status(ctx, entry.Name)
+			status, err := p.upstreams.pool.Status(ctx, entry.Name)
 			found[i] = ServerStatus{Entry: entry, Status: status, Err: err}
 		})
 	}
 	wait.Wait()
-	for i, stats := range e.upstreams.pool.Stats() {
+	for i, stats := range p.upstreams.pool.Stats() {
 		found[i].Stats = stats
 	}
 	return found
@@ -48,13 +54,15 @@ func (e *Engine) Status(ctx context.Context) []ServerStatus {
 // arguments that do not fit whatever a run will be. Servers that cannot be used
 // are errors at their entries. The diagnostics are sorted by place.
 func (e *Engine) CheckLive(ctx context.Context) []diag.Diagnostic {
+	p := e.use()
+	defer p.release()
 	var ds []diag.Diagnostic
-	for _, s := range e.Status(ctx) {
+	for _, s := range p.status(ctx) {
 		if s.Err != nil {
 			ds = append(ds, unreachable(s))
 			continue
 		}
-		ds = append(ds, e.set.CheckTools(s.Entry.Name, s.Status.Tools)...)
+		ds = append(ds, p.set.CheckTools(s.Entry.Name, s.Status.Tools)...)
 	}
 	diag.Sort(ds)
 	return ds

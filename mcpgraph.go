@@ -10,35 +10,32 @@
 package mcpgraph
 
 import (
+	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
+	"sync/atomic"
 
-	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
-	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
-	"github.com/mcpgraph/mcpgraph/pkg/nodes"
-	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Engine holds the compiled tools of one file and the sessions with the servers
-// they call. It is safe for any number of goroutines.
+// they call. It is safe for any number of goroutines. What its methods return of
+// the file is that of one moment: Reload replaces it as a whole.
 type Engine struct {
-	set         *graph.Set
-	byName      map[string]*graph.Graph
-	diagnostics []diag.Diagnostic
-	sources     diag.Sources
-	opts        options
-	upstreams   upstreams
-	recorder    *telemetry.Recorder // nil without telemetry
-	guard       func() (auth.Guard, error)
-	redact      func(string) string // takes the secrets of the file out; nil where there are none
+	path string
+	opts options
+
+	current atomic.Pointer[program]
+	live    atomic.Pointer[[]*program] // current, and those before it that calls still use
+
+	reloading sync.Mutex
+	mu        sync.Mutex // guards what follows, and the replacing of the above
+	serving   []*serving
+	closed    bool
 }
 
 // LoadError says that a file has errors, and all that was found in it.
@@ -63,77 +60,51 @@ func (e *LoadError) Error() string {
 // called before the first tool needs it. The error is a *LoadError; a file that
 // cannot be read is a diagnostic with [diag.CodeFile].
 func Load(path string, opts ...Option) (*Engine, error) {
-	o := newOptions(opts)
-	file, sources, ds := config.Load(path, o.mcpFiles, o.getenv)
-	e := &Engine{opts: o, byName: map[string]*graph.Graph{}, sources: sources}
-	if file != nil {
-		var more []diag.Diagnostic
-		e.set, more = graph.Build(file, nodes.All)
-		ds = append(ds, more...)
-		if !diag.HasErrors(ds) {
-			ds = append(ds, e.unpublishable()...)
-		}
-		diag.Sort(ds)
+	e := &Engine{path: path, opts: newOptions(opts)}
+	e.opts.log = slog.New(telemetry.RewriteLog(e.opts.log.Handler(), e.Redact))
+	p, err := e.compile()
+	if err != nil {
+		return nil, err
 	}
-	e.diagnostics = ds
-	if file == nil || diag.HasErrors(ds) {
-		return nil, &LoadError{Path: path, Diagnostics: ds, Sources: sources}
-	}
-	for _, g := range e.set.Graphs {
-		e.byName[g.Name] = g
-	}
-	e.guard = sync.OnceValues(func() (auth.Guard, error) { return auth.New(file.Server.Auth) })
-	e.redact = upstream.Redactor(secretsOf(file))
-	e.opts.log = slog.New(telemetry.RewriteLog(o.log.Handler(), e.Redact))
-	if o.telemetry != nil {
-		e.recorder = o.telemetry.Recorder(e.describe(file))
-	}
-	e.upstreams = newUpstreams(file, e.opts, e.recorder)
-	if e.recorder != nil {
-		e.upstreams.caller = e.recorder.Caller(e.upstreams.caller)
-		e.opts.hooks = append([]executor.Hooks{e.recorder.Hooks()}, e.opts.hooks...)
-	}
+	p.connect(nil)
+	e.current.Store(p)
+	e.live.Store(&[]*program{p})
 	return e, nil
-}
-
-// unpublishable finds tools that could be run and not be served.
-func (e *Engine) unpublishable() []diag.Diagnostic {
-	var ds []diag.Diagnostic
-	for i, t := range e.Tools() {
-		if err := server.Tool(t).Check(); err != nil {
-			g := e.set.Graphs[i]
-			ds = append(ds, diag.Diagnostic{
-				File: g.File, Pos: g.Pos, Severity: diag.SeverityOf(diag.CodeSchema), Code: diag.CodeSchema,
-				Message: err.Error(),
-			})
-		}
-	}
-	return ds
 }
 
 // Close ends the sessions with all servers and the processes behind them. Calls
 // under way fail. The Engine cannot be used afterwards.
-func (e *Engine) Close() error { return e.upstreams.close() }
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	all := e.alive()
+	errs := make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, p := range all {
+		wait.Go(func() { errs[i] = p.upstreams.close() })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
 
 // Diagnostics returns what was found in the file, which is nothing worse than
 // warnings, and the texts to show with them.
-func (e *Engine) Diagnostics() ([]diag.Diagnostic, diag.Sources) { return e.diagnostics, e.sources }
+func (e *Engine) Diagnostics() ([]diag.Diagnostic, diag.Sources) {
+	p := e.current.Load()
+	return p.diagnostics, p.sources
+}
 
 // Graphs returns the compiled tools in the order of the file. They are
 // immutable.
-func (e *Engine) Graphs() []*graph.Graph { return e.set.Graphs }
+func (e *Engine) Graphs() []*graph.Graph { return e.current.Load().set.Graphs }
 
 // Graph returns the compiled tool with this name. The error is a
 // *server.UnknownToolError.
-func (e *Engine) Graph(tool string) (*graph.Graph, error) {
-	if g := e.byName[tool]; g != nil {
-		return g, nil
-	}
-	return nil, &server.UnknownToolError{Name: tool, Tools: slices.Sorted(maps.Keys(e.byName))}
-}
+func (e *Engine) Graph(tool string) (*graph.Graph, error) { return e.current.Load().graph(tool) }
 
 // File returns the file as it was read. It is immutable.
-func (e *Engine) File() *config.File { return e.set.File }
+func (e *Engine) File() *config.File { return e.current.Load().set.File }
 
 // Tool is one tool of a file.
 type Tool struct {
@@ -149,20 +120,7 @@ type Tool struct {
 }
 
 // Tools returns the tools in the order of the file.
-func (e *Engine) Tools() []Tool {
-	tools := make([]Tool, 0, len(e.set.Graphs))
-	for _, g := range e.set.Graphs {
-		t := Tool{
-			Name: g.Name, Title: g.Title, Description: g.Description,
-			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
-		}
-		if g.Output != nil {
-			t.OutputSchema = schemaValue(g.Output)
-		}
-		tools = append(tools, t)
-	}
-	return tools
-}
+func (e *Engine) Tools() []Tool { return e.current.Load().tools() }
 
 // schemaValue gives a schema as it is written. Its text is JSON.
 func schemaValue(s *graph.Schema) value.Value {

@@ -20,9 +20,9 @@ import (
 func (e *Engine) Runs() *runs.Store { return e.opts.runs }
 
 // keep puts a run that is over among those of its caller.
-func (e *Engine) keep(ctx context.Context, run *executor.Run, began time.Time, err error) {
-	e.opts.runs.Add(runs.Finished{
-		Run: run, Caller: callerOf(ctx), Began: began, Ended: time.Now(), Err: err, Redact: e.redactor(ctx),
+func (p *program) keep(ctx context.Context, run *executor.Run, began time.Time, err error) {
+	p.opts.runs.Add(runs.Finished{
+		Run: run, Caller: callerOf(ctx), Began: began, Ended: time.Now(), Err: err, Redact: p.redactor(ctx),
 	})
 }
 
@@ -36,8 +36,8 @@ func callerOf(ctx context.Context) string {
 }
 
 // resources publishes the runs where that is allowed.
-func (e *Engine) resources() []server.Resource {
-	if !e.opts.exposeRuns {
+func (p *program) resources() []server.Resource {
+	if !p.opts.exposeRuns {
 		return nil
 	}
 	return []server.Resource{
@@ -45,20 +45,20 @@ func (e *Engine) resources() []server.Resource {
 			URI: runs.URI, Name: "runs", MIMEType: "application/json",
 			Description: "The last runs of tools that you called, the newest first",
 			Read: func(ctx context.Context, _ string) (string, bool) {
-				return e.opts.runs.Index(callerOf(ctx)), true
+				return p.opts.runs.Index(callerOf(ctx)), true
 			},
 		},
 		{
 			URI: runs.URI + "/{id}", Template: true, Name: "run", MIMEType: "application/json",
 			Description: "One run of a tool that you called: its arguments, and what each node gave",
 			Read: func(ctx context.Context, uri string) (string, bool) {
-				run, ok := e.opts.runs.Get(callerOf(ctx), strings.TrimPrefix(uri, runs.URI+"/"))
+				run, ok := p.opts.runs.Get(callerOf(ctx), strings.TrimPrefix(uri, runs.URI+"/"))
 				if !ok {
 					return "", false
 				}
 				text, err := run.JSON()
 				if err != nil {
-					e.opts.log.ErrorContext(ctx, "a run cannot be shown", "run", run.ID, "error", err)
+					p.opts.log.ErrorContext(ctx, "a run cannot be shown", "run", run.ID, "error", err)
 				}
 				return text, err == nil
 			},
@@ -67,15 +67,15 @@ func (e *Engine) resources() []server.Resource {
 }
 
 // describe says what observers need to know of the file.
-func (e *Engine) describe(file *config.File) telemetry.Subject {
+func (p *program) describe(file *config.File) telemetry.Subject {
 	servers := map[string]telemetry.Endpoint{}
 	for _, u := range file.Upstreams {
 		servers[u.Name] = endpoint(u)
 	}
 	return telemetry.Subject{
-		Tool:   func(name string) bool { return e.byName[name] != nil },
+		Tool:   func(name string) bool { return p.byName[name] != nil },
 		Server: func(name string) telemetry.Endpoint { return servers[name] },
-		Redact: e.Redact,
+		Redact: p.clean,
 	}
 }
 

@@ -4,4 +4,5 @@ import "github.com/mcpgraph/mcpgraph/pkg/upstream"
 
 // Upstreams returns the sessions with the servers of the file: how they are,
 // and who has logged in to them. It is nil where WithCaller took their place.
-func (e *Engine) Upstreams() *upstream.Pool { return e.upstreams.pool }
+// After a Reload it is another one.
+func (e *Engine) Upstreams() *upstream.Pool { return e.current.Load().upstreams.pool }

@@ -13,7 +13,7 @@ import (
 
 // tell gives what tells the client of a call of each node as it finishes, with
 // progress and log messages; nil where the client asked for neither.
-func (e *Engine) tell(r *server.Reporter) []CallOption {
+func (p *program) tell(r *server.Reporter) []CallOption {
 	progress, level := r.WantsProgress(), r.LogLevel()
 	if !progress && level == "" {
 		return nil
@@ -24,7 +24,7 @@ func (e *Engine) tell(r *server.Reporter) []CallOption {
 				r.Step(stepsLeft(run.Graph(), rec), progressMessage(rec))
 			}
 			if rec.Err != nil || level == "debug" {
-				r.Log(e.logMessage(ctx, run.Graph().Name, rec))
+				r.Log(p.logMessage(ctx, run.Graph().Name, rec))
 			}
 		},
 	})}
@@ -55,7 +55,7 @@ func progressMessage(rec executor.Record) string {
 
 // logMessage gives the parameters of the log message about an execution: of
 // level error where it failed, else debug.
-func (e *Engine) logMessage(ctx context.Context, tool string, rec executor.Record) value.Value {
+func (p *program) logMessage(ctx context.Context, tool string, rec executor.Record) value.Value {
 	data := value.NewBuilder(6)
 	data.Set("tool", value.FromString(tool))
 	data.Set("node", value.FromString(rec.Node))
@@ -65,7 +65,7 @@ func (e *Engine) logMessage(ctx context.Context, tool string, rec executor.Recor
 	level := "debug"
 	if rec.Err != nil {
 		level = "error"
-		data.Set("error", value.FromString(e.Redact(ctx, rec.Err.Error())))
+		data.Set("error", value.FromString(p.clean(ctx, rec.Err.Error())))
 	}
 	message := value.NewBuilder(3)
 	message.Set("level", value.FromString(level))

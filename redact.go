@@ -14,8 +14,8 @@ import (
 // servers for the caller. Log records, errors, spans and kept runs have none
 // anyway.
 func (e *Engine) Redact(ctx context.Context, text string) string {
-	if f := e.redactor(ctx); f != nil {
-		return f(text)
+	for _, p := range e.alive() {
+		text = p.clean(ctx, text)
 	}
 	return text
 }
@@ -23,42 +23,52 @@ func (e *Engine) Redact(ctx context.Context, text string) string {
 // RedactValue is Redact for every string in v, keys included. A number with a
 // secret in its digits becomes a string.
 func (e *Engine) RedactValue(ctx context.Context, v value.Value) value.Value {
-	if f := e.redactor(ctx); f != nil && !v.IsUndefined() {
-		return v.Rewritten(f)
+	for _, p := range e.alive() {
+		if f := p.redactor(ctx); f != nil && !v.IsUndefined() {
+			v = v.Rewritten(f)
+		}
 	}
 	return v
 }
 
-// redactor returns what takes secrets out of texts, nil where there are none.
-func (e *Engine) redactor(ctx context.Context) func(string) string {
-	if e.upstreams.pool == nil {
-		return e.redact
+// clean is Redact for the secrets of one program.
+func (p *program) clean(ctx context.Context, text string) string {
+	if f := p.redactor(ctx); f != nil {
+		return f(text)
 	}
-	return e.upstreams.pool.Redactor(ctx)
+	return text
+}
+
+// redactor returns what takes secrets out of texts, nil where there are none.
+func (p *program) redactor(ctx context.Context) func(string) string {
+	if p.upstreams.pool == nil {
+		return p.redact
+	}
+	return p.upstreams.pool.Redactor(ctx)
 }
 
 // noting returns a context whose calls note what they carry for their caller.
-func (e *Engine) noting(ctx context.Context) context.Context {
-	if e.upstreams.pool == nil {
+func (p *program) noting(ctx context.Context) context.Context {
+	if p.upstreams.pool == nil {
 		return ctx
 	}
-	return e.upstreams.pool.NoteSecrets(ctx)
+	return p.upstreams.pool.NoteSecrets(ctx)
 }
 
 // redacted is err, or where its text has a secret an error that hides it. What
 // errors.As finds beneath is as it was.
-func (e *Engine) redacted(ctx context.Context, err error) error {
+func (p *program) redacted(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
-	clean := e.Redact(ctx, text)
+	clean := p.clean(ctx, text)
 	if clean == text {
 		return err
 	}
 	if node, ok := err.(*executor.NodeError); ok {
 		own := *node
-		own.Err = &redactedError{e.Redact(ctx, node.Err.Error()), node.Err}
+		own.Err = &redactedError{p.clean(ctx, node.Err.Error()), node.Err}
 		return &own
 	}
 	return &redactedError{clean, err}

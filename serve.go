@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
@@ -17,19 +19,13 @@ import (
 // MCP messages are written to out. Servers marked eager are started first, in
 // the background. The Engine stays open.
 func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err error) {
-	s, err := e.server(server.Access{})
-	if err != nil {
-		return err
-	}
-	if e.recorder != nil {
-		done := e.recorder.Session(ctx, server.Pipe)
-		defer func() { done(err) }()
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	wait := e.upstreams.start(ctx, e.opts.log)
-	defer wait()
-	defer cancel()
-	return s.ServeStdio(ctx, in, out)
+	return e.serve(ctx, nil, func(ctx context.Context, s *server.Server) (err error) {
+		if r := e.current.Load().recorder; r != nil {
+			done := r.Session(ctx, server.Pipe)
+			defer func() { done(err) }()
+		}
+		return s.ServeStdio(ctx, in, out)
+	})
 }
 
 // ServeHTTP serves the tools to any number of MCP clients over streamable HTTP
@@ -39,77 +35,128 @@ func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 // got with credentials. Who may come in the file says (server.auth, allowedHosts
 // and allowedOrigins), unless opts do. The Engine stays open.
 func (e *Engine) ServeHTTP(ctx context.Context, listener net.Listener, opts server.HTTPOptions) error {
-	access, err := e.access(opts)
-	var s *server.Server
-	if err == nil {
-		s, err = e.server(access)
+	defer listener.Close() // where it does not come to serving
+	if e.opts.telemetry != nil {
+		opts.Session = func(ctx context.Context) func(error) { return e.current.Load().recorder.Session(ctx, server.TCP) }
 	}
-	if err != nil {
-		listener.Close()
+	return e.serve(ctx, &opts, func(ctx context.Context, s *server.Server) error {
+		return s.ServeHTTP(ctx, listener, opts)
+	})
+}
+
+// serving is a server while it is served.
+type serving struct {
+	server  *server.Server
+	http    *server.HTTPOptions // nil over pipes
+	ctx     context.Context     // of the starting of servers
+	started sync.WaitGroup
+}
+
+// start starts the servers that are marked as eager, in the background. One that
+// does not start is only reported: the first call that needs it tries again.
+func (s *serving) start(p *program) {
+	if p.upstreams.pool == nil {
+		return
+	}
+	s.started.Go(func() {
+		if err := p.upstreams.pool.Start(s.ctx); err != nil && s.ctx.Err() == nil {
+			p.opts.log.Warn("an eager server did not start", "error", err)
+		}
+	})
+}
+
+// serve runs f with a server that Reload finds, until f returns.
+func (e *Engine) serve(ctx context.Context, http *server.HTTPOptions, f func(context.Context, *server.Server) error) error {
+	started, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &serving{http: http, ctx: started}
+	if err := e.join(s); err != nil {
 		return err
 	}
-	if e.recorder != nil {
-		opts.Session = func(ctx context.Context) func(error) { return e.recorder.Session(ctx, server.TCP) }
-	}
-	started, cancel := context.WithCancel(ctx)
-	wait := e.upstreams.start(started, e.opts.log)
-	defer wait()
+	defer s.started.Wait()
 	defer cancel()
-	return s.ServeHTTP(ctx, listener, opts)
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.serving = slices.DeleteFunc(e.serving, func(one *serving) bool { return one == s })
+	}()
+	return f(ctx, s.server)
+}
+
+// join makes the server of s, and lets Reload find it.
+func (e *Engine) join(s *serving) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.current.Load()
+	opts, err := p.published(s.http)
+	if err == nil {
+		s.server, err = server.New(opts)
+	}
+	if err != nil {
+		return err
+	}
+	e.serving = append(e.serving, s)
+	s.start(p)
+	return nil
 }
 
 // Guard returns who may come in over HTTP by what the file says (server.auth); nil
 // where it says nothing. It reads the file of tokens, once; the error is that of
 // [auth.New].
-func (e *Engine) Guard() (auth.Guard, error) { return e.guard() }
+func (e *Engine) Guard() (auth.Guard, error) { return e.current.Load().guard() }
 
 // access gives what the file says about who may come in, as far as opts do not.
-func (e *Engine) access(opts server.HTTPOptions) (server.Access, error) {
-	s := e.set.File.Server
+func (p *program) access(opts *server.HTTPOptions) (server.Access, error) {
+	if opts == nil {
+		return server.Access{}, nil
+	}
+	s := p.set.File.Server
 	a := server.Access{AllowedHosts: s.AllowedHosts, AllowedOrigins: s.AllowedOrigins}
 	var err error
 	if opts.Guard == nil {
-		a.Guard, err = e.Guard()
+		a.Guard, err = p.guard()
 	}
 	return a, err
 }
 
-// server publishes the tools, and the runs where that is allowed.
-func (e *Engine) server(access server.Access) (*server.Server, error) {
+// published gives what a server publishes: the tools, and the runs where that is
+// allowed. opts are nil over pipes.
+func (p *program) published(http *server.HTTPOptions) (server.Options, error) {
+	access, err := p.access(http)
 	opts := server.Options{
-		Info: e.set.File.Server, Log: e.opts.log, Call: e.answer, Resources: e.resources(),
-		Access: access, Limits: e.limits(),
+		Info: p.set.File.Server, Log: p.opts.log, Call: p.answer, Hold: p.hold, Resources: p.resources(),
+		Access: access, Limits: p.limits(),
 	}
-	for _, t := range e.Tools() {
+	for _, t := range p.tools() {
 		opts.Tools = append(opts.Tools, server.Tool(t))
 	}
-	if e.recorder != nil {
+	if p.recorder != nil {
 		opts.Observe = func(ctx context.Context, r *server.Request) (context.Context, func(server.Outcome)) {
-			return e.recorder.Observe(e.noting(ctx), r)
+			return p.recorder.Observe(p.noting(ctx), r)
 		}
 	}
-	return server.New(opts)
+	return opts, err
 }
 
 // limits gives those of the file or of the options.
-func (e *Engine) limits() server.Limits {
-	of := e.set.File.Server
+func (p *program) limits() server.Limits {
+	of := p.set.File.Server
 	limits := server.Limits{Calls: of.MaxConcurrentCalls, PerCaller: of.MaxConcurrentCallsPerCaller, Wait: of.MaxCallWait}
-	if e.opts.calls != nil {
-		limits.Calls = *e.opts.calls
+	if p.opts.calls != nil {
+		limits.Calls = *p.opts.calls
 	}
-	if e.opts.callerCalls != nil {
-		limits.PerCaller = *e.opts.callerCalls
+	if p.opts.callerCalls != nil {
+		limits.PerCaller = *p.opts.callerCalls
 	}
 	return limits
 }
 
 // answer is the server's way to call a tool.
-func (e *Engine) answer(ctx context.Context, name string, args value.Value) (value.Value, error) {
+func (p *program) answer(ctx context.Context, name string, args value.Value) (value.Value, error) {
 	began := time.Now()
-	result, err := e.Call(forward(inbound(ctx)), name, args, e.tell(server.ReporterOf(ctx))...)
-	if e.opts.log.Enabled(ctx, slog.LevelDebug) {
-		log := e.opts.log.With("tool", name, "duration", time.Since(began))
+	result, err := p.call(forward(inbound(ctx)), name, args, p.tell(server.ReporterOf(ctx))...)
+	if p.opts.log.Enabled(ctx, slog.LevelDebug) {
+		log := p.opts.log.With("tool", name, "duration", time.Since(began))
 		if err != nil {
 			log = log.With("error", err)
 		}

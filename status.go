@@ -15,8 +15,8 @@ import (
 func (e *Engine) StatusPage() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		var known []value.Value
-		if e.upstreams.pool != nil {
-			for _, s := range e.upstreams.pool.Stats() {
+		if pool := e.Upstreams(); pool != nil {
+			for _, s := range pool.Stats() {
 				known = append(known, object(s))
 			}
 		}

@@ -2,9 +2,7 @@ package mcpgraph
 
 import (
 	"context"
-	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -28,7 +26,8 @@ type upstreams struct {
 // refreshes give (upstream.Options.TokenFile).
 const tokenFileVariable = "MCPGRAPH_TOKEN_STORE"
 
-func newUpstreams(file *config.File, opts options, recorder *telemetry.Recorder) upstreams {
+// newUpstreams takes the servers over from before that have not changed.
+func newUpstreams(file *config.File, opts options, recorder *telemetry.Recorder, before *upstream.Pool) upstreams {
 	if opts.caller != nil {
 		return upstreams{caller: opts.caller}
 	}
@@ -41,28 +40,17 @@ func newUpstreams(file *config.File, opts options, recorder *telemetry.Recorder)
 	if recorder != nil {
 		o.Session = recorder.UpstreamSession
 	}
-	pool := upstream.New(file.Upstreams, o)
+	var pool *upstream.Pool
+	if before != nil {
+		pool = before.Next(file.Upstreams, o)
+	} else {
+		pool = upstream.New(file.Upstreams, o)
+	}
 	u := upstreams{pool: pool, caller: poolCaller{pool}}
 	if recorder != nil {
 		u.unwatch = recorder.Watch(pool.Stats)
 	}
 	return u
-}
-
-// start starts the servers that are marked as eager, and returns what waits
-// until that is done or ctx is. One that does not start is only reported: the
-// first call that needs it tries again.
-func (u upstreams) start(ctx context.Context, log *slog.Logger) (wait func()) {
-	if u.pool == nil {
-		return func() {}
-	}
-	var done sync.WaitGroup
-	done.Go(func() {
-		if err := u.pool.Start(ctx); err != nil && ctx.Err() == nil {
-			log.Warn("an eager server did not start", "error", err)
-		}
-	})
-	return done.Wait
 }
 
 func (u upstreams) close() error {

@@ -139,9 +139,10 @@ func (c *conn) wants(string) bool { return c.listens.Load() }
 
 func (c *conn) request(m message, reply answer) {
 	r := &Request{Transport: Pipe}
-	p := c.current.Load()
+	p, release := c.hold(m.method)
 	text, rpcErr := p.read(m, r, c.session)
 	if rpcErr != nil {
+		release()
 		p.refuse(c.ctx, r, rpcErr)
 		reply(appendError(nil, m.id, rpcErr))
 		return
@@ -149,15 +150,18 @@ func (c *conn) request(m message, reply answer) {
 	ctx, end, ok, rpcErr := c.calls.begin(c.ctx, m.id)
 	switch {
 	case !ok:
+		release()
 		reply(nil)
 		return
 	case rpcErr != nil:
+		release()
 		reply(appendError(nil, m.id, rpcErr))
 		return
 	}
 	c.enqueue(r)
 	run := func() {
 		defer c.calls.running.Done()
+		defer release()
 		response := c.respond(ctx, p, r, text)
 		if end() {
 			reply(nil)

@@ -230,7 +230,8 @@ func (x *exchange) run(m message) answered {
 	if _, port, err := net.SplitHostPort(x.r.Host); err == nil {
 		r.Port, _ = strconv.Atoi(port)
 	}
-	p := x.current.Load()
+	p, release := x.hold(m.method)
+	defer release()
 	text, rpcErr := p.read(m, r, x.session)
 	if x.modern {
 		if err := x.mismatch(m, p); err != nil {

@@ -22,6 +22,7 @@ type published struct {
 	access    Access
 	resources []Resource
 	call      CallFunc
+	hold      func() (release func())
 	log       *slog.Logger
 	observe   ObserveFunc
 }
@@ -30,7 +31,7 @@ type published struct {
 func newPublished(opts Options, log *slog.Logger) (*published, error) {
 	p := &published{
 		scopes: scopesOf(opts.Tools), access: opts.Access, resources: slices.Clone(opts.Resources),
-		call: opts.Call, log: log, observe: opts.Observe,
+		call: opts.Call, hold: opts.Hold, log: log, observe: opts.Observe,
 	}
 	options := []mcpserver.ServerOption{
 		mcpserver.WithToolCapabilities(true),

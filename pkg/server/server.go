@@ -59,7 +59,11 @@ type Options struct {
 	Resources []Resource  // may be empty
 	Observe   ObserveFunc // nil observes nothing
 	Access    Access      // over HTTP, for what HTTPOptions leave open
-	Limits    Limits
+	// Hold, which may be nil, keeps what Call needs in being until the call is
+	// over, and release is called. It may give nil where that is gone, which it
+	// must not be before Replace has put something else in its place.
+	Hold   func() (release func())
+	Limits Limits
 }
 
 // Access says who may come in over HTTP, and whose pages; see [HTTPOptions].
@@ -101,6 +105,23 @@ func New(opts Options) (*Server, error) {
 	return s, nil
 }
 
+// hold gives what answers a request of this method, and what is called when that
+// is done.
+func (s *Server) hold(method string) (_ *published, release func()) {
+	for {
+		p := s.current.Load()
+		if p.hold == nil || method != string(mcp.MethodToolsCall) {
+			return p, func() {}
+		}
+		if release = p.hold(); release != nil {
+			return p, release
+		}
+		if s.current.Load() == p {
+			return p, func() {} // it says itself that it is over
+		}
+	}
+}
+
 // Replace publishes what opts say in the place of what was; Log and MaxLine stay
 // as they were. Requests under way are answered by what they found as they came;
 // Limits count them, and hold at once for what waits.
@@ -110,12 +131,12 @@ func New(opts Options) (*Server, error) {
 // says that everybody could come in where a Guard of Options.Access was in the
 // way; nothing has changed then.
 func (s *Server) Replace(opts Options) error {
+	if err := s.Check(opts); err != nil {
+		return err
+	}
 	p, err := newPublished(opts, s.log)
 	if err != nil {
 		return err
-	}
-	if s.guarded.Load() && p.access.Guard == nil {
-		return errUnguarded
 	}
 	s.replacing.Lock()
 	defer s.replacing.Unlock()
@@ -126,6 +147,19 @@ func (s *Server) Replace(opts Options) error {
 	}
 	if !was.sameResources(p) {
 		s.audience.tell(mcp.MethodNotificationResourcesListChanged, value.Undef)
+	}
+	return nil
+}
+
+// Check gives the error that Replace would give.
+func (s *Server) Check(opts Options) error {
+	if s.guarded.Load() && opts.Access.Guard == nil {
+		return errUnguarded
+	}
+	for _, t := range opts.Tools {
+		if err := t.Check(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -64,27 +64,37 @@ func placeless(all []config.Forward) []config.Forward {
 	return all
 }
 
-// own counts p among the pools that have the server, and reports whether it
-// could: not where the server has been closed.
+// own adds a pool to those that have the server, and reports whether it could: not
+// where the server has been closed.
 func (s *server) own(p *Pool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	s.owners++
-	s.latest.Store(p)
+	s.owners = append(s.owners, p)
 	return true
 }
 
-// disown ends the ownership of a pool where that is the first time, and reports
-// whether there is no other owner. Then the server takes no more calls.
-func (s *server) disown(first bool) bool {
+// disown takes a pool from those that have the server, and reports whether that
+// is now closed: nobody else has it.
+func (s *server) disown(p *Pool) (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if first {
-		s.owners--
+	switch i := slices.Index(s.owners, p); {
+	case i < 0:
+	case len(s.owners) == 1:
+		s.closed = true
+	default:
+		s.owners = slices.Delete(s.owners, i, i+1)
 	}
-	s.closed = s.closed || s.owners == 0
 	return s.closed
+}
+
+// isOf reports whether p was the last to take the server over, of the pools that
+// have it.
+func (s *server) isOf(p *Pool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owners[len(s.owners)-1] == p
 }

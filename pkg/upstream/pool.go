@@ -70,9 +70,7 @@ type Pool struct {
 	names    []string  // in the order given
 	redact   *redactor // of the secrets of all servers
 	personal bool      // whether calls carry credentials of their callers
-
-	closing sync.Mutex
-	closed  atomic.Bool
+	closed   atomic.Bool
 }
 
 // Result is the outcome of one call.
@@ -150,18 +148,12 @@ func (p *Pool) Start(ctx context.Context) error {
 // servers and later ones to any fail. Close returns when none of their processes
 // is left, with nil.
 func (p *Pool) Close(ctx context.Context) error {
-	p.closing.Lock()
-	first := !p.closed.Swap(true)
-	var over []*server
-	for _, name := range p.names {
-		if s := p.servers[name]; s.disown(first) {
-			over = append(over, s)
-		}
-	}
-	p.closing.Unlock()
+	p.closed.Store(true)
 	var wait sync.WaitGroup
-	for _, s := range over {
-		wait.Go(func() { s.close(ctx) })
+	for _, name := range p.names {
+		if s := p.servers[name]; s.disown(p) {
+			wait.Go(func() { s.close(ctx) })
+		}
 	}
 	wait.Wait()
 	return nil

@@ -45,11 +45,10 @@ type server struct {
 	life context.Context // ends with the pool
 	kill context.CancelFunc
 
-	given  *config.Upstream     // the entry as the pool got it
-	latest atomic.Pointer[Pool] // the last one that took the server over
+	given *config.Upstream // the entry as the pool got it
 
 	mu      sync.Mutex
-	owners  int // pools that have not been closed
+	owners  []*Pool // those that have it and are not closed, or the last one that was
 	closed  bool
 	holders map[identity]*holder
 	swept   time.Time // when the idle ones were last looked for

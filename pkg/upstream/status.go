@@ -88,7 +88,7 @@ type Stats struct {
 func (p *Pool) Stats() []Stats {
 	all := make([]Stats, 0, len(p.names))
 	for _, name := range p.names {
-		if s := p.servers[name]; s.latest.Load() == p {
+		if s := p.servers[name]; s.isOf(p) {
 			all = append(all, s.stats())
 		}
 	}
