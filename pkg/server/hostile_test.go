@@ -34,8 +34,9 @@ func hostileOptions(t testing.TB) server.Options {
 			<-ctx.Done()
 			return value.Undef, context.Cause(ctx)
 		case "chatter":
-			said := strings.Repeat("x", 1024)
-			for i := range int(args.Get("kilobytes").Float()) {
+			// In few and long messages, of which there may be a thousand at once.
+			said := strings.Repeat("x", 64<<10)
+			for i := range 1 + int(args.Get("kilobytes").Float())/64 {
 				server.ReporterOf(ctx).Progress("chatter", float64(i+1), 0, said)
 			}
 			return args, nil

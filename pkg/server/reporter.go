@@ -24,6 +24,8 @@ type Reporter struct {
 	mu    sync.Mutex
 	over  bool
 	scale scale
+
+	progresses, logs flood
 }
 
 type reporterKey struct{}
@@ -68,28 +70,28 @@ func (r *Reporter) WantsProgress() bool {
 // total, which is 0 where it is not known; message may be empty. What the client
 // sees counts in steps and increases each time (MCP 2025-11-25, Progress): a
 // source that goes back is not heard, and a new one goes on where the last one
-// was.
+// was. Of more than 1,000 notifications a second the rest is left out.
 func (r *Reporter) Progress(source string, progress, total float64, message string) {
 	if !r.WantsProgress() {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at, ok := r.scale.within(source, progress, total); ok {
+	if at, ok := r.scale.within(source, progress, total); ok && r.progresses.lets() {
 		r.progress(at, message)
 	}
 }
 
 // Step sends a progress notification that a step of the call is over, where the
 // client wants them. left is how many steps will follow, less than 0 where that
-// is not known; message may be empty.
+// is not known; message may be empty. The last step is never left out.
 func (r *Reporter) Step(left int, message string) {
 	if !r.WantsProgress() {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at, ok := r.scale.step(left); ok {
+	if at, ok := r.scale.step(left); ok && (left == 0 || r.progresses.lets()) {
 		r.progress(at, message)
 	}
 }
@@ -111,7 +113,8 @@ func (r *Reporter) progress(at float64, message string) {
 }
 
 // Log sends a log message, the params of notifications/message, where the
-// client asked for messages of its level.
+// client asked for messages of its level. Of more than 1,000 a second the rest is
+// left out.
 func (r *Reporter) Log(params value.Value) {
 	level := mcp.LoggingLevel(params.Get("level").Str())
 	if !level.ShouldSendTo(mcp.LoggingLevel(r.LogLevel())) {
@@ -123,7 +126,7 @@ func (r *Reporter) Log(params value.Value) {
 	if r.over {
 		send = r.late
 	}
-	if send != nil {
+	if send != nil && r.logs.lets() {
 		send(string(mcp.MethodNotificationMessage), params)
 	}
 }

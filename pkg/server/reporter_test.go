@@ -138,6 +138,38 @@ func TestProgressOfManySourcesIncreasesAndIsWhole(t *testing.T) {
 	}
 }
 
+func TestClientsAreNotFlooded(t *testing.T) {
+	const n = 200_000
+	opts := echoOptions(t)
+	opts.Call = func(ctx context.Context, _ string, args value.Value) (value.Value, error) {
+		r := server.ReporterOf(ctx)
+		message := value.FromEntries([]value.Entry{{Key: "level", Value: value.FromString("info")}, {Key: "data", Value: value.NullValue}})
+		for i := range n {
+			r.Step(n-1-i, "")
+			r.Log(message)
+		}
+		return args, nil
+	}
+	c := start(t, opts)
+	c.initialize("2025-11-25")
+	c.want(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":{"progressToken":7}}}`)
+	progress, logs, last := 0, 0, 0.0
+	for line := c.line(); !strings.Contains(line, done); line = c.line() {
+		v := parse(t, line)
+		if v.Get("method").Str() == "notifications/message" {
+			logs++
+			continue
+		}
+		progress++
+		last = v.Get("params").Get("progress").Float()
+	}
+	if progress < 1000 || progress == n || logs < 1000 || logs == n || last != n {
+		t.Errorf("%d of %d progress notifications, up to %v, and %d log messages", progress, n, last, logs)
+	}
+	c.closed()
+}
+
 func TestNothingIsSaidToClientsThatDidNotAsk(t *testing.T) {
 	c := start(t, talkative(t, nil))
 	c.initialize("2025-11-25")
