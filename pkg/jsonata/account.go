@@ -24,26 +24,26 @@ const (
 	lookEvery     = 128 << 20 // at most
 )
 
-// meter counts bytes that the evaluation allocates.
+// meter counts bytes that the evaluation is about to allocate.
 func (ev *evaluator) meter(n int) *Error {
 	ev.metered += int64(n)
 	if ev.metered > ev.look {
-		return ev.weigh()
+		return ev.weigh(int64(n))
 	}
 	return nil
 }
 
 // weigh ends an evaluation that has made more than it may hold, if so much is
-// held beyond what there was before it.
-func (ev *evaluator) weigh() *Error {
+// held beyond what there was before it, the next bytes included.
+func (ev *evaluator) weigh(next int64) *Error {
 	ev.made += ev.metered
 	ev.metered = 0
 	size := heapBytes()
 	if ev.heap == 0 {
-		ev.heap = max(size-ev.made, 1)
+		ev.heap = max(size+next-ev.made, 1)
 	}
-	most := ev.limits.Memory
-	if ev.made <= most || size-ev.heap <= most {
+	most := ev.limits.Memory - next
+	if ev.made <= ev.limits.Memory || size-ev.heap <= most {
 		return nil
 	}
 	runtime.GC()

@@ -148,7 +148,7 @@ func (ev *evaluator) pause(off int) *Error {
 	}
 	ev.refuel()
 	if ev.metered > ev.look {
-		if err := ev.weigh(); err != nil {
+		if err := ev.weigh(0); err != nil {
 			return err
 		}
 	}
