@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -240,20 +239,7 @@ func TestCancelledCallIsCancelledUpstreamOverHTTP(t *testing.T) {
 			}
 		})
 		p := start(t, Options{}, web(t, config.HTTP, h))
-		mustCall(t, p, "echo", `{}`)
-		ctx, cancel := context.WithCancelCause(context.Background())
-		result := make(chan error)
-		go func() {
-			_, err := p.CallTool(ctx, "fake", "hang", value.Undef)
-			result <- err
-		}()
-		eventually(t, "the call to arrive", func() bool {
-			return mustCall(t, p, "calls", `{}`).Get("structuredContent").Get("hang").Float() == 1
-		})
-		cancel(errors.New("the run is over"))
-		if err := <-result; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "the run is over") {
-			t.Error(err)
-		}
+		cancelHanging(t, p)
 		<-closed
 		var id string
 		for _, a := range w.Arrivals("tools/call") {

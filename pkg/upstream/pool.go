@@ -65,6 +65,12 @@ type Options struct {
 
 // Pool is the sessions with a set of servers. It is safe for any number of
 // goroutines.
+//
+// It is bounded for each server: 1,000 identities keep a session, of which the
+// one idle for the longest makes room, and one of callers with credentials of
+// their own ends 10 minutes after its last call; calls in flight, bytes of a
+// message and cached results as the entry says; 256 idle HTTP connections; 100
+// requests of the server's own at a time; 100 lines of stderr, of 4 KiB each.
 type Pool struct {
 	servers  map[string]*server
 	names    []string  // in the order given

@@ -148,9 +148,9 @@ func TestProgressIsASignOfLife(t *testing.T) {
 	mustCall(t, p, "progress", `{"count":60,"ms":100}`)
 }
 
-func TestCancelledCallReturnsAtOnceAndTellsTheServer(t *testing.T) {
-	p := start(t, Options{}, child(mcptest.Script{}))
-	mustCall(t, p, "echo", `{}`)
+// cancelHanging cancels a call at which the server works.
+func cancelHanging(t *testing.T, p *Pool) {
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	result := make(chan error)
 	go func() {
@@ -161,10 +161,14 @@ func TestCancelledCallReturnsAtOnceAndTellsTheServer(t *testing.T) {
 		return mustCall(t, p, "calls", `{}`).Get("structuredContent").Get("hang").Float() == 1
 	})
 	cancel(errors.New("the run is over"))
-	err := <-result
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "the run is over") {
+	if err := <-result; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "the run is over") {
 		t.Error(err)
 	}
+}
+
+func TestCancelledCallReturnsAtOnceAndTellsTheServer(t *testing.T) {
+	p := start(t, Options{}, child(mcptest.Script{}))
+	cancelHanging(t, p)
 	eventually(t, "notifications/cancelled", func() bool {
 		return mustCall(t, p, "cancelled", `{}`).Get("structuredContent").Get("ids").Len() == 1
 	})
