@@ -3,11 +3,14 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
-	"runtime"
+	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -18,79 +21,87 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// BenchmarkCall compares one call through the pool with the same call through
-// the library's client, over stdio and HTTP, with 1 and 64 callers. The server
-// is the same.
-func BenchmarkCall(b *testing.B) {
-	for _, size := range []struct {
-		name string
-		args string
-	}{
+// costRound is how many calls one round has.
+const costRound = 1024
+
+// BenchmarkCallCost compares calls through the pool with the same calls through
+// the library's client: the same server, rounds in turns. times-library is the
+// ratio of the medians.
+func BenchmarkCallCost(b *testing.B) {
+	for _, size := range []struct{ name, args string }{
 		{"small", `{"path":"/some/where/file.txt","n":17}`},
 		{"20kB", `{"path":"` + string(make20k()) + `"}`},
 	} {
-		args, err := value.Parse(size.args)
-		if err != nil {
-			b.Fatal(err)
-		}
-		request := mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "echo", Arguments: json.RawMessage(size.args)}}
-		pool := func(open func(*testing.B) *config.Upstream) func(*testing.B) func() error {
-			return func(b *testing.B) func() error {
-				p := start(b, Options{}, open(b))
-				return func() error {
-					_, err := p.CallTool(context.Background(), "fake", "echo", args)
-					return err
-				}
-			}
-		}
-		library := func(open func(*testing.B) transport.Interface, revision string) func(*testing.B) func() error {
-			return func(b *testing.B) func() error {
-				c := libraryClient(b, open(b), revision)
-				return func() error {
-					_, err := c.CallTool(context.Background(), request)
-					return err
-				}
-			}
-		}
-		for _, way := range []struct {
-			name string
-			open func(*testing.B) func() error
+		for _, over := range []struct {
+			name    string
+			pool    func(*testing.B) *config.Upstream
+			library func(*testing.B) *client.Client
 		}{
-			{"stdio/pool", pool(func(*testing.B) *config.Upstream { return child(mcptest.Script{}) })},
-			{"stdio/library", library(libraryStdio, mcp.LATEST_LEGACY_PROTOCOL_VERSION)},
-			{"http/pool", pool(func(b *testing.B) *config.Upstream { return web(b, config.HTTP, echoServer()) })},
-			{"http/library", library(libraryHTTP, mcp.LATEST_PROTOCOL_VERSION)},
+			{"stdio", func(*testing.B) *config.Upstream { return child(mcptest.Script{}) }, func(b *testing.B) *client.Client {
+				return libraryClient(b, libraryStdio(b), mcp.LATEST_LEGACY_PROTOCOL_VERSION)
+			}},
+			{"http", func(b *testing.B) *config.Upstream { return web(b, config.HTTP, echoServer()) }, func(b *testing.B) *client.Client {
+				return libraryClient(b, libraryHTTP(b), mcp.LATEST_PROTOCOL_VERSION)
+			}},
 		} {
-			b.Run(size.name+"/"+way.name+"/1", func(b *testing.B) {
-				call := way.open(b)
-				if err := call(); err != nil { // the pool starts its server now
-					b.Fatal(err)
-				}
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := call(); err != nil {
+			for _, callers := range []int{1, 64} {
+				b.Run(fmt.Sprintf("%s/%s/callers=%d", size.name, over.name, callers), func(b *testing.B) {
+					args, err := value.Parse(size.args)
+					if err != nil {
 						b.Fatal(err)
 					}
-				}
-			})
-			b.Run(size.name+"/"+way.name+"/64", func(b *testing.B) {
-				call := way.open(b)
-				if err := call(); err != nil {
-					b.Fatal(err)
-				}
-				b.SetParallelism(max(1, 64/runtime.GOMAXPROCS(0)))
-				b.ReportAllocs()
-				b.ResetTimer()
-				b.RunParallel(func(pb *testing.PB) {
-					for pb.Next() {
-						if err := call(); err != nil {
-							b.Error(err)
-						}
-					}
+					p, c := start(b, Options{}, over.pool(b)), over.library(b)
+					request := mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "echo", Arguments: json.RawMessage(size.args)}}
+					compare(b, callers, func() error {
+						_, err := p.CallTool(context.Background(), "fake", "echo", args)
+						return err
+					}, func() error {
+						_, err := c.CallTool(context.Background(), request)
+						return err
+					})
 				})
-			})
+			}
 		}
 	}
+}
+
+// compare reports the medians of rounds of two kinds of calls.
+func compare(b *testing.B, callers int, calls ...func() error) {
+	round := func(call func() error) time.Duration {
+		began := time.Now()
+		var wait sync.WaitGroup
+		for range callers {
+			wait.Go(func() {
+				for range costRound / callers {
+					if err := call(); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wait.Wait()
+		return time.Since(began) / costRound
+	}
+	times := make([][]time.Duration, len(calls))
+	for _, call := range calls {
+		round(call) // connections are there when it counts
+	}
+	for n := 0; b.Loop(); n++ {
+		for i := range calls {
+			i = (i + n) % len(calls)
+			times[i] = append(times[i], round(calls[i]))
+		}
+	}
+	median := func(of []time.Duration) float64 {
+		slices.Sort(of)
+		return float64(of[len(of)/2])
+	}
+	pool, library := median(times[0]), median(times[1])
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(pool, "ns/call")
+	b.ReportMetric(library, "library-ns/call")
+	b.ReportMetric(pool/library, "times-library")
 }
 
 // echoServer is a server of the library's that answers the arguments.
