@@ -2,6 +2,7 @@ package mcpgraph_test
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"net"
 	"net/http/httptest"
@@ -21,7 +22,6 @@ const (
 	noQuestions   = "a graph asks its client nothing: upstream sessions serve many calls at once, so a question of theirs is nobody's, and is answered by the Go program or refused"
 	noTasks       = "tasks are an extension that is not offered"
 	noChange      = "the file does not change while the suite runs"
-	onlyText      = "a result is one JSON value, which goes out as text"
 )
 
 // cannotPass says which scenarios fail, or "scenario/check" where the rest of it
@@ -39,10 +39,6 @@ var cannotPass = map[string]map[string]string{
 		"resources-templates-read":      onlyRuns,
 		"resources-subscribe":           noSubscribing,
 		"resources-unsubscribe":         noSubscribing,
-		"tools-call-image":              onlyText,
-		"tools-call-audio":              onlyText,
-		"tools-call-embedded-resource":  onlyText,
-		"tools-call-mixed-content":      onlyText,
 		"tools-call-sampling":           noQuestions,
 		"tools-call-elicitation":        noQuestions,
 		"elicitation-sep1034-defaults":  noQuestions,
@@ -58,10 +54,6 @@ var cannotPass = map[string]map[string]string{
 		"resources-read-text":           onlyRuns,
 		"resources-read-binary":         onlyRuns,
 		"resources-templates-read":      onlyRuns,
-		"tools-call-image":              onlyText,
-		"tools-call-audio":              onlyText,
-		"tools-call-embedded-resource":  onlyText,
-		"tools-call-mixed-content":      onlyText,
 
 		"caching/sep-2549-prompts-list-caching-hints":                               noPrompts,
 		"server-stateless/sep-2575-server-rejects-undeclared-capability":            noQuestions,
@@ -98,7 +90,11 @@ var cannotPass = map[string]map[string]string{
 // does not score. A check that gives a warning counts as failed.
 func TestServerConformance(t *testing.T) {
 	mcptest.RealServers(t)
-	upstream := httptest.NewServer(&mcptest.Web{Events: true})
+	upstream := httptest.NewServer(&mcptest.Web{Events: true, Script: mcptest.Script{Tools: []mcptest.Tool{
+		{Name: "image", Result: json.RawMessage(`{"content":[{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}]}`)},
+		{Name: "audio", Result: json.RawMessage(`{"content":[{"type":"audio","data":"aGVsbG8=","mimeType":"audio/wav"}]}`)},
+		{Name: "resource", Result: json.RawMessage(`{"content":[{"type":"resource","resource":{"uri":"a://b","mimeType":"text/plain","text":"hello"}}]}`)},
+	}}})
 	defer upstream.Close()
 	engine, err := mcpgraph.Load("testdata/conformance/server.mcpgraph.yaml",
 		mcpgraph.WithExposedRuns(), mcpgraph.WithGetenv(func(name string) (string, bool) {
@@ -116,7 +112,7 @@ func TestServerConformance(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- engine.ServeHTTP(ctx, listener, server.HTTPOptions{}) }()
 	defer func() { stop(); <-ended }()
-	for revision, least := range map[string]int{"2025-11-25": 14, "2026-07-28": 14} {
+	for revision, least := range map[string]int{"2025-11-25": 18, "2026-07-28": 18} {
 		t.Run(revision, func(t *testing.T) {
 			found := mcptest.Conformance(t, "server", revision, "--url", "http://"+listener.Addr().String()+server.Path)
 			left := maps.Clone(cannotPass[revision])

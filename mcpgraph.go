@@ -115,6 +115,8 @@ type Tool struct {
 	OutputSchema value.Value // a JSON Schema; undefined where there is none
 	Annotations  value.Value // undefined where there are none
 	Icons        value.Value // undefined where there are none
+	// Blocks says that results are lists of content blocks, as MCP has them.
+	Blocks bool
 	// RequiredScopes are what a caller over HTTP has to have been granted.
 	RequiredScopes []string
 }

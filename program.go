@@ -109,6 +109,7 @@ func (p *program) tools() []Tool {
 		t := Tool{
 			Name: g.Name, Title: g.Title, Description: g.Description,
 			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
+			Blocks: nodes.GivesBlocks(g.Exit.Step),
 		}
 		if g.Output != nil {
 			t.OutputSchema = schemaValue(g.Output)

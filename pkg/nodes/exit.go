@@ -2,21 +2,87 @@ package nodes
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Exit is where the walk ends. Its output, the tool's result, is that of the
 // node before it.
 var Exit = &graph.Kind{
-	Name:   "exit",
-	Doc:    "Where the walk ends; the output of the node before it is the result of the tool",
-	Role:   graph.Exit,
-	Decode: func(*graph.Fields) graph.Step { return exit{} },
+	Name: "exit",
+	Doc:  "Where the walk ends; the output of the node before it is the result of the tool",
+	Role: graph.Exit,
+	Decode: func(f *graph.Fields) graph.Step {
+		const doc = "How the result is sent: content says that it is a list of content blocks, such as images, which are sent as they are"
+		if f.Choice("output", doc, []string{modeContent}, graph.Optional) == modeContent {
+			return blocksExit{}
+		}
+		return exit{}
+	},
 }
 
 type exit struct{}
 
 func (exit) Run(_ context.Context, in *graph.Input) (graph.Output, error) {
 	return graph.Output{Value: in.Previous, Edge: graph.NoEdge}, nil
+}
+
+// blocksExit gives a list of content blocks.
+type blocksExit struct{}
+
+// GivesBlocks reports whether the step of an exit node gives a list of content
+// blocks (MCP, Tools, Tool Result), to be sent as they are.
+func GivesBlocks(step graph.Step) bool {
+	_, ok := step.(blocksExit)
+	return ok
+}
+
+func (blocksExit) Run(_ context.Context, in *graph.Input) (graph.Output, error) {
+	list := in.Previous
+	switch list.Kind() {
+	case value.Undefined, value.Null:
+		list = value.FromArray(nil)
+	case value.Object:
+		list = value.FromArray([]value.Value{list})
+	case value.Array:
+	default:
+		return graph.Output{}, fmt.Errorf("expected a list of content blocks, found %s", graph.Describe(list))
+	}
+	for i, block := range list.Elems() {
+		if err := checkBlock(block); err != nil {
+			return graph.Output{}, fmt.Errorf("content block %d: %w", i, err)
+		}
+	}
+	return graph.Output{Value: list, Edge: graph.NoEdge}, nil
+}
+
+// blockFields are the texts that a block of each type must have (MCP 2025-11-25,
+// Tools, Tool Result). Clients refuse a whole result for one that lacks.
+var blockFields = map[string][]string{
+	"text": {"text"}, "image": {"data", "mimeType"}, "audio": {"data", "mimeType"},
+	"resource_link": {"uri", "name"}, "resource": nil,
+}
+
+func checkBlock(block value.Value) error {
+	kind := block.Get("type").Str()
+	fields, known := blockFields[kind]
+	switch {
+	case block.Kind() != value.Object:
+		return fmt.Errorf("expected an object, found %s", graph.Describe(block))
+	case !known:
+		return fmt.Errorf("its type is %s; expected \"text\", \"image\", \"audio\", \"resource_link\" or \"resource\"", graph.Describe(block.Get("type")))
+	case kind == "resource":
+		block, fields = block.Get("resource"), []string{"uri"}
+		if !block.Has("text") && !block.Has("blob") {
+			return fmt.Errorf("its resource has neither text nor blob")
+		}
+	}
+	for _, name := range fields {
+		if block.Get(name).Kind() != value.String {
+			return fmt.Errorf("the %s of a block of type %q must be a string, found %s", name, kind, graph.Describe(block.Get(name)))
+		}
+	}
+	return nil
 }

@@ -41,6 +41,9 @@ func (p *published) appendResponse(dst []byte, id string, response mcp.JSONRPCMe
 func (p *published) appendResult(dst []byte, result any) ([]byte, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
+		if blocks, ok := r.StructuredContent.(contentBlocks); ok {
+			return appendCallEnd(blocks.Append(append(dst, `{"content":`...)), r)
+		}
 		if v, ok := r.StructuredContent.(value.Value); ok || r.StructuredContent == nil {
 			if text, ok := onlyText(r); ok {
 				return appendCallResult(dst, r, text, v)
@@ -60,9 +63,13 @@ func onlyText(r *mcp.CallToolResult) (string, bool) {
 	return text.Text, ok
 }
 
+// contentBlocks is the result of a tool whose results are lists of them. It goes
+// through the library as structured content, which the library leaves alone.
+type contentBlocks struct{ value.Value }
+
 // appendCallResult appends a result of a tool, whose text is the JSON of what is
 // structured, where that is there.
-func appendCallResult(dst []byte, r *mcp.CallToolResult, text string, structured value.Value) (_ []byte, err error) {
+func appendCallResult(dst []byte, r *mcp.CallToolResult, text string, structured value.Value) ([]byte, error) {
 	dst = slices.Grow(dst, 2*len(text)+len(text)/4+64)
 	dst = append(dst, `{"content":[{"type":"text","text":`...)
 	dst = value.AppendString(dst, text)
@@ -71,6 +78,10 @@ func appendCallResult(dst []byte, r *mcp.CallToolResult, text string, structured
 		dst = append(dst, `,"structuredContent":`...)
 		dst = append(dst, text...)
 	}
+	return appendCallEnd(dst, r)
+}
+
+func appendCallEnd(dst []byte, r *mcp.CallToolResult) (_ []byte, err error) {
 	if r.IsError {
 		dst = append(dst, `,"isError":true`...)
 	}

@@ -17,7 +17,8 @@ import (
 type published struct {
 	mcp       *mcpserver.MCPServer
 	tools     []listedTool
-	names     []string // sorted
+	names     []string        // sorted
+	blocks    map[string]bool // whose results are lists of content blocks
 	scopes    scopes
 	access    Access
 	resources []Resource
@@ -31,7 +32,7 @@ type published struct {
 func newPublished(opts Options, log *slog.Logger) (*published, error) {
 	p := &published{
 		scopes: scopesOf(opts.Tools), access: opts.Access, resources: slices.Clone(opts.Resources),
-		call: opts.Call, hold: opts.Hold, log: log, observe: opts.Observe,
+		call: opts.Call, hold: opts.Hold, log: log, observe: opts.Observe, blocks: map[string]bool{},
 	}
 	options := []mcpserver.ServerOption{
 		mcpserver.WithToolCapabilities(true),
@@ -50,6 +51,7 @@ func newPublished(opts Options, log *slog.Logger) (*published, error) {
 		}
 		p.tools = append(p.tools, newListedTool(t))
 		p.names = append(p.names, t.Name)
+		p.blocks[t.Name] = t.Blocks
 		registered = append(registered, mcpserver.ServerTool{Tool: t.literal(), Handler: p.handle})
 	}
 	slices.Sort(p.names)
@@ -84,7 +86,7 @@ func (p *published) handle(ctx context.Context, req mcp.CallToolRequest) (result
 		return mcp.NewToolResultError(err.Error()), nil
 	}
 	r.result = v
-	return newResult(v, mcpserver.IsModernRequest(ctx)), nil
+	return newResult(v, mcpserver.IsModernRequest(ctx), p.blocks[name]), nil
 }
 
 // sameTools reports whether clients are shown the same list of tools.

@@ -37,6 +37,9 @@ type Tool struct {
 	OutputSchema value.Value // undefined where there is none
 	Annotations  value.Value // undefined where there are none
 	Icons        value.Value // undefined where there are none
+	// Blocks says that results are lists of content blocks (MCP 2025-11-25, Tools,
+	// Tool Result), which are sent as they are; there is no OutputSchema then.
+	Blocks bool
 	// RequiredScopes are what a caller over HTTP has to have been granted.
 	RequiredScopes []string
 }
@@ -166,7 +169,10 @@ func (s *Server) Check(opts Options) error {
 
 // newResult wraps a tool's value. Before revision 2026-07-28 only an object may
 // be structured content.
-func newResult(v value.Value, anyStructured bool) *mcp.CallToolResult {
+func newResult(v value.Value, anyStructured, blocks bool) *mcp.CallToolResult {
+	if blocks {
+		return &mcp.CallToolResult{StructuredContent: contentBlocks{v}}
+	}
 	if v.Kind() == value.Undefined || v.Kind() == value.Func {
 		v = value.NullValue
 	}

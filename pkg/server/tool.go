@@ -10,8 +10,12 @@ import (
 )
 
 // Check says why the tool cannot be published: its input schema has x-mcp-header
-// annotations that break the rules of revision 2026-07-28.
+// annotations that break the rules of revision 2026-07-28, or it has an output
+// schema and yet gives content blocks.
 func (t Tool) Check() error {
+	if t.Blocks && !t.OutputSchema.IsUndefined() {
+		return fmt.Errorf("tool %q: its exit node gives content blocks, and no structured content for its outputSchema; leave one of them out", t.Name)
+	}
 	literal := t.literal()
 	if err := mcp.ValidateParamHeaderAnnotations(&literal); err != nil {
 		return fmt.Errorf("tool %q: its input schema has unusable x-mcp-header annotations: %w", t.Name, err)

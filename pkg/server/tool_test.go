@@ -87,3 +87,22 @@ func TestUnusableHeaderAnnotationsAreAnError(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+func TestContentBlocksTravelAsTheyAre(t *testing.T) {
+	opts := echoOptions(t)
+	blocks := tool(t, "value")
+	blocks.Blocks = true
+	opts.Tools = []server.Tool{blocks}
+	c := start(t, opts)
+	c.want(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"value","arguments":{"value":[{"type":"image","mimeType":"a/<b>","data":"","x":12345678901234567890}]}}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"image","mimeType":"a/<b>","data":"","x":12345678901234567890}]}}`)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"value","arguments":{"value":[]},` + modernMeta + `}}`)
+	if r := parse(t, c.line()).Get("result"); r.Get("content").JSON() != "[]" || r.Has("structuredContent") || r.Get("resultType").Str() != "complete" {
+		t.Errorf("%s", r.JSON())
+	}
+	c.closed()
+	blocks.OutputSchema = parse(t, `{"type":"object"}`)
+	if err := blocks.Check(); err == nil || !strings.Contains(err.Error(), `leave one of them out`) {
+		t.Errorf("with an output schema: %v", err)
+	}
+}
