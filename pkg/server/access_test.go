@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -64,6 +65,25 @@ func TestWhatServesSaysWhoMayComeInBeforeWhatIsServed(t *testing.T) {
 		t.Errorf("%d %s", g.status, g.body)
 	}
 	if err := x.server.Replace(named(echoing(t))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestToolsThatNobodyCouldCallDoNotReplaceOthers(t *testing.T) {
+	opts, guard := scoped(t)
+	x := serve(t, echoing(t), server.HTTPOptions{})
+	if g := x.post(fmt.Sprintf(initialize, "2025-11-25")); g.status != http.StatusOK {
+		t.Fatal(g.body)
+	}
+	if err := x.server.Replace(named(opts)); err == nil || !strings.Contains(err.Error(), "needs scopes") {
+		t.Error(err)
+	}
+	opts.Access.Guard = guard
+	if err := x.server.Replace(named(opts)); err != nil {
+		t.Error(err)
+	}
+	opts.Access.Guard = nil
+	if err := x.server.Replace(named(opts)); err == nil || !strings.Contains(err.Error(), "no longer says who") {
 		t.Error(err)
 	}
 }

@@ -76,10 +76,8 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 	life, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
 	h := newHandler(s, opts)
-	if opts.Guard == nil && h.access().Guard != nil {
-		s.guarded.Store(true)
-		defer s.guarded.Store(false)
-	}
+	s.web.Store(&opts)
+	defer s.web.Store(nil)
 	defer h.sessions.close()
 	srv := &http.Server{
 		Handler: h, BaseContext: func(net.Listener) context.Context { return life },

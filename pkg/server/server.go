@@ -83,8 +83,8 @@ type Server struct {
 	log      *slog.Logger
 	maxLine  int
 	audience audience
-	guarded  atomic.Bool             // it is served to those whom Options.Access lets in
-	limiter  atomic.Pointer[limiter] // nil until there are limits
+	web      atomic.Pointer[HTTPOptions] // how it is served over HTTP; nil where it is not
+	limiter  atomic.Pointer[limiter]     // nil until there are limits
 
 	replacing sync.Mutex
 	current   atomic.Pointer[published]
@@ -130,9 +130,8 @@ func (s *Server) hold(method string) (_ *published, release func()) {
 // Limits count them, and hold at once for what waits.
 // Clients are told (notifications/tools/list_changed and
 // notifications/resources/list_changed) where they would now get another list.
-// Who may come in over HTTP changes as well. The error is that of [Tool.Check], or
-// says that everybody could come in where a Guard of Options.Access was in the
-// way; nothing has changed then.
+// Who may come in over HTTP changes as well. The error is that of Check; nothing
+// has changed then.
 func (s *Server) Replace(opts Options) error {
 	if err := s.Check(opts); err != nil {
 		return err
@@ -154,10 +153,19 @@ func (s *Server) Replace(opts Options) error {
 	return nil
 }
 
-// Check gives the error that Replace would give.
+// Check gives the error that Replace would give: that of [Tool.Check], or while
+// HTTP is served, that everybody could come in where a Guard of Options.Access is
+// in the way, or that nobody could call a tool, since it needs scopes.
 func (s *Server) Check(opts Options) error {
-	if s.guarded.Load() && opts.Access.Guard == nil {
-		return errUnguarded
+	if web := s.web.Load(); web != nil && web.Guard == nil && opts.Access.Guard == nil {
+		if s.current.Load().access.Guard != nil {
+			return errUnguarded
+		}
+		for _, t := range opts.Tools {
+			if len(t.RequiredScopes) > 0 {
+				return fmt.Errorf("tool %q needs scopes, which nobody has where everybody may come in over HTTP", t.Name)
+			}
+		}
 	}
 	for _, t := range opts.Tools {
 		if err := t.Check(); err != nil {
