@@ -89,13 +89,18 @@ func (a *app) report(ds []diag.Diagnostic, sources diag.Sources) {
 }
 
 // untilSignal returns a context that ends, with a cause that names it, at the
-// first signal that asks the program to stop. Broken pipes become errors of
-// the write, so that servers are ended before the program is.
+// first signal that asks the program to stop.
 func untilSignal() (context.Context, func()) {
+	return until(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// until is untilSignal for these signals. Broken pipes become errors of the
+// write, so that servers are ended before the program is.
+func until(signals ...os.Signal) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stop := make(chan os.Signal, 1)
 	broken := make(chan os.Signal, 1)
-	signal.Notify(stop, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(stop, signals...)
 	signal.Notify(broken, syscall.SIGPIPE)
 	go func() {
 		select {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +19,7 @@ type serveOptions struct {
 	observe  observeOptions
 	http     httpOptions
 	calls    callOptions
+	watch    bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -29,9 +32,14 @@ any number of clients over streamable HTTP.
 
 Nothing but MCP messages is written to stdout; warnings and logs go to stderr.
 The servers that the tools call are started when they are first needed, and
-ended with this one. It ends when stdin does, or at SIGINT, SIGTERM or SIGHUP.`,
+ended with this one. It ends when stdin does, or at SIGINT or SIGTERM.
+
+At SIGHUP, and with --watch whenever the file or one of --mcp has changed, the
+file is read again: a valid one takes the place of what is served, calls under
+way finish as they began, and clients are told where their list of tools has
+changed. One with errors is reported and changes nothing.`,
 		Example: `  mcpgraph serve tools.yaml
-  mcpgraph serve tools.yaml --http 127.0.0.1:8080
+  mcpgraph serve tools.yaml --http 127.0.0.1:8080 --watch
   mcpgraph serve tools.yaml --mcp ~/.cursor/mcp.json --log-level debug`,
 		Args:              configArgs("CONFIG"),
 		ValidArgsFunction: completeConfig,
@@ -46,6 +54,7 @@ ended with this one. It ends when stdin does, or at SIGINT, SIGTERM or SIGHUP.`,
 	o.observe.runFlags(cmd)
 	o.http.flags(cmd)
 	o.calls.flags(cmd)
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "read the file again when it, or a file of --mcp, has changed")
 	return cmd
 }
 
@@ -71,6 +80,11 @@ func (a *app) serve(o serveOptions) (err error) {
 	if o.observe.expose {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}
+	again, err := a.newReloader(o)
+	if err != nil {
+		return err
+	}
+	defer again.close()
 	engine, err := a.load(o.config, options...)
 	if err != nil {
 		return err
@@ -81,7 +95,11 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer door.close()
-	ctx, stop := untilSignal()
+	again.engine, again.log = engine, ob.log
+	ctx, stop := until(os.Interrupt, syscall.SIGTERM)
+	var reloading sync.WaitGroup
+	reloading.Go(func() { again.run(ctx) })
+	defer reloading.Wait()
 	defer stop()
 	if door != nil {
 		if o.http.metrics {

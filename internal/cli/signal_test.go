@@ -139,7 +139,7 @@ func TestServeEndsItsChildrenWhenInputEnds(t *testing.T) {
 }
 
 func TestServeAnswersRunningCallsAndEndsAtSignals(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			s := serveProcess(t, `{}`)
 			s.call(2, "hang")

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// settle is how long a file may take to be written in pieces.
+const settle = 100 * time.Millisecond
+
+// reloader reads the file again that an engine was made of: at SIGHUP, and with
+// --watch when it has changed.
+type reloader struct {
+	*app
+	path   string
+	others []string // files that --mcp names
+	open   bool     // everybody may come in where the file does not say who
+	seen   contents
+	hangup chan os.Signal
+	watch  *fsnotify.Watcher // nil without --watch
+
+	// Set when the engine is there.
+	engine *mcpgraph.Engine
+	log    *slog.Logger
+}
+
+// newReloader begins to listen before the file is read, so that no change is
+// missed.
+func (a *app) newReloader(o serveOptions) (*reloader, error) {
+	r := &reloader{
+		app: a, path: o.config, others: o.mcpFiles, open: o.http.address != "" && o.http.auth.Type == "",
+		seen: contents{}, hangup: make(chan os.Signal, 1),
+	}
+	if o.watch {
+		var err error
+		if r.watch, err = fsnotify.NewWatcher(); err != nil {
+			return nil, failedf("--watch: %w", err)
+		}
+		_ = watch(r.watch, r.files()) // run tries again, and says what cannot be
+	}
+	r.seen.changed(r.files())
+	signal.Notify(r.hangup, syscall.SIGHUP)
+	return r, nil
+}
+
+func (r *reloader) close() {
+	signal.Stop(r.hangup)
+	if r.watch != nil {
+		_ = r.watch.Close()
+	}
+}
+
+// files are those whose contents count.
+func (r *reloader) files() []string {
+	paths := append([]string{r.path}, r.others...)
+	if r.engine != nil {
+		if auth := r.engine.File().Server.Auth; auth != nil && auth.TokensFile != "" {
+			paths = append(paths, auth.TokensFile)
+		}
+	}
+	return paths
+}
+
+// run reloads until ctx is done.
+func (r *reloader) run(ctx context.Context) {
+	var events chan fsnotify.Event
+	var troubles chan error
+	var settled <-chan time.Time
+	if r.watch != nil {
+		events, troubles = r.watch.Events, r.watch.Errors
+		settled = time.After(0) // something may have changed while the file was read
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.hangup:
+			r.seen.changed(r.files())
+			r.reload()
+		case <-events:
+			if settled == nil {
+				settled = time.After(settle)
+			}
+		case err := <-troubles:
+			r.log.Warn("the files are not watched as they should be", "error", err)
+			settled = time.After(settle) // changes may have been missed
+		case <-settled:
+			settled = nil
+			if err := watch(r.watch, r.files()); err != nil {
+				r.log.Warn("a folder cannot be watched", "error", err)
+			}
+			if r.seen.changed(r.files()) {
+				r.reload()
+			}
+		}
+	}
+}
+
+// reload replaces what is served, or says why not.
+func (r *reloader) reload() {
+	changes, err := r.engine.Reload()
+	var broken *mcpgraph.LoadError
+	switch {
+	case errors.As(err, &broken):
+		r.report(worse(broken.Diagnostics, diag.Info), broken.Sources)
+		r.log.Warn("the file has errors; what was there before is served on", "file", r.path)
+		return
+	case err != nil:
+		r.log.Warn("the file cannot be used; what was there before is served on", "file", r.path, "error", err)
+		return
+	}
+	ds, sources := r.engine.Diagnostics()
+	r.report(worse(ds, diag.Info), sources)
+	if guard, err := r.engine.Guard(); r.open && err == nil && guard == nil {
+		if err := unscoped(r.engine.File()); err != nil {
+			r.log.Warn(err.Error())
+		}
+	}
+	r.log.Info("the file was read again", append([]any{"file", r.path}, attributes(changes)...)...)
+}
+
+// attributes names what has changed.
+func attributes(c *mcpgraph.Changes) []any {
+	var attrs []any
+	for _, kind := range []struct {
+		key   string
+		names []string
+	}{
+		{"tools.added", c.ToolsAdded}, {"tools.changed", c.ToolsChanged}, {"tools.removed", c.ToolsRemoved},
+		{"servers.added", c.ServersAdded}, {"servers.changed", c.ServersChanged}, {"servers.removed", c.ServersRemoved},
+		{"servers.kept", c.ServersKept},
+	} {
+		if len(kind.names) > 0 {
+			attrs = append(attrs, kind.key, strings.Join(kind.names, " "))
+		}
+	}
+	return attrs
+}
