@@ -50,6 +50,22 @@ func (r *rule) take(c Credentials) string {
 	return c.Headers.Get(r.From)
 }
 
+// maxForwarded is how many bytes a value has at most that is passed on. Servers
+// take little more as a header, and what is passed on is looked for in all that
+// the server says, which takes the longer the longer it is.
+const maxForwarded = 16 << 10
+
+// check says why the value cannot be passed on.
+func (r *rule) check(v string) error {
+	switch {
+	case len(v) > maxForwarded:
+		return &credentialError{message: fmt.Sprintf("%s cannot be passed on: it has %d bytes, expected at most %d", r.source(), len(v), maxForwarded)}
+	case !validValue(v):
+		return &credentialError{message: r.source() + " cannot be passed on: it has control characters"}
+	}
+	return nil
+}
+
 // isClientToken reports whether the rule passes the caller's own Authorization
 // on, which was meant for us (MCP 2025-11-25, Authorization, Access Token
 // Privilege Restriction).
@@ -203,8 +219,8 @@ func (a *authority) forward(c Credentials, g *grant) (http.Header, error) {
 				hint:    "let the caller send another header, or exchange the token (auth.type tokenExchange)",
 			}
 		}
-		if !validValue(v) {
-			return nil, &credentialError{message: r.source() + " cannot be passed on: it has control characters"}
+		if err := r.check(v); err != nil {
+			return nil, err
 		}
 		if h == nil {
 			h = http.Header{}
@@ -251,6 +267,9 @@ func (a *authority) subjectToken(c Credentials, g *grant) (string, error) {
 			v = strings.TrimSpace(rest)
 		}
 		if v != "" {
+			if err := r.check(v); err != nil {
+				return "", err
+			}
 			g.keep(v)
 			g.hint = "the caller has to send a good one as " + r.source()
 			return v, nil

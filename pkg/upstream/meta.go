@@ -18,6 +18,10 @@ func WithMeta(ctx context.Context, members ...value.Entry) context.Context {
 	return context.WithValue(ctx, metaKey{}, members)
 }
 
+// maxTrace is how many bytes of trace context or baggage go out as a header, which
+// is as much as W3C Baggage asks for (Limits).
+const maxTrace = 8192
+
 // traceHeaders sets the headers of W3C Trace Context and Baggage that the calls
 // of ctx carry, in the place of those that the server's entry has.
 func traceHeaders(ctx context.Context, h http.Header) {
@@ -26,7 +30,7 @@ func traceHeaders(ctx context.Context, h http.Header) {
 		switch m.Key {
 		case "traceparent", "tracestate", "baggage":
 			// What no header can hold would fail the whole request.
-			if text := m.Value.Str(); text != "" && strings.IndexFunc(text, unprintable) < 0 {
+			if text := m.Value.Str(); text != "" && len(text) <= maxTrace && strings.IndexFunc(text, unprintable) < 0 {
 				h.Set(m.Key, text)
 			}
 		}
