@@ -3,10 +3,14 @@ package mcpgraph_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph"
@@ -21,7 +25,6 @@ const (
 	noSubscribing = "a run that is over never changes, so it cannot be subscribed to"
 	noQuestions   = "a graph asks its client nothing: upstream sessions serve many calls at once, so a question of theirs is nobody's, and is answered by the Go program or refused"
 	noTasks       = "tasks are an extension that is not offered"
-	noChange      = "the file does not change while the suite runs"
 )
 
 // cannotPass says which scenarios fail, or "scenario/check" where the rest of it
@@ -55,10 +58,9 @@ var cannotPass = map[string]map[string]string{
 		"resources-read-binary":         onlyRuns,
 		"resources-templates-read":      onlyRuns,
 
-		"caching/sep-2549-prompts-list-caching-hints":                               noPrompts,
-		"server-stateless/sep-2575-server-rejects-undeclared-capability":            noQuestions,
-		"server-stateless/sep-2575-server-sends-tools-list-changed-on-subscription": noChange,
-		"server-stateless/sep-2575-missing-capability-http-400":                     noQuestions,
+		"caching/sep-2549-prompts-list-caching-hints":                    noPrompts,
+		"server-stateless/sep-2575-server-rejects-undeclared-capability": noQuestions,
+		"server-stateless/sep-2575-missing-capability-http-400":          noQuestions,
 
 		"input-required-result-basic-elicitation":       noQuestions,
 		"input-required-result-basic-sampling":          noQuestions,
@@ -90,13 +92,33 @@ var cannotPass = map[string]map[string]string{
 // does not score. A check that gives a warning counts as failed.
 func TestServerConformance(t *testing.T) {
 	mcptest.RealServers(t)
+	source, err := os.ReadFile("testdata/conformance/server.mcpgraph.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "server.mcpgraph.yaml")
+	if err := os.WriteFile(path, source, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var engine *mcpgraph.Engine
+	changes := 0 // the suite asks for one after the other
+	change := func(json.RawMessage) (json.RawMessage, error) {
+		changes++
+		changed := strings.Replace(string(source), "Gives a text", fmt.Sprintf("Gives text %d", changes), 1)
+		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+			return nil, err
+		}
+		_, err := engine.Reload()
+		return mcptest.Text("done"), err
+	}
 	upstream := httptest.NewServer(&mcptest.Web{Events: true, Script: mcptest.Script{Tools: []mcptest.Tool{
 		{Name: "image", Result: json.RawMessage(`{"content":[{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}]}`)},
 		{Name: "audio", Result: json.RawMessage(`{"content":[{"type":"audio","data":"aGVsbG8=","mimeType":"audio/wav"}]}`)},
 		{Name: "resource", Result: json.RawMessage(`{"content":[{"type":"resource","resource":{"uri":"a://b","mimeType":"text/plain","text":"hello"}}]}`)},
+		{Name: "change", Func: change},
 	}}})
 	defer upstream.Close()
-	engine, err := mcpgraph.Load("testdata/conformance/server.mcpgraph.yaml",
+	engine, err = mcpgraph.Load(path,
 		mcpgraph.WithExposedRuns(), mcpgraph.WithGetenv(func(name string) (string, bool) {
 			return upstream.URL, name == "UPSTREAM"
 		}))
