@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -39,11 +40,15 @@ func (p *program) status(ctx context.Context) []ServerStatus {
 			ctx, cancel := context.WithTimeout(ctx, entry.ConnectTimeout+entry.Timeout)
 			defer cancel()
 			status, err := p.upstreams.pool.Status(ctx, entry.Name)
-			found[i] = ServerStatus{Entry: entry, Status: status, Err: err}
+			found[i] = ServerStatus{
+				Entry: entry, Status: status, Err: err,
+				Stats: upstream.Stats{Server: entry.Name, Transport: entry.Transport},
+			}
 		})
 	}
 	wait.Wait()
-	for i, stats := range p.upstreams.pool.Stats() {
+	for _, stats := range p.upstreams.pool.Stats() { // without those that another program has by now
+		i := slices.IndexFunc(found, func(s ServerStatus) bool { return s.Entry.Name == stats.Server })
 		found[i].Stats = stats
 	}
 	return found
