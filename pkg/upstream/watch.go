@@ -52,7 +52,7 @@ func (s *session) tellOpened() {
 	context.AfterFunc(s.life, func() {
 		defer s.server.observed.Done()
 		switch why := context.Cause(s.life); {
-		case errors.Is(why, errClosed), s.server.life.Err() != nil:
+		case errors.Is(why, errClosed), errors.Is(why, context.Canceled): // the latter with the pool
 			ended(nil)
 		default:
 			ended(s.server.failure("session", "", why.Error(), "", why))
