@@ -25,7 +25,6 @@ type reloader struct {
 	*app
 	path   string
 	others []string // files that --mcp names
-	open   bool     // everybody may come in where the file does not say who
 	seen   contents
 	hangup chan os.Signal
 	watch  *fsnotify.Watcher // nil without --watch
@@ -39,7 +38,7 @@ type reloader struct {
 // missed.
 func (a *app) newReloader(o serveOptions) (*reloader, error) {
 	r := &reloader{
-		app: a, path: o.config, others: o.mcpFiles, open: o.http.address != "" && o.http.auth.Type == "",
+		app: a, path: o.config, others: o.mcpFiles,
 		seen: contents{}, hangup: make(chan os.Signal, 1),
 	}
 	if o.watch {
@@ -122,11 +121,6 @@ func (r *reloader) reload() {
 	}
 	ds, sources := r.engine.Diagnostics()
 	r.report(worse(ds, diag.Info), sources)
-	if guard, err := r.engine.Guard(); r.open && err == nil && guard == nil {
-		if err := unscoped(r.engine.File()); err != nil {
-			r.log.Warn(err.Error())
-		}
-	}
 	r.log.Info("the file was read again", append([]any{"file", r.path}, attributes(changes)...)...)
 }
 
