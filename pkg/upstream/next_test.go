@@ -3,6 +3,8 @@ package upstream
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +33,7 @@ func processOf(t *testing.T, p *Pool, name string) int {
 func namedChild(name string, change ...func(*config.Upstream)) *config.Upstream {
 	u := child(mcptest.Script{}, change...)
 	u.Name = name
+	slices.SortFunc(u.Env, func(a, b config.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	return u
 }
 
