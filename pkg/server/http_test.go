@@ -41,8 +41,15 @@ func serve(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	x := &site{t: t, server: s, url: "http://" + l.Addr().String(), stop: stop, ended: make(chan error, 1)}
-	go func() { x.ended <- s.ServeHTTP(ctx, l, over) }()
-	t.Cleanup(func() { stop(nil) })
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		x.ended <- s.ServeHTTP(ctx, l, over)
+	}()
+	t.Cleanup(func() {
+		stop(nil)
+		<-gone // the tests that follow change what servers read
+	})
 	return x
 }
 
