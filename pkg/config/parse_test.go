@@ -176,6 +176,7 @@ func TestRemoteServers(t *testing.T) {
 		{`{type: streamableHttp, url: "http://a.example"}`, HTTP, nil},
 		{`{type: sse, url: "http://a.example"}`, SSE, nil},
 		{`{type: ws, url: "wss://a.example"}`, WebSocket, nil},
+		{`{url: "ws://a.example"}`, WebSocket, nil},
 	}
 	for _, tt := range tests {
 		f := mustParse(t, "mcpServers: {a: "+tt.entry+"}", Options{})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
@@ -25,7 +26,12 @@ var (
 	// Fields that other programs have in such entries.
 	foreignFields = []string{
 		"disabled", "enabled", "autoApprove", "alwaysAllow", "timeout", "envFile", "description", "name", "dev", "gallery",
-		"icon", "note", "metadata",
+		"icon", "note", "metadata", "transport",
+	}
+	// What means here what a foreign field means there.
+	foreignHints = map[string]string{
+		"timeout":   `"timeoutMs" is the time of one call, in milliseconds`,
+		"transport": `"type" says how the server is reached`,
 	}
 	entryFields = names(entrySettings)
 )
@@ -134,9 +140,7 @@ func (e *entry) checkFields() {
 		case IsFree(key), slices.Contains(entryFields, key):
 		case slices.Contains(foreignFields, key):
 			p := f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf("%q of %s means nothing here; it is ignored", key, e.owner))
-			if key == "timeout" {
-				p.Hint = `"timeoutMs" is the time of one call, in milliseconds`
-			}
+			p.Hint = foreignHints[key]
 			e.decoder.report(p)
 		default:
 			e.decoder.report(f.Key.Unknown(e.owner, entryFields))
@@ -196,6 +200,9 @@ func (e *entry) transport() string {
 	case hasCommand:
 		return Stdio
 	case hasURL:
+		if scheme, _, _ := strings.Cut(address.Value.Text().String(), "://"); slices.Contains(schemes[WebSocket], scheme) {
+			return WebSocket
+		}
 		return HTTP
 	}
 	e.decoder.report(e.incomplete(e.owner + ` has neither a "command" nor a "url"`))
