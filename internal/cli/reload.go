@@ -96,13 +96,21 @@ func (r *reloader) run(ctx context.Context) {
 			settled = time.After(settle) // changes may have been missed
 		case <-settled:
 			settled = nil
-			if err := watch(r.watch, r.files()); err != nil {
-				r.log.Warn("a folder cannot be watched", "error", err)
-			}
+			r.follow()
 			if r.seen.changed(r.files()) {
 				r.reload()
 			}
 		}
+	}
+}
+
+// follow watches the files that there are now.
+func (r *reloader) follow() {
+	if r.watch == nil {
+		return
+	}
+	if err := watch(r.watch, r.files()); err != nil {
+		r.log.Warn("a folder cannot be watched", "error", err)
 	}
 }
 
@@ -119,6 +127,8 @@ func (r *reloader) reload() {
 		r.log.Warn("the file cannot be used; what was there before is served on", "file", r.path, "error", err)
 		return
 	}
+	r.follow() // the file may name others than before
+	r.seen.note(r.files())
 	ds, sources := r.engine.Diagnostics()
 	r.report(worse(ds, diag.Info), sources)
 	r.log.Info("the file was read again", append([]any{"file", r.path}, attributes(changes)...)...)

@@ -26,6 +26,15 @@ func (c contents) changed(paths []string) bool {
 	return changed
 }
 
+// note takes down what files hold that were not named before.
+func (c contents) note(paths []string) {
+	for _, path := range paths {
+		if _, known := c[path]; !known {
+			c.changed([]string{path})
+		}
+	}
+}
+
 // watch tells w to watch the folders in which something happens when one of the
 // files is written, replaced by another one, or found by other symbolic links. The
 // error is that of the first folder that cannot be watched.

@@ -241,6 +241,20 @@ func TestWatchFollowsSymbolicLinksThatAreSwapped(t *testing.T) {
 	w.ended()
 }
 
+func TestWatchFollowsFilesThatANewFileNames(t *testing.T) {
+	path, callers := filepath.Join(t.TempDir(), "tools.yaml"), filepath.Join(t.TempDir(), "callers")
+	put(t, callers, "ann a-token-of-ann-1234\n")
+	put(t, path, toolsFile("one"))
+	w := serveWatched(t, path, "--watch")
+	put(t, path, strings.Replace(toolsFile("two"), `version: "1"}`, `version: "1", auth: {type: bearer, tokensFile: `+callers+`}}`, 1))
+	w.tools("two")
+	w.until(0, "was read again")
+	n := len(w.said())
+	put(t, callers, "bob a-token-of-bob-1234\n")
+	w.until(n, "was read again")
+	w.ended()
+}
+
 func TestSIGHUPReadsTheFileAgain(t *testing.T) {
 	dir := t.TempDir()
 	path, others := filepath.Join(dir, "tools.yaml"), filepath.Join(dir, "mcp.json")
