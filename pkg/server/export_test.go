@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// SetTimes gives clients less time to send headers and bodies, and to read, until
-// the test ends. No server may run.
+// SetTimes gives clients of the servers that are made until the test ends less
+// time to send headers and bodies, and to read.
 func SetTimes(t testing.TB, send, read time.Duration) {
-	header, body, write := headerTime, bodyTime, writeTime
-	headerTime, bodyTime, writeTime = send, send, read
-	t.Cleanup(func() { headerTime, bodyTime, writeTime = header, body, write })
+	before := patient
+	patient.header, patient.body, patient.write = send, send, read
+	t.Cleanup(func() { patient = before })
 }
 
-// SetUnread lets fewer bytes wait for a client on pipes, until the test ends. No
-// server may run.
+// SetUnread lets fewer bytes wait for a client on pipes, of the servers that are
+// made until the test ends.
 func SetUnread(t testing.TB, n int) {
-	before := maxUnread
-	maxUnread = n
-	t.Cleanup(func() { maxUnread = before })
+	before := patient
+	patient.unread = n
+	t.Cleanup(func() { patient = before })
 }

@@ -85,9 +85,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Where no deadline can be set the server's own times bound the request.
 	control, now := http.NewResponseController(w), time.Now()
 	if r.ContentLength != 0 {
-		_ = control.SetReadDeadline(now.Add(bodyTime))
+		_ = control.SetReadDeadline(now.Add(h.patience.body))
 	}
-	_ = control.SetWriteDeadline(now.Add(bodyTime + writeTime))
+	_ = control.SetWriteDeadline(now.Add(h.patience.body + h.patience.write))
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	access := h.access()
 	door := door{access.AllowedHosts, access.AllowedOrigins}

@@ -24,13 +24,6 @@ const (
 	DefaultGrace       = 10 * time.Second
 )
 
-// Times that a client has. Tests shorten them.
-var (
-	headerTime = 10 * time.Second
-	bodyTime   = 30 * time.Second
-	writeTime  = 30 * time.Second // for each piece of an answer
-)
-
 const (
 	idleTime   = 2 * time.Minute // between requests
 	maxHeaders = 64 << 10        // bytes
@@ -81,7 +74,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 	defer h.sessions.close()
 	srv := &http.Server{
 		Handler: h, BaseContext: func(net.Listener) context.Context { return life },
-		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
+		ReadHeaderTimeout: s.patience.header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
 		TLSConfig: opts.TLS, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)

@@ -6,13 +6,9 @@ import (
 	"sync"
 )
 
-// Bytes that may wait for a client to read them; more is a client that has
-// stopped reading, and is given up. A message that is longer waits alone. Tests
-// want less.
-var (
-	maxUnread       = 256 << 20 // of answers on standard output
-	maxUnreadEvents = 16 << 20  // of one stream of events
-)
+// maxUnreadEvents is how many bytes of one stream of events may wait for the
+// client to read them.
+const maxUnreadEvents = 16 << 20
 
 // outbox writes messages to the client in the order they were added, whole.
 // Adding never waits for the client: a client that sends many requests before
@@ -34,6 +30,8 @@ type outbox struct {
 // coalesce is the size in bytes up to which waiting messages share one write.
 const coalesce = 64 << 10
 
+// newOutbox returns an outbox for which most bytes may wait; more is a client that
+// has stopped reading, and is given up. A message that is longer waits alone.
 func newOutbox(w io.Writer, most int, fail func(error)) *outbox {
 	o := &outbox{w: w, most: most, fail: fail, done: make(chan struct{})}
 	o.wake.L = &o.mu

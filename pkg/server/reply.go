@@ -16,7 +16,8 @@ import (
 type reply struct {
 	w            http.ResponseWriter
 	control      *http.ResponseController
-	json, events bool // what the client accepts
+	patience     time.Duration // that the client has to read each piece
+	json, events bool          // what the client accepts
 
 	mu    sync.Mutex
 	out   *outbox     // of the stream; nil before it has begun
@@ -30,8 +31,8 @@ type reply struct {
 // stands. Proxies give up on answers that are silent for a minute, some sooner.
 const keepAlive = 15 * time.Second
 
-func newReply(w http.ResponseWriter, r *http.Request) *reply {
-	p := &reply{w: w, control: http.NewResponseController(w)}
+func newReply(w http.ResponseWriter, r *http.Request, patience time.Duration) *reply {
+	p := &reply{w: w, patience: patience, control: http.NewResponseController(w)}
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
 		accept = "*/*"
@@ -82,7 +83,7 @@ func (p *reply) whole(status int, message []byte) {
 
 // accepted answers what needs no answer.
 func (p *reply) accepted() {
-	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime))
+	_ = p.control.SetWriteDeadline(time.Now().Add(p.patience))
 	p.w.WriteHeader(http.StatusAccepted)
 }
 
@@ -92,7 +93,7 @@ func (p *reply) accepted() {
 func (p *reply) write(b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), coalesce)
-		_ = p.control.SetWriteDeadline(time.Now().Add(writeTime))
+		_ = p.control.SetWriteDeadline(time.Now().Add(p.patience))
 		if _, err := p.w.Write(b[:n]); err != nil {
 			return err
 		}

@@ -82,6 +82,7 @@ var errUnguarded = errors.New("it no longer says who may come in over HTTP, as i
 type Server struct {
 	log      *slog.Logger
 	maxLine  int
+	patience patience
 	audience audience
 	web      atomic.Pointer[HTTPOptions] // how it is served over HTTP; nil where it is not
 	limiter  atomic.Pointer[limiter]     // nil until there are limits
@@ -92,7 +93,7 @@ type Server struct {
 
 // New returns a Server. The error is that of [Tool.Check].
 func New(opts Options) (*Server, error) {
-	s := &Server{log: opts.Log, maxLine: opts.MaxLine}
+	s := &Server{log: opts.Log, maxLine: opts.MaxLine, patience: patient}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -27,7 +27,7 @@ const shutdownGrace = 3 * time.Second
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := newConn(ctx, s, newOutbox(out, maxUnread, func(err error) {
+	c := newConn(ctx, s, newOutbox(out, s.patience.unread, func(err error) {
 		cancel(fmt.Errorf("writing to the client: %w", err))
 	}))
 	defer s.audience.join(c.wants, c.notify)()
