@@ -179,7 +179,7 @@ func (c *conn) request(m message, reply answer) {
 
 func (c *conn) respond(ctx context.Context, p *published, r *Request, text []byte) mcp.JSONRPCMessage {
 	if !r.listens() {
-		return p.answer(withReporter(ctx, r.Meta, c.notify), r, text)
+		return p.answer(withReporter(ctx, r.Meta, c.notify, c.notify), r, text)
 	}
 	return c.subscribe(ctx, p, r, text, c.notify, func() {
 		select {

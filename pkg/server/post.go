@@ -28,6 +28,7 @@ type exchange struct {
 	modern  bool
 	session *session
 	calls   *inflight
+	late    func(method string, params value.Value) // tells the session what belongs to no request; nil without one
 }
 
 // post takes one message, or in revision 2025-03-26 a batch.
@@ -120,7 +121,7 @@ func (x *exchange) begin(m message) {
 		return
 	}
 	defer x.sessions.release(s)
-	x.session, x.calls = s.session, &s.calls
+	x.session, x.calls, x.late = s.session, &s.calls, s.streams.tell
 	x.reply.w.Header().Set(mcp.HeaderSessionID, s.id)
 	if !x.answer(m) {
 		x.sessions.remove(s.id, x.caller.Name)
@@ -147,7 +148,7 @@ func (x *exchange) resume() *httpSession {
 			rpcErrorf(mcp.INVALID_REQUEST, "there is no such session; initialize again")))
 		return nil
 	}
-	x.session, x.calls = s.session, &s.calls
+	x.session, x.calls, x.late = s.session, &s.calls, s.streams.tell
 	return s
 }
 
@@ -268,7 +269,7 @@ func (x *exchange) run(m message) answered {
 
 func (x *exchange) respond(ctx context.Context, p *published, r *Request, text []byte) mcp.JSONRPCMessage {
 	if !r.listens() {
-		return p.answer(withReporter(ctx, r.Meta, x.notify), r, text)
+		return p.answer(withReporter(ctx, r.Meta, x.notify, x.late), r, text)
 	}
 	return x.subscribe(ctx, p, r, text, x.notify, func() { x.reply.hold(ctx, nil, x.quiet) })
 }

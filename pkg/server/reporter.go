@@ -12,14 +12,14 @@ import (
 
 // Reporter tells the client of one tools/call what happens before there is a
 // result, where the client asked for it. Its methods may be called by any number
-// of goroutines, and do nothing once the call has been answered, except that Log
-// goes on where the client's connection takes messages that belong to no request:
-// over stdio, in the revisions before 2026-07-28.
+// of goroutines, and do nothing once the call has been answered, except that before
+// revision 2026-07-28 Log goes on: over stdio, and over HTTP on a standing stream of
+// the session where the client has opened one.
 type Reporter struct {
 	meta  value.Value // of the request
 	level string
 	send  func(method string, params value.Value)
-	late  func(method string, params value.Value) // sends once the call was answered; nil where nothing can
+	late  func(method string, params value.Value) // sends what belongs to no request; nil where nothing can
 
 	mu    sync.Mutex
 	over  bool
@@ -30,9 +30,10 @@ type Reporter struct {
 
 type reporterKey struct{}
 
-// withReporter lets the client of a call be told things, through send.
-func withReporter(ctx context.Context, meta value.Value, send func(method string, params value.Value)) context.Context {
-	return context.WithValue(ctx, reporterKey{}, &Reporter{meta: meta, send: send})
+// withReporter lets the client of a call be told things, through send, and once it
+// has been answered through late, which may be nil.
+func withReporter(ctx context.Context, meta value.Value, send, late func(method string, params value.Value)) context.Context {
+	return context.WithValue(ctx, reporterKey{}, &Reporter{meta: meta, send: send, late: late})
 }
 
 // ReporterOf returns the reporter of the call that runs in ctx; nil outside of
@@ -138,12 +139,9 @@ func (r *Reporter) begin(ctx context.Context) {
 		return
 	}
 	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
-		r.level = string(info.LogLevel)
+		r.level, r.late = string(info.LogLevel), nil
 	} else if s, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok {
 		r.level = string(s.GetLogLevel())
-		if request := RequestOf(ctx); request != nil && request.Transport == Pipe {
-			r.late = r.send
-		}
 	}
 }
 

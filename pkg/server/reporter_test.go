@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -241,4 +243,17 @@ func TestLogMessagesAfterTheAnswerBelongToTheSession(t *testing.T) {
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"error"}}}`)
 	tooLate(c)
 	c.closed() // in this revision they belong to a request
+}
+
+func TestLogMessagesAfterTheAnswerComeOnAStandingStream(t *testing.T) {
+	late := make(chan *server.Reporter, 1)
+	x := serve(t, talkative(t, late), server.HTTPOptions{})
+	in := x.session("2025-11-25")
+	stream := x.listen(http.MethodGet, "", in...)
+	x.post(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"error"}}`, in...)
+	if g := x.post(fmt.Sprintf(call, "2", ""), in...); g.status != http.StatusOK {
+		t.Fatalf("%d %s", g.status, g.body)
+	}
+	(<-late).Log(value.FromEntries([]value.Entry{{Key: "level", Value: value.FromString("error")}, {Key: "data", Value: value.FromString("late")}}))
+	stream.want(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"late"}}`)
 }
