@@ -79,6 +79,9 @@ func FromEnvironment(ctx context.Context, o Options) (_ *Exporters, err error) {
 	if traces == "" && metrics == "" && logs == "" && !o.Prometheus {
 		return nil, nil
 	}
+	if err := checkVariables(traces, metrics, logs); err != nil {
+		return nil, err
+	}
 	if o.Log != nil {
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 			o.Log.Warn("telemetry could not be sent", "error", err)

@@ -18,6 +18,8 @@ func clean(t *testing.T) {
 	for _, name := range []string{
 		"OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER", "OTEL_METRICS_EXPORTER", "OTEL_LOGS_EXPORTER",
 		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_PROTOCOL",
+		"OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TIMEOUT",
+		"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL",
 	} {
 		t.Setenv(name, "")
 	}
@@ -76,6 +78,55 @@ func TestWhatCannotBeObeyedNamesItsVariable(t *testing.T) {
 		_, err := exporters.FromEnvironment(context.Background(), exporters.Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), name+` is "jager": `) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"OTEL_TRACES_SAMPLER", "sometimes", `OTEL_TRACES_SAMPLER is "sometimes"; expected`},
+		{"OTEL_TRACES_SAMPLER_ARG", "lots", `OTEL_TRACES_SAMPLER_ARG is "lots"; expected a number from 0 to 1`},
+		{"OTEL_TRACES_SAMPLER_ARG", "1.5", `OTEL_TRACES_SAMPLER_ARG is "1.5"`},
+		{"OTEL_TRACES_SAMPLER_ARG", "NaN", `OTEL_TRACES_SAMPLER_ARG is "NaN"`},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", `OTEL_EXPORTER_OTLP_PROTOCOL is "http/json"; expected http/protobuf or grpc`},
+		{"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "udp", `OTEL_EXPORTER_OTLP_LOGS_PROTOCOL is "udp"`},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "OTEL_EXPORTER_OTLP_ENDPOINT is not an address that begins with http://"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is not an address"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "sesame", "OTEL_EXPORTER_OTLP_HEADERS is not a list NAME=VALUE"},
+		{"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "a=b,c=sesame%2", "OTEL_EXPORTER_OTLP_METRICS_HEADERS is not a list"},
+		{"OTEL_EXPORTER_OTLP_TIMEOUT", "10s", `OTEL_EXPORTER_OTLP_TIMEOUT is "10s"; expected a whole number of milliseconds`},
+	} {
+		clean(t)
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+		t.Setenv("OTEL_TRACES_SAMPLER", "traceidratio")
+		t.Setenv(c.name, c.text)
+		_, err := exporters.FromEnvironment(context.Background(), exporters.Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestWhatCanBeObeyedIs(t *testing.T) {
+	for _, env := range []map[string]string{
+		{"OTEL_TRACES_SAMPLER": " ParentBased_TraceIDRatio ", "OTEL_TRACES_SAMPLER_ARG": " 0.1 "},
+		{"OTEL_TRACES_SAMPLER": "always_off", "OTEL_TRACES_SAMPLER_ARG": "of another sampler"},
+		{"OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20x, b=c=d,"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT": "unix:///run/collector.sock", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.example.com/base", "OTEL_EXPORTER_OTLP_TIMEOUT": "2000"},
+		{"OTEL_TRACES_EXPORTER": "console", "OTEL_EXPORTER_OTLP_PROTOCOL": "of no exporter"},
+	} {
+		clean(t)
+		t.Setenv("OTEL_TRACES_EXPORTER", "otlp")
+		t.Setenv("OTEL_METRICS_EXPORTER", "none")
+		t.Setenv("OTEL_LOGS_EXPORTER", "none")
+		for k, v := range env {
+			t.Setenv(k, v)
+		}
+		e, err := exporters.FromEnvironment(context.Background(), exporters.Options{Console: io.Discard})
+		if err != nil || e.Tracers == nil {
+			t.Errorf("%v: %v", env, err)
+			continue
+		}
+		if err := e.Shutdown(context.Background()); err != nil {
+			t.Errorf("%v: %v", env, err)
 		}
 	}
 }
