@@ -10,7 +10,7 @@ import (
 
 // get opens a standing stream of a session (MCP 2025-11-25, Transports, Listening
 // for Messages from the Server). It counts as use of the session, and lasts until
-// the client, the session or the server ends it. Last-Event-ID is not looked at:
+// the client, the session or the server ends it, or its caller is let in no more. Last-Event-ID is not looked at:
 // streams are not resumed.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
 	x := &exchange{handler: h, r: r, caller: caller, reply: newReply(w, r, h.patience.write)}
@@ -28,7 +28,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, caller auth.Caller
 	one.expect()
 	one.comment() // it shows the client that the stream has begun
 	if s.streams.add(one) {
-		one.hold(r.Context(), one.quit, h.quiet)
+		x.stand(r.Context(), one.quit)
 		s.streams.remove(one)
 	}
 	one.abandon()

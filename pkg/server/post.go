@@ -271,7 +271,7 @@ func (x *exchange) respond(ctx context.Context, p *published, r *Request, text [
 	if !r.listens() {
 		return p.answer(withReporter(ctx, r.Meta, x.notify, x.late), r, text)
 	}
-	return x.subscribe(ctx, p, r, text, x.notify, func() { x.reply.hold(ctx, nil, x.quiet) })
+	return x.subscribe(ctx, p, r, text, x.notify, func() { x.stand(ctx, nil) })
 }
 
 func (x *exchange) notify(method string, params value.Value) {

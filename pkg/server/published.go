@@ -26,6 +26,7 @@ type published struct {
 	hold      func() (release func())
 	log       *slog.Logger
 	observe   ObserveFunc
+	over      chan struct{} // closed when something else has taken its place
 }
 
 // newPublished lays out what opts say. The error is that of [Tool.Check].
@@ -33,6 +34,7 @@ func newPublished(opts Options, log *slog.Logger) (*published, error) {
 	p := &published{
 		scopes: scopesOf(opts.Tools), access: opts.Access, resources: slices.Clone(opts.Resources),
 		call: opts.Call, hold: opts.Hold, log: log, observe: opts.Observe, blocks: map[string]bool{},
+		over: make(chan struct{}),
 	}
 	options := []mcpserver.ServerOption{
 		mcpserver.WithToolCapabilities(true),

@@ -125,15 +125,18 @@ func event(message []byte) []byte {
 }
 
 // hold waits until the client of a stream has gone, or ctx or one of the others
-// says that it is over.
-func (p *reply) hold(ctx context.Context, quit, quiet <-chan struct{}) {
+// says that it is over; or until anew, when it reports true.
+func (p *reply) hold(ctx context.Context, quit, quiet, anew <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 	case <-quit:
 	case <-quiet:
 	case <-p.broken:
 		_ = p.control.SetWriteDeadline(time.Now()) // nothing is waited for
+	case <-anew:
+		return true
 	}
+	return false
 }
 
 // abandon ends a stream without an answer.

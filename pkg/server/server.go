@@ -131,7 +131,8 @@ func (s *Server) hold(method string) (_ *published, release func()) {
 // Limits count them, and hold at once for what waits.
 // Clients are told (notifications/tools/list_changed and
 // notifications/resources/list_changed) where they would now get another list.
-// Who may come in over HTTP changes as well. The error is that of Check; nothing
+// Who may come in over HTTP changes as well, and the streams end of those who no
+// longer may. The error is that of Check; nothing
 // has changed then.
 func (s *Server) Replace(opts Options) error {
 	if err := s.Check(opts); err != nil {
@@ -151,6 +152,7 @@ func (s *Server) Replace(opts Options) error {
 	if !was.sameResources(p) {
 		s.audience.tell(mcp.MethodNotificationResourcesListChanged, value.Undef)
 	}
+	close(was.over)
 	return nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
 
@@ -207,6 +209,47 @@ func TestSubscriptionsOverHTTP(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Error("streams hold up the end")
 	}
+}
+
+func TestStreamsOfCallersWhoMayNoLongerComeInEnd(t *testing.T) {
+	both := func(callers ...string) auth.Guard {
+		t.Helper()
+		var tokens []config.CallerToken
+		for _, c := range callers {
+			tokens = append(tokens, config.CallerToken{Caller: c, Token: "0123456789abcdef-" + c})
+		}
+		guard, err := auth.NewTokens(tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return guard
+	}
+	opts := named(echoing(t))
+	opts.Access.Guard = both("ann", "bob")
+	x := serve(t, opts, server.HTTPOptions{})
+	open := func(caller string) (standing, subscribed *listener) {
+		t.Helper()
+		standing = x.listen(http.MethodGet, "", x.session("2025-11-25", of(caller)...)...)
+		headers := append(modern("subscriptions/listen", "")[:4:4], of(caller)...)
+		subscribed = x.listen(http.MethodPost, fmt.Sprintf(listen, "1", `{"toolsListChanged":true}`), headers...)
+		subscribed.want(fmt.Sprintf(acknowledged, "1", `{"toolsListChanged":true}`))
+		return standing, subscribed
+	}
+	anns, annsToo := open("ann")
+	bobs, bobsToo := open("bob")
+	opts.Access.Guard = both("bob")
+	if err := x.server.Replace(opts); err != nil {
+		t.Fatal(err)
+	}
+	anns.ends()
+	annsToo.want(fmt.Sprintf(unsubscribed, "1", ""))
+	annsToo.ends()
+	opts.Tools = append(opts.Tools, tool(t, "more"))
+	if err := x.server.Replace(opts); err != nil {
+		t.Fatal(err)
+	}
+	bobs.want(toolsChanged)
+	bobsToo.want(fmt.Sprintf(tagged, "1"))
 }
 
 func TestSubscriptionsOverPipes(t *testing.T) {
