@@ -92,7 +92,7 @@ var layers = map[string]struct{ ours, others []string }{
 			".", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes",
 			"pkg/runs", "pkg/server", "pkg/telemetry", "pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},
-		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "golang.org/x/term"},
+		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
 

@@ -32,7 +32,7 @@ func (a *app) readArguments(all string, pairs []string) (arguments, error) {
 	path, isFile := strings.CutPrefix(all, "@")
 	if isFile || all == "-" {
 		var err error
-		if text, from, err = a.readInput(path); err != nil {
+		if text, from, err = a.readInput("--args", path); err != nil {
 			return given, err
 		}
 	}
@@ -47,15 +47,21 @@ func (a *app) readArguments(all string, pairs []string) (arguments, error) {
 	return given, nil
 }
 
-// readInput reads a file, or stdin where path is "-", and gives what to call it
-// in messages.
-func (a *app) readInput(path string) (text, name string, _ error) {
-	if path == "-" {
-		b, err := io.ReadAll(a.stdin)
-		return string(b), "stdin", failed(err)
+// readInput reads the file that a flag names, or stdin where path is "-", and
+// gives what to call it in messages.
+func (a *app) readInput(flag, path string) (text, name string, _ error) {
+	var b []byte
+	var err error
+	if name = path; path == "-" {
+		name = "stdin"
+		b, err = io.ReadAll(a.stdin)
+	} else {
+		b, err = os.ReadFile(path)
 	}
-	b, err := os.ReadFile(path)
-	return string(b), path, failed(err)
+	if err != nil {
+		return "", name, failedf("%s: %w", flag, err)
+	}
+	return string(b), name, nil
 }
 
 // typed returns the arguments as one object, each --arg read as the type that

@@ -134,6 +134,7 @@ does.`,
 		}
 		return usagef("unknown command %q; expected %s", args[0], diag.List(names))
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
 		case graphFile != "":

@@ -99,7 +99,7 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 }
 
 func (a *app) readData(path string) (value.Value, error) {
-	text, name, err := a.readInput(path)
+	text, name, err := a.readInput("--data", path)
 	if err != nil {
 		return value.Undef, err
 	}

@@ -27,6 +27,10 @@ func (o *httpOptions) checkAuth() error {
 		return usagef("--auth-tokens needs --auth bearer")
 	case a.Type != config.AuthOAuth && ofOAuth:
 		return usagef("--auth-issuer, --auth-audience, --auth-scope, --auth-jwks and --public-url need --auth oauth")
+	case a.Type == config.AuthOAuth && (a.Issuer == "" || a.Audience == ""):
+		return usagef("--auth oauth needs --auth-issuer URL and --auth-audience AUDIENCE")
+	case a.Type == config.AuthOAuth && a.PublicURL == "" && !config.IsSecureURL(a.Audience):
+		return usagef("--auth-audience %s is not the https:// URL of the endpoint; say in --public-url by which URL clients know it", a.Audience)
 	}
 	return nil
 }

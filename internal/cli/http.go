@@ -50,7 +50,6 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.grace, "shutdown-grace", server.DefaultGrace, "give calls under way this `TIME` at a signal")
 	f.BoolVar(&o.metrics, "metrics", false, "show metrics to Prometheus at /metrics")
 	f.BoolVar(&o.status, "status", false, "show the state of the upstream servers at /status, as JSON")
-	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if o.address != "" {
 			return nil
@@ -87,6 +86,9 @@ func (o *httpOptions) check() error {
 	}
 	if _, _, err := net.SplitHostPort(o.address); err != nil {
 		return usagef("--http %s: expected HOST:PORT, such as 127.0.0.1:8080", o.address)
+	}
+	if (o.certificate == "") != (o.key == "") {
+		return usagef("--tls-cert FILE and --tls-key FILE are needed together")
 	}
 	if o.maxBody < 1 || o.idle <= 0 || o.grace <= 0 {
 		return usagef("--max-request-bytes, --session-idle and --shutdown-grace must be more than 0")

@@ -82,7 +82,11 @@ func allTokens(settings *config.ServerAuth) ([]config.CallerToken, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", settings.TokensFile, err)
 	}
-	return slices.Concat(settings.Tokens, more), nil
+	all := slices.Concat(settings.Tokens, more)
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: there are no tokens; expected a line \"NAME TOKEN\" for each caller", settings.TokensFile)
+	}
+	return all, nil
 }
 
 // ErrUnavailable is what a refusal wraps that says nothing of the caller: the
