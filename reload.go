@@ -2,6 +2,7 @@ package mcpgraph
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,7 @@ func (e *Engine) Reload() (*Changes, error) {
 		return nil, errors.New("the engine has been closed")
 	}
 	old := e.current.Load()
+	p.keepGuard(old)
 	for _, s := range e.serving {
 		opts, err := p.published(s.http)
 		if err == nil {
@@ -63,6 +65,16 @@ func (e *Engine) Reload() (*Changes, error) {
 	changes := p.changes(old)
 	old.release()
 	return changes, nil
+}
+
+// keepGuard takes over the guard of the program before that takes the tokens of
+// the same issuer: another one would know nothing of its keys, and let nobody in
+// where it cannot be asked just now.
+func (p *program) keepGuard(old *program) {
+	was, now := old.set.File.Server.Auth, p.set.File.Server.Auth
+	if now != nil && now.Type == config.AuthOAuth && reflect.DeepEqual(was, now) {
+		p.guard = old.guard
+	}
 }
 
 // changes compares a program with the one before.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
@@ -373,4 +374,31 @@ func TestTheCallersOfTheFileChangeWithIt(t *testing.T) {
 	}
 	stop()
 	<-served
+}
+
+// Each new guard would have to ask the issuer for its keys again, and refuse
+// everybody where that cannot be reached just then.
+func TestWhatIsKnownOfAnIssuerOutlivesAReload(t *testing.T) {
+	guarded := func(audience, text string) string {
+		return strings.Replace(file("", says("a", text)), `version: "1"}`,
+			`version: "1", auth: {type: oauth, issuer: "https://issuer.example", audience: "https://`+audience+`.example/mcp"}}`, 1)
+	}
+	c := loadChanging(t, guarded("one", "x"))
+	guard := func() auth.Guard {
+		t.Helper()
+		g, err := c.Guard()
+		if err != nil || g == nil {
+			t.Fatalf("the guard is %v (%v)", g, err)
+		}
+		return g
+	}
+	first := guard()
+	c.reload(guarded("one", "y"))
+	if guard() != first {
+		t.Error("the guard is another one, where nothing was changed about it")
+	}
+	c.reload(guarded("two", "y"))
+	if guard() == first {
+		t.Error("the guard is the same, where it asks for another audience")
+	}
 }
