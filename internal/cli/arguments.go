@@ -39,7 +39,7 @@ func (a *app) readArguments(all string, pairs []string) (arguments, error) {
 	v, err := value.Parse(text)
 	switch {
 	case err != nil:
-		return given, usagef("%s: the arguments are not JSON: %w", from, err)
+		return given, usagef("%s: %w", from, err)
 	case v.Kind() != value.Object:
 		return given, usagef("%s: the arguments must be a JSON object, found %s", from, v.Kind())
 	}
@@ -80,7 +80,7 @@ func (g arguments) typed(input *graph.Schema) (value.Value, error) {
 		types := typesOf(schema, schema.Get("properties").Get(name))
 		v, err := readAs(types, text)
 		if err != nil {
-			return value.Undef, usagef("--arg %s=%s: expected %s, and %q is not JSON: %w", name, text, strings.Join(types, " or "), text, err)
+			return value.Undef, usagef("--arg %s=%s: expected %s: %w", name, text, strings.Join(types, " or "), err)
 		}
 		b.Set(name, v)
 	}

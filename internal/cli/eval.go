@@ -69,7 +69,7 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 	if o.logic != "" {
 		rule, err := value.Parse(o.logic)
 		if err != nil {
-			return usagef("--logic: the rule is not JSON: %w", err)
+			return usagef("--logic: %w", err)
 		}
 		e.rule, e.isRule = rule, true
 	} else {
@@ -105,7 +105,7 @@ func (a *app) readData(path string) (value.Value, error) {
 	}
 	v, err := value.ParseLazy(text)
 	if err != nil {
-		return value.Undef, failedf("%s is not JSON: %w", name, err)
+		return value.Undef, failedf("%s: %w", name, err)
 	}
 	return v, nil
 }

@@ -49,7 +49,7 @@ func (a *app) evalLine(ctx context.Context, number int, line string) (answer []b
 	}()
 	v, err := value.ParseLazy(line)
 	if err != nil {
-		return lineError(id, failure{offset: -1, message: fmt.Sprintf("line %d is not JSON: %v", number, err)})
+		return lineError(id, failure{offset: -1, message: fmt.Sprintf("line %d: %v", number, err)})
 	}
 	if given := v.Get("id"); !given.IsUndefined() {
 		id = given

@@ -34,10 +34,10 @@ Nothing but MCP messages is written to stdout; warnings and logs go to stderr.
 The servers that the tools call are started when they are first needed, and
 ended with this one. It ends when stdin does, or at SIGINT or SIGTERM.
 
-At SIGHUP, and with --watch whenever the file or one of --mcp has changed, the
-file is read again: a valid one takes the place of what is served, calls under
-way finish as they began, and clients are told where their list of tools has
-changed. One with errors is reported and changes nothing.`,
+At SIGHUP, and with --watch whenever the file, one of --mcp, or the file's
+tokensFile has changed, the file is read again: a valid one takes the place of
+what is served, calls under way finish as they began, and clients are told where
+their list of tools has changed. One with errors is reported and changes nothing.`,
 		Example: `  mcpgraph serve tools.yaml
   mcpgraph serve tools.yaml --http 127.0.0.1:8080 --watch
   mcpgraph serve tools.yaml --mcp ~/.cursor/mcp.json --log-level debug`,
@@ -54,7 +54,7 @@ changed. One with errors is reported and changes nothing.`,
 	o.observe.runFlags(cmd)
 	o.http.flags(cmd)
 	o.calls.flags(cmd)
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "read the file again when it, or a file of --mcp, has changed")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "read the file again when it, a file of --mcp, or its tokensFile has changed")
 	return cmd
 }
 
