@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -15,6 +17,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -131,5 +134,44 @@ server:
 	stop()
 	if err := <-ended; err != context.Canceled {
 		t.Error(err)
+	}
+}
+
+func TestSessionsAreToldOfAlsoWhereTheyAreMeasured(t *testing.T) {
+	told, err := telemetry.New(telemetry.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := mustLoad(t, twoTools, mcpgraph.WithCaller(&caller{reply: found}), mcpgraph.WithTelemetry(told))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var began, over atomic.Int32
+	ended := make(chan error, 1)
+	go func() {
+		ended <- engine.ServeHTTP(ctx, l, server.HTTPOptions{Session: func(context.Context) func(error) {
+			began.Add(1)
+			return func(error) { over.Add(1) }
+		}})
+	}()
+	r, err := http.NewRequest(http.MethodPost, "http://"+l.Addr().String()+server.Path,
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+initialize+`}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	stop()
+	if err := <-ended; err != context.Canceled {
+		t.Error(err)
+	}
+	if response.StatusCode != http.StatusOK || began.Load() != 1 || over.Load() != 1 {
+		t.Errorf("%s: %d sessions began and %d ended", response.Status, began.Load(), over.Load())
 	}
 }

@@ -37,7 +37,18 @@ func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 func (e *Engine) ServeHTTP(ctx context.Context, listener net.Listener, opts server.HTTPOptions) error {
 	defer listener.Close() // where it does not come to serving
 	if e.opts.telemetry != nil {
-		opts.Session = func(ctx context.Context) func(error) { return e.current.Load().recorder.Session(ctx, server.TCP) }
+		others := opts.Session
+		opts.Session = func(ctx context.Context) func(error) {
+			measured := e.current.Load().recorder.Session(ctx, server.TCP)
+			if others == nil {
+				return measured
+			}
+			told := others(ctx)
+			return func(err error) {
+				measured(err)
+				told(err)
+			}
+		}
 	}
 	return e.serve(ctx, &opts, func(ctx context.Context, s *server.Server) error {
 		return s.ServeHTTP(ctx, listener, opts)
