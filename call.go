@@ -28,10 +28,10 @@ func (r *Result) JSON() []byte { return r.Value.Append(nil) }
 // JSON object, a [value.Value] as it is; nil means none. Where the walk began,
 // the Result is there even if it failed, with the history so far.
 //
-// The error is a *server.UnknownToolError, or that of arguments or a result which do not fit the tool's schema
-// (it wraps a *graph.SchemaError), or of a node (an *executor.NodeError, which
-// wraps an *executor.LimitError, an *upstream.Error or the cause with which ctx
-// ended, where it was one of these).
+// The error is a *server.UnknownToolError, or that of arguments or a result which
+// do not fit the tool's schema (it wraps a *graph.SchemaError), or of a node (an
+// *executor.NodeError, which wraps an *executor.LimitError, an *upstream.Error or
+// the cause with which ctx ended, where it was one of these).
 //
 // The run is kept among those of [Engine.Runs], which it enters as it ends. It
 // runs on the graph that it found, whatever Reload does meanwhile.

@@ -23,10 +23,10 @@ func (d door) check(r *http.Request) error {
 	switch {
 	case named, local && isLoopback(hostname(r.Host)):
 	case local, len(d.hosts) > 0:
-		return fmt.Errorf("the host %q is not allowed", r.Host)
+		return fmt.Errorf("the host %q is not allowed; server.allowedHosts in the file, or --allow-host, lets it in", r.Host)
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 1 || len(origins) == 1 && !d.welcome(origins[0], local) {
-		return fmt.Errorf("the origin %q is not allowed", origins[0])
+		return fmt.Errorf("the origin %q is not allowed; server.allowedOrigins in the file, or --allow-origin, lets it in", origins[0])
 	}
 	return nil
 }

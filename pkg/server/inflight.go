@@ -17,8 +17,8 @@ type inflight struct {
 }
 
 // begin adds a request. end says whether its client cancelled it, and must be
-// called; so must running.Done, when it has been answered. An error is for a client that uses an id twice; ok is false where
-// nothing is taken any more.
+// called; so must running.Done, when it has been answered. An error is for a
+// client that uses an id twice; ok is false where nothing is taken any more.
 func (f *inflight) begin(parent context.Context, id string) (ctx context.Context, end func() (cancelled bool), ok bool, _ *rpcError) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

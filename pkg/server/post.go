@@ -249,7 +249,7 @@ func (x *exchange) run(m message) answered {
 	ctx, end, taken, rpcErr := x.calls.begin(p.mcp.WithContext(x.r.Context(), x.session), m.id)
 	switch {
 	case !taken:
-		return answered{status: http.StatusNotFound, text: appendError(nil, m.id, rpcErrorf(mcp.INVALID_REQUEST, "the session has ended"))}
+		return answered{status: http.StatusNotFound, text: appendError(nil, m.id, rpcErrorf(mcp.INVALID_REQUEST, "the session has ended; initialize again"))}
 	case rpcErr != nil:
 		return answered{status: http.StatusBadRequest, text: appendError(nil, m.id, rpcErr)}
 	}

@@ -128,7 +128,8 @@ func (s *Server) hold(method string) (_ *published, release func()) {
 
 // Replace publishes what opts say in the place of what was; Log and MaxLine stay
 // as they were. Requests under way are answered by what they found as they came;
-// Limits count them, and hold at once for what waits.
+// Limits hold at once for what waits, and count them, where there were limits
+// before.
 // Clients are told (notifications/tools/list_changed and
 // notifications/resources/list_changed) where they would now get another list.
 // Who may come in over HTTP changes as well, and the streams end of those who no
