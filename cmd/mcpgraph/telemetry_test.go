@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -210,5 +211,17 @@ func TestUnreachableCollectorHoldsNothingUp(t *testing.T) {
 	_, stderr := traced(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"})
 	if !strings.Contains(stderr, "telemetry could not be sent") {
 		t.Errorf("nothing is said of a collector that is not there:\n%s", stderr)
+	}
+}
+
+func TestSilentCollectorIsToldAsSuch(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() // connections are made and never answered
+	_, stderr := traced(t, []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://" + silent.Addr().String()})
+	if !strings.Contains(stderr, "no answer within 3s; check the address of the collector") {
+		t.Errorf("nothing is said of a collector that does not answer:\n%s", stderr)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -89,6 +90,9 @@ func (ob *observation) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
 	if err := ob.exporters.Shutdown(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no answer within %v; check the address of the collector", flushTime)
+		}
 		ob.log.Warn("telemetry could not be sent", "error", err)
 	}
 }
