@@ -21,6 +21,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near, ok := diag.Nearest(unknown.GetSpecifiedName(), names); ok {
 			err = fmt.Errorf("%w; did you mean --%s?", err, near)
+		} else if c, _, found := cmd.Root().Find([]string{unknown.GetSpecifiedName()}); found == nil && c != cmd.Root() {
+			err = fmt.Errorf("%w; did you mean the command %q?", err, c.CommandPath())
 		}
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
