@@ -2,9 +2,12 @@ package server_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -50,6 +53,42 @@ func TestWhoMayComeInIsReplacedWithTheTools(t *testing.T) {
 		t.Error("everybody may come in")
 	}
 	check("after that was refused", map[string]int{"ann": 401, "bob": 400})
+}
+
+func TestWhoMayNoLongerComeInAsTheMessageArrivesIsRefused(t *testing.T) {
+	opts := named(echoing(t))
+	opts.Access.Guard = letting(t, "ann")
+	x := serve(t, opts, server.HTTPOptions{})
+	body, rest := io.Pipe()
+	r, err := http.NewRequest(http.MethodPost, x.url+server.Path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The body is asked for when the request was let in.
+	asked := make(chan struct{})
+	r = r.WithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(asked) }}))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Expect", "100-continue")
+	r.Header.Set("Authorization", "Bearer 0123456789abcdef-ann")
+	go func() {
+		<-asked
+		opts.Access.Guard = letting(t, "bob")
+		if err := x.server.Replace(opts); err != nil {
+			t.Error(err)
+		}
+		_, _ = fmt.Fprintf(rest, initialize, "2025-11-25")
+		rest.Close()
+	}()
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: 20 * time.Second}}
+	defer client.CloseIdleConnections()
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusUnauthorized || response.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("%s %v", response.Status, response.Header)
+	}
 }
 
 func TestWhatServesSaysWhoMayComeInBeforeWhatIsServed(t *testing.T) {

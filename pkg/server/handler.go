@@ -110,20 +110,28 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // guarded hands next the requests of callers that the guard lets in.
 func (h *handler) guarded(next func(w http.ResponseWriter, r *http.Request, caller auth.Caller)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var caller auth.Caller
-		if guard := h.access().Guard; guard != nil {
-			var refusal error
-			if caller, refusal = guard.Admit(w, r); refusal != nil {
-				level := slog.LevelDebug
-				if errors.Is(refusal, auth.ErrUnavailable) {
-					level = slog.LevelWarn
-				}
-				h.log.Log(r.Context(), level, "a request was refused", "from", r.RemoteAddr, "reason", refusal.Error())
-				return
-			}
+		if caller, ok := h.admit(w, r); ok {
+			next(w, r, caller)
 		}
-		next(w, r, caller)
 	}
+}
+
+// admit says who sent a request. Where ok is false it is not let in, and has been
+// answered.
+func (h *handler) admit(w http.ResponseWriter, r *http.Request) (caller auth.Caller, ok bool) {
+	guard := h.access().Guard
+	if guard == nil {
+		return auth.Caller{}, true
+	}
+	caller, refusal := guard.Admit(w, r)
+	if refusal != nil {
+		level := slog.LevelDebug
+		if errors.Is(refusal, auth.ErrUnavailable) {
+			level = slog.LevelWarn
+		}
+		h.log.Log(r.Context(), level, "a request was refused", "from", r.RemoteAddr, "reason", refusal.Error())
+	}
+	return caller, refusal == nil
 }
 
 // endpoint answers MCP.

@@ -43,7 +43,15 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		refuse(http.StatusNotAcceptable, rpcErrorf(mcp.INVALID_REQUEST, "Accept must name application/json and text/event-stream"))
 		return
 	}
+	at := h.current.Load()
 	body, err := x.body(w)
+	if h.current.Load() != at {
+		// A client takes its time for a message; who may come in may be others by now.
+		var ok bool
+		if x.caller, ok = h.admit(w, r); !ok {
+			return
+		}
+	}
 	if err != nil {
 		status := http.StatusBadRequest
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
