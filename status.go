@@ -15,15 +15,24 @@ import (
 func (e *Engine) StatusPage() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		var known []value.Value
-		if pool := e.Upstreams(); pool != nil {
-			for _, s := range pool.Stats() {
-				known = append(known, object(s))
-			}
+		for _, s := range e.stats() {
+			known = append(known, object(s))
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = w.Write(append(document(known).AppendIndent(nil, "  "), '\n'))
 	})
+}
+
+// stats gives those of the servers of the file. While Reload replaces it, some of
+// them are of one pool and some of another.
+func (e *Engine) stats() []upstream.Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if pool := e.Upstreams(); pool != nil {
+		return pool.Stats()
+	}
+	return nil
 }
 
 // StatusDocument gives what Status found as one JSON object: for each server its
