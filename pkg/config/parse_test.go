@@ -254,7 +254,7 @@ func TestVariablesAreReplacedInServersOnly(t *testing.T) {
 	f := mustParse(t, `
 server: {name: "${NAME}", version: "${V:-1}", title: x}
 tools:
-  - {name: "${TOKEN}", description: "${TOKEN}", inputSchema: {default: "${TOKEN}"}, nodes: [{id: "${TOKEN}"}]}
+  - {name: token, title: "${TOKEN}", description: "${TOKEN}", inputSchema: {default: "${TOKEN}"}, nodes: [{id: "${TOKEN}"}]}
 mcpServers:
   a:
     command: ${CMD:-npx}
@@ -274,7 +274,7 @@ mcpServers:
 	if f.Server.Name != "srv" || f.Server.Version != "1" {
 		t.Errorf("the server is %+v", f.Server)
 	}
-	if tool := f.Tools[0]; tool.Name.String() != "${TOKEN}" || tool.Description != "${TOKEN}" ||
+	if tool := f.Tools[0]; tool.Title != "${TOKEN}" || tool.Description != "${TOKEN}" ||
 		tool.Nodes[0].Get("id").Text().String() != "${TOKEN}" || tool.InputSchema.Value().JSON() != `{"default":"${TOKEN}"}` {
 		t.Errorf("variables were replaced in a tool: %+v", tool)
 	}

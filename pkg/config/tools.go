@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -44,6 +45,11 @@ func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 	t := &Tool{Pos: n.Pos(), Name: d.name(n, owner, "name")}
 	if name := t.Name.String(); name != "" {
 		owner = fmt.Sprintf("tool %q", name)
+		if !toolName.MatchString(name) {
+			p := t.Name.Problem(diag.CodeToolName, "clients may refuse the name of "+owner)
+			p.Hint = "a name has at most 128 ASCII letters, digits, _, - and ."
+			d.report(p)
+		}
 	}
 	d.report(unknownFields(n, owner, toolFields)...)
 	t.Title = d.str(n, "title")
@@ -69,6 +75,10 @@ func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 	d.toolNodes(n, t, owner, root)
 	return t
 }
+
+// toolName is what the name of a tool should look like (MCP 2025-11-25, Tools,
+// Tool Names).
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 func (d *decoder) noDescription(n *Node, t *Tool, owner string) diag.Diagnostic {
 	p := n.Problem(diag.CodeNoDescription, owner+" has no description")

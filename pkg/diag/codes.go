@@ -29,6 +29,7 @@ const (
 	CodeConflict         = "conflicting-fields"
 	CodeVersion          = "bad-version"
 	CodeDuplicateTool    = "duplicate-tool"
+	CodeToolName         = "tool-name"
 	CodeNoDescription    = "no-description"
 	CodeLimit            = "bad-limit"
 	CodeEnvironment      = "unset-variable"
@@ -76,6 +77,7 @@ var fileCodes = []CodeInfo{
 	{CodeConflict, Error, "Two fields cannot stand together"},
 	{CodeVersion, Error, "The version of the configuration language is not one that is understood"},
 	{CodeDuplicateTool, Error, "Two tools have the same name"},
+	{CodeToolName, Warning, "Clients may refuse the name of a tool"},
 	{CodeNoDescription, Warning, "A tool has no description"},
 	{CodeLimit, Error, "A limit is not a positive whole number"},
 	{CodeEnvironment, Error, "An environment variable without a default is not set"},
