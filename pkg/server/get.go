@@ -26,8 +26,9 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, caller auth.Caller
 	defer h.sessions.release(s)
 	one := &standing{reply: x.reply, quit: make(chan struct{})}
 	one.expect()
-	one.comment() // it shows the client that the stream has begun
-	if s.streams.add(one) {
+	added := s.streams.add(one)
+	one.comment() // the client sees that the stream has begun, and misses nothing from then on
+	if added {
 		x.stand(r.Context(), one.quit)
 		s.streams.remove(one)
 	}
