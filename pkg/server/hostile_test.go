@@ -82,6 +82,13 @@ func nothingLost(t testing.TB) func() {
 			all := make([]byte, 1<<16)
 			t.Logf("%s", all[:runtime.Stack(all, true)])
 		}
+		if after.descriptors > before.descriptors {
+			open, _ := os.ReadDir("/proc/self/fd")
+			for _, d := range open {
+				to, _ := os.Readlink("/proc/self/fd/" + d.Name())
+				t.Logf("descriptor %s: %s", d.Name(), to)
+			}
+		}
 	}
 }
 
