@@ -59,7 +59,7 @@ var layers = map[string]struct{ ours, others []string }{
 
 	"pkg/auth": {
 		ours:   []string{"pkg/config"},
-		others: []string{"github.com/coreos/go-oidc/v3", "github.com/modelcontextprotocol/go-sdk"},
+		others: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "github.com/modelcontextprotocol/go-sdk"},
 	},
 
 	"pkg/server": {

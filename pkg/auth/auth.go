@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
@@ -18,6 +19,9 @@ import (
 type Caller struct {
 	Name   string
 	Scopes []string
+	// Expires is when the access token of the request expires; zero if it never
+	// does. Answers that last longer end then.
+	Expires time.Time
 }
 
 // Has reports whether the caller was granted all of these scopes.

@@ -30,6 +30,7 @@ type issuer struct {
 	t   *testing.T
 	url string
 	key *ecdsa.PrivateKey
+	typ any // of the tokens it signs; nil for none
 }
 
 func newKey(t *testing.T) *ecdsa.PrivateKey {
@@ -74,7 +75,11 @@ func (i *issuer) token(alg jose.SignatureAlgorithm, key any, changes map[string]
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, (&jose.SignerOptions{}).WithHeader("kid", "k"))
+	options := (&jose.SignerOptions{}).WithHeader("kid", "k")
+	if i.typ != nil {
+		options = options.WithHeader(jose.HeaderType, i.typ)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, options)
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -174,7 +179,8 @@ func TestOAuthWithoutItsIssuerLetsNobodyInAndAsksAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if caller, w := admit(g, "Bearer x.y.z"); caller.Name != "" || w.Code != http.StatusServiceUnavailable {
+	signed := (&issuer{t: t, url: s.URL}).token(jose.ES256, newKey(t), nil)
+	if caller, w := admit(g, "Bearer "+signed); caller.Name != "" || w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%v %d", caller, w.Code)
 	}
 }

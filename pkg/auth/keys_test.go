@@ -107,8 +107,9 @@ func TestIssuerThatIsGoneIsAskedAgainAfterAWhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		const path = "/.well-known/oauth-authorization-server"
+		signed := (&issuer{t: t, url: "https://login.example"}).token(jose.ES256, newKey(t), nil)
 		for range 50 {
-			if _, w := admit(g, "Bearer x.y.z"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+			if _, w := admit(g, "Bearer "+signed); w.Code != 503 || w.Header().Get("Retry-After") == "" {
 				t.Fatalf("%d %s", w.Code, w.Body)
 			}
 		}
@@ -116,7 +117,7 @@ func TestIssuerThatIsGoneIsAskedAgainAfterAWhile(t *testing.T) {
 			t.Errorf("it was asked %d times at once", n)
 		}
 		time.Sleep(5 * time.Second)
-		admit(g, "Bearer x.y.z")
+		admit(g, "Bearer "+signed)
 		if n := far.fetched(path); n != 2 {
 			t.Errorf("it was asked %d times", n)
 		}

@@ -158,6 +158,9 @@ func (o *OAuth) admit(r *http.Request) (Caller, error) {
 	if err != nil {
 		return Caller{}, err
 	}
+	if err := checkType(token); err != nil {
+		return Caller{}, invalid(err)
+	}
 	verifier, err := o.keys(r.Context())
 	if err != nil {
 		return Caller{}, err
@@ -172,7 +175,7 @@ func (o *OAuth) admit(r *http.Request) (Caller, error) {
 		err = verified.Claims(&c)
 	}
 	if err != nil {
-		return Caller{}, &refusal{http.StatusUnauthorized, invalidToken, "the token is not valid: " + plain(err)}
+		return Caller{}, invalid(err)
 	}
 	if c.ClientID == "" {
 		c.ClientID = c.Party
@@ -180,7 +183,15 @@ func (o *OAuth) admit(r *http.Request) (Caller, error) {
 	if c.Subject == "" && c.ClientID == "" {
 		return Caller{}, &refusal{http.StatusUnauthorized, invalidToken, "the token says neither sub nor client_id"}
 	}
-	return Caller{url.QueryEscape(c.Subject) + "@" + url.QueryEscape(c.ClientID), c.scopes()}, nil
+	return Caller{
+		Name:   url.QueryEscape(c.Subject) + "@" + url.QueryEscape(c.ClientID),
+		Scopes: c.scopes(), Expires: verified.Expiry,
+	}, nil
+}
+
+// invalid refuses a token.
+func invalid(err error) error {
+	return &refusal{http.StatusUnauthorized, invalidToken, "the token is not valid: " + plain(err)}
 }
 
 // plain keeps an error to what a header can hold.
@@ -190,7 +201,7 @@ func plain(err error) string {
 			return ' '
 		}
 		return r
-	}, strings.TrimPrefix(err.Error(), "oidc: "))
+	}, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "oidc: "), "go-jose/go-jose: "))
 }
 
 // keys returns what verifies tokens. Where the issuer cannot be asked, it is asked

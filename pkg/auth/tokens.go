@@ -52,7 +52,7 @@ func NewTokens(tokens []config.CallerToken) (*Tokens, error) {
 		if err := checkToken(token, first); err != nil {
 			return nil, err
 		}
-		t.callers[sha256.Sum256([]byte(token.Token))] = Caller{token.Caller, token.Scopes}
+		t.callers[sha256.Sum256([]byte(token.Token))] = Caller{Name: token.Caller, Scopes: token.Scopes}
 	}
 	return t, nil
 }

@@ -107,10 +107,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// guarded hands next the requests of callers that the guard lets in.
+// guarded hands next the requests of callers that the guard lets in. They end when
+// the access token expires that they came with.
 func (h *handler) guarded(next func(w http.ResponseWriter, r *http.Request, caller auth.Caller)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if caller, ok := h.admit(w, r); ok {
+			r, stop := untilExpiry(r, caller)
+			defer stop()
 			next(w, r, caller)
 		}
 	}

@@ -33,7 +33,7 @@ type exchange struct {
 
 // post takes one message, or in revision 2025-03-26 a batch.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
-	x := &exchange{handler: h, r: r, caller: caller, reply: newReply(w, r, h.patience.write)}
+	x := &exchange{handler: h, r: r, caller: caller, reply: newReply(w, r, h.patience.write, caller.Expires)}
 	refuse := func(status int, e *rpcError) { x.reply.whole(status, appendError(nil, nullID, e)) }
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(http.StatusUnsupportedMediaType, rpcErrorf(mcp.INVALID_REQUEST, "the Content-Type must be application/json"))

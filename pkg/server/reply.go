@@ -17,6 +17,7 @@ type reply struct {
 	w            http.ResponseWriter
 	control      *http.ResponseController
 	patience     time.Duration // that the client has to read each piece
+	expires      time.Time     // the access token of the request; zero: never
 	json, events bool          // what the client accepts
 
 	mu    sync.Mutex
@@ -31,8 +32,8 @@ type reply struct {
 // stands. Proxies give up on answers that are silent for a minute, some sooner.
 const keepAlive = 15 * time.Second
 
-func newReply(w http.ResponseWriter, r *http.Request, patience time.Duration) *reply {
-	p := &reply{w: w, patience: patience, control: http.NewResponseController(w)}
+func newReply(w http.ResponseWriter, r *http.Request, patience time.Duration, expires time.Time) *reply {
+	p := &reply{w: w, patience: patience, expires: expires, control: http.NewResponseController(w)}
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
 		accept = "*/*"
@@ -87,13 +88,23 @@ func (p *reply) accepted() {
 	p.w.WriteHeader(http.StatusAccepted)
 }
 
+// deadline returns until when the client has to read the next piece: no answer is
+// sent much longer than its access token lasts.
+func (p *reply) deadline() time.Time {
+	at := time.Now().Add(p.patience)
+	if last := p.expires.Add(expiryGrace); !p.expires.IsZero() && last.Before(at) {
+		return last
+	}
+	return at
+}
+
 // write sends b in pieces, each within its time: how long a client may take for
 // an answer depends on the length of it. What follows has no time to keep to
 // until the next write.
 func (p *reply) write(b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), coalesce)
-		_ = p.control.SetWriteDeadline(time.Now().Add(p.patience))
+		_ = p.control.SetWriteDeadline(p.deadline())
 		if _, err := p.w.Write(b[:n]); err != nil {
 			return err
 		}
