@@ -69,6 +69,9 @@ func (p *program) redacted(ctx context.Context, err error) error {
 	if node, ok := err.(*executor.NodeError); ok {
 		own := *node
 		own.Err = &redactedError{p.clean(ctx, node.Err.Error()), node.Err}
+		if !own.Arguments.IsUndefined() {
+			own.Arguments = own.Arguments.Rewritten(p.redactor(ctx))
+		}
 		return &own
 	}
 	return &redactedError{clean, err}

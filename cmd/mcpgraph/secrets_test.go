@@ -53,6 +53,10 @@ func gossip(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"gossip","version":"1"}}}`, m.ID)
 	case "tools/call":
 		heard, _ := json.Marshal(strings.Join([]string{r.Header.Get("Authorization"), r.Header.Get("X-Key"), ofClient}, " "))
+		if m.Params.Name == "refuse" {
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"isError":true,"content":[{"type":"text","text":"refused"}]}}`, m.ID)
+			return
+		}
 		if m.Params.Name == "escaped" {
 			heard = bytes.ReplaceAll(heard, []byte("/"), []byte(`\/`))
 		}
@@ -69,7 +73,8 @@ func gossip(w http.ResponseWriter, r *http.Request) {
 }
 
 // gossiping writes a file whose tools ask the gossip with every kind of
-// credential: "tell" gives what it said, "fail" fails with it.
+// credential and send it what it said: "tell" gives that, "fail" fails with it,
+// and "refuse" fails where it is sent.
 func gossiping(t *testing.T) (path string, env []string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(gossip))
@@ -90,7 +95,7 @@ mcpServers:
 tools:
 `, s.URL, ofCommand)
 	servers := []string{"plain", "command", "caller", "exchange", "oauth"}
-	for _, tool := range []string{"tell", "fail"} {
+	for _, tool := range []string{"tell", "fail", "refuse"} {
 		fmt.Fprintf(&file, "  - name: %s\n    description: Asks around\n    inputSchema: {type: object}\n    nodes:\n      - {id: entry, type: entry, next: plain-heard}\n", tool)
 		for i, server := range servers {
 			next := "all"
@@ -98,19 +103,23 @@ tools:
 				next = servers[i+1] + "-heard"
 			}
 			fmt.Fprintf(&file, "      - {id: %s-heard, type: mcp, server: %s, tool: heard, args: {}, next: %s-escaped}\n", server, server, server)
-			fmt.Fprintf(&file, "      - {id: %s-escaped, type: mcp, server: %s, tool: escaped, args: {}, next: %s}\n", server, server, next)
+			fmt.Fprintf(&file, "      - {id: %s-escaped, type: mcp, server: %s, tool: escaped, args: {heard: {expr: '$.\"%s-heard\"'}}, next: %s}\n", server, server, server, next)
 		}
+		work := "type: mcp, server: plain, tool: refuse, args: {expr: $}"
 		all := "$"
 		if tool == "fail" {
 			all = "$error($string($))"
+		}
+		if tool != "refuse" {
+			work = fmt.Sprintf("type: transform, transform: {expr: %q}", all)
 		}
 		fmt.Fprintf(&file, `      - id: all
         type: switch
         conditions: [{rule: {"!": [{log: {var: $}}]}, next: exit}]
         next: work
-      - {id: work, type: transform, transform: {expr: %q}, next: exit}
+      - {id: work, %s, next: exit}
       - {id: exit, type: exit}
-`, all)
+`, work)
 	}
 	path = filepath.Join(t.TempDir(), "gossip.yaml")
 	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
@@ -136,7 +145,7 @@ func leaks(t *testing.T, where, text string) {
 
 func TestSecretsThatServersTellAreShownToNobodyButTheCaller(t *testing.T) {
 	path, env := gossiping(t)
-	for _, tool := range []string{"tell", "fail"} {
+	for _, tool := range []string{"tell", "fail", "refuse"} {
 		for _, trace := range []string{"json", "text"} {
 			cmd := exec.Command(binary, "run", path, tool, "--trace="+trace, "--log-level", "debug", "--trace-content",
 				"--header", "X-Token: "+ofCaller, "--header", "X-Subject: Bearer "+ofSubject)
@@ -144,7 +153,7 @@ func TestSecretsThatServersTellAreShownToNobodyButTheCaller(t *testing.T) {
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			err := cmd.Run()
-			if (err != nil) != (tool == "fail") {
+			if (err != nil) == (tool == "tell") {
 				t.Fatalf("%v: %s", err, errs.String())
 			}
 			leaks(t, "stderr of run "+tool+" --trace="+trace, errs.String())
@@ -179,6 +188,11 @@ func TestSecretsThatServersTellAreInNoRunAndNoError(t *testing.T) {
 		t.Errorf("the failure is %s", failure)
 	}
 	leaks(t, "the error", failure)
+	refusal := ask("tools/call", `{"name":"refuse"}`)
+	if !strings.Contains(refusal, `"isError":true`) || !strings.Contains(refusal, "arguments {") || !strings.Contains(refusal, "[redacted]") {
+		t.Errorf("the refusal is %s", refusal)
+	}
+	leaks(t, "the error of a call that was refused", refusal)
 	index := ask("resources/read", `{"uri":"mcpgraph://runs"}`)
 	leaks(t, "the index of runs", index)
 	var found int
@@ -189,8 +203,8 @@ func TestSecretsThatServersTellAreInNoRunAndNoError(t *testing.T) {
 			found++
 		}
 	}
-	if found != 2 {
-		t.Errorf("%d runs of 2 are in %s", found, index)
+	if found != 3 {
+		t.Errorf("%d runs of 3 are in %s", found, index)
 	}
 	for _, page := range []string{"/metrics", "/status"} {
 		_, _, body := w.ask(http.MethodGet, page, "")

@@ -15,13 +15,13 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // tracer returns hooks that show a walk on stderr as it happens, without secrets.
 func (a *app) tracer(format string, engine *mcpgraph.Engine, g *graph.Graph) (executor.Hooks, error) {
 	clean := func(show func(executor.Record)) func(context.Context, *executor.Run, executor.Record) {
 		return func(ctx context.Context, _ *executor.Run, r executor.Record) {
+			r.Arguments = engine.RedactValue(ctx, r.Arguments)
 			r.Output = engine.RedactValue(ctx, r.Output)
 			if r.Err != nil {
 				r.Err = errors.New(engine.Redact(ctx, cause(r.Err).Error()))
@@ -73,13 +73,14 @@ func (t *textTrace) done(r executor.Record) {
 		t.spinner.stop()
 	}
 	line := t.head(r.Index, r.Node, r.Kind) + fmt.Sprintf("%8s  ", duration(r.End.Sub(r.Start)))
+	line += t.sent(r, t.width-utf8.RuneCountInString(line))
 	switch {
 	case r.Err != nil:
 		line += "failed: " + r.Err.Error()
 	case r.Output.IsUndefined():
 		line += "nothing"
 	default:
-		line += shown(r.Output, t.width)
+		line += r.Output.Preview(4 * t.width)
 	}
 	fmt.Fprintln(t.w, t.cut(line, 0))
 }
@@ -94,13 +95,14 @@ func (t *textTrace) cut(s string, reserve int) string {
 	return shorten(oneLine(s), max(t.width-reserve, 20))
 }
 
-// shown gives an output as JSON, of which only the beginning will be seen: a
-// long string is not encoded to its end.
-func shown(v value.Value, width int) string {
-	if s := v.Str(); len(s) > 4*width {
-		v = value.FromString(s[:4*width])
+// sent shows the call of a node in at most half of the columns that are left;
+// it is empty where the node made none.
+func (t *textTrace) sent(r executor.Record, left int) string {
+	if r.Arguments.IsUndefined() {
+		return ""
 	}
-	return v.JSON()
+	call := fmt.Sprintf("%s.%s %s", r.Server, r.Tool, r.Arguments.Preview(4*t.width))
+	return shorten(oneLine(call), max(left/2, 20)) + " → "
 }
 
 const maxIDWidth = 32

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // CodeNodeFailed is the code of the diagnostic that a NodeError gives.
@@ -24,9 +25,15 @@ type NodeError struct {
 	// Server and UpstreamTool are what the node calls; both are empty where it
 	// calls nothing.
 	Server, UpstreamTool string
+	// Arguments are what the node sent there, undefined where it did not come to
+	// that. Error shows the first 200 bytes of their JSON.
+	Arguments value.Value
 	// Err is the cause.
 	Err error
 }
+
+// maxArguments bounds the arguments in the text of an error, in bytes.
+const maxArguments = 200
 
 // newNodeError describes the failure of n. The deepest place wins.
 func newNodeError(g *graph.Graph, n *graph.Node, err error) *NodeError {
@@ -58,7 +65,11 @@ func (e *NodeError) subject() string {
 	if e.Server == "" {
 		return fmt.Sprintf("node %q (%s)", e.Node, e.Kind)
 	}
-	return fmt.Sprintf("node %q (%s, tool %q of server %q)", e.Node, e.Kind, e.UpstreamTool, e.Server)
+	sent := ""
+	if !e.Arguments.IsUndefined() {
+		sent = ", arguments " + e.Arguments.Preview(maxArguments)
+	}
+	return fmt.Sprintf("node %q (%s, tool %q of server %q%s)", e.Node, e.Kind, e.UpstreamTool, e.Server, sent)
 }
 
 // Unwrap gives the cause.

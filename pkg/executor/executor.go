@@ -123,7 +123,10 @@ func (w *walk) step(ctx context.Context) error {
 		return newNodeError(w.run.graph, node, err)
 	}
 	index := w.run.Len()
-	rec := Record{Index: index, Node: node.ID, Kind: node.Kind.Name, Edge: graph.NoEdge, Start: w.port.Now()}
+	rec := Record{
+		Index: index, Node: node.ID, Kind: node.Kind.Name, Server: node.Server, Tool: node.Tool,
+		Edge: graph.NoEdge, Start: w.port.Now(),
+	}
 	ctx, done, err := w.nodeStart(ctx, node, index)
 	if err == nil {
 		w.ctx = ctx
@@ -131,14 +134,16 @@ func (w *walk) step(ctx context.Context) error {
 		if out, err = w.execute(ctx, node); err == nil {
 			err = checkEdge(node, out.Edge)
 		}
-		rec.Attempts, rec.FromCache = out.Attempts, out.FromCache
+		rec.Arguments, rec.Attempts, rec.FromCache = out.Arguments, out.Attempts, out.FromCache
 		if err == nil {
 			rec.Output, rec.Edge = out.Value, out.Edge
 		}
 	}
 	rec.End = w.port.Now()
 	if err != nil {
-		rec.Err = newNodeError(w.run.graph, node, w.ended(ctx, err))
+		failure := newNodeError(w.run.graph, node, w.ended(ctx, err))
+		failure.Arguments = rec.Arguments
+		rec.Err = failure
 	}
 	done(rec)
 	if err := w.run.Advance(rec); err != nil {

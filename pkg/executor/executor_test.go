@@ -108,14 +108,15 @@ tools:
     inputSchema: {type: object}
     nodes:
       - {id: entry, type: entry, next: list}
-      - {id: list, type: mcp, server: files, tool: list_directory, next: exit}
+      - {id: list, type: mcp, server: files, tool: list_directory, args: {path: {expr: $.entry.at}}, next: exit}
       - {id: exit, type: exit}
 `).Graphs[0]
-	r := executor.NewRun(g, value.FromEntries(nil))
+	at := strings.Repeat("long/", 100)
+	r := executor.NewRun(g, value.FromEntries([]value.Entry{{Key: "at", Value: value.FromString(at)}}))
 	err := (&executor.Executor{}).Run(context.Background(), r, &script{t: t, calls: []string{
-		"files list_directory {} => error: the process exited\nits last lines on stderr:\n  | out of cheese",
+		"files list_directory " + `{"path":"` + at + `"}` + " => error: the process exited\nits last lines on stderr:\n  | out of cheese",
 	}})
-	for _, want := range []string{"lister", `"list"`, "mcp", "files", "list_directory", "test.yaml:11:9", "the process exited", "out of cheese"} {
+	for _, want := range []string{"lister", `"list"`, "mcp", "files", "list_directory", "test.yaml:11:9", `arguments {"path":"long/long/`, "/l … (cut)", "the process exited", "out of cheese"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in: %v", want, err)
 		}

@@ -33,6 +33,11 @@ type Record struct {
 	// Edge is the index of the edge taken among the node's Edges, graph.NoEdge
 	// at the exit and where the node failed.
 	Edge int
+	// Server and Tool are what the node calls upstream, Arguments what it sent
+	// there. The first two are empty where the node calls nothing, and Arguments
+	// is undefined where they could not be evaluated.
+	Server, Tool string
+	Arguments    value.Value
 	// Attempts and FromCache are those of the node's upstream call, 0 and false
 	// where it made none.
 	Attempts  int
@@ -92,8 +97,8 @@ func (r *Run) Next() (*graph.Node, error) {
 }
 
 // Advance puts the execution of the node that Next gave into the history and
-// goes along rec.Edge. It sets Index, Node and Kind of the record itself. A
-// record with an Err ends the run. The error is for an edge that the node does
+// goes along rec.Edge. It sets Index, Node, Kind, Server and Tool of the record
+// itself. A record with an Err ends the run. The error is for an edge that the node does
 // not have; the run then stays where it is.
 func (r *Run) Advance(rec Record) error {
 	r.mu.Lock()
@@ -108,6 +113,7 @@ func (r *Run) Advance(rec Record) error {
 		return err
 	}
 	rec.Index, rec.Node, rec.Kind = len(r.history), node.ID, node.Kind.Name
+	rec.Server, rec.Tool = node.Server, node.Tool
 	r.history = grow(r.history, rec)
 	if rec.Err == nil {
 		r.places[node.Index] = grow(r.places[node.Index], rec.Index)

@@ -78,6 +78,9 @@ type Output struct {
 	// Edge is the index, in the node's Edges, of the edge to follow, or NoEdge
 	// at an exit.
 	Edge int
+	// Arguments are those of the upstream call, undefined where there was none.
+	// A step that fails after it has evaluated them yields them too.
+	Arguments value.Value
 	// Attempts and FromCache are those of the upstream call, where there was
 	// one.
 	Attempts  int

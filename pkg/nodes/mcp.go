@@ -46,7 +46,7 @@ func (s *call) Run(ctx context.Context, in *graph.Input) (graph.Output, error) {
 		return graph.Output{}, err
 	}
 	result, err := in.Caller.CallTool(ctx, s.server, s.tool, args)
-	out := graph.Output{Edge: s.next, Attempts: result.Attempts, FromCache: result.FromCache}
+	out := graph.Output{Edge: s.next, Arguments: args, Attempts: result.Attempts, FromCache: result.FromCache}
 	if err == nil {
 		out.Value, err = output(result.Reply, s.mode)
 	}

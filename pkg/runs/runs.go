@@ -99,13 +99,13 @@ type span struct{ from, to int }
 // step is one execution: its record without the values, and where they are.
 type step struct {
 	executor.Record
-	output span
+	arguments, output span
 }
 
 // Rough sizes in bytes of what a run and a step take beside their texts.
 const (
 	runBytes  = 512
-	stepBytes = 192
+	stepBytes = 256
 )
 
 // Add keeps a run, and lets go of the oldest ones where there are too many or
@@ -158,8 +158,9 @@ func (s *Store) pack(f Finished) *Run {
 			break
 		}
 		st := step{Record: rec}
+		text, st.arguments = f.appendValue(text, rec.Arguments)
 		text, st.output = f.appendValue(text, rec.Output)
-		st.Output = value.Undef
+		st.Arguments, st.Output = value.Undef, value.Undef
 		if rec.Err != nil {
 			// An error may hold on to much, and has nothing to say but its text.
 			st.Err = errors.New(f.errorText(rec.Err))
@@ -235,6 +236,9 @@ func (r *Run) Replay() (*executor.Run, error) {
 	}
 	run := executor.NewRun(r.graph, args)
 	for _, st := range r.steps {
+		if st.Arguments, err = r.value(st.arguments); err != nil {
+			return nil, err
+		}
 		if st.Output, err = r.value(st.output); err != nil {
 			return nil, err
 		}

@@ -105,10 +105,13 @@ func TestKeptRunIsTheRunThatWas(t *testing.T) {
 		t.Fatalf("%d records became %d", len(was), len(is))
 	}
 	for i := range was {
-		if fmt.Sprint(was[i].Index, was[i].Node, was[i].Kind, was[i].Edge, was[i].Attempts, was[i].Output.JSON(), was[i].Output.IsUndefined(), was[i].Start, was[i].End) !=
-			fmt.Sprint(is[i].Index, is[i].Node, is[i].Kind, is[i].Edge, is[i].Attempts, is[i].Output.JSON(), is[i].Output.IsUndefined(), is[i].Start, is[i].End) {
+		if fmt.Sprint(was[i].Index, was[i].Node, was[i].Kind, was[i].Edge, was[i].Attempts, was[i].Output.JSON(), was[i].Server, was[i].Tool, was[i].Arguments.JSON(), was[i].Arguments.IsUndefined(), was[i].Output.IsUndefined(), was[i].Start, was[i].End) !=
+			fmt.Sprint(is[i].Index, is[i].Node, is[i].Kind, is[i].Edge, is[i].Attempts, is[i].Output.JSON(), is[i].Server, is[i].Tool, is[i].Arguments.JSON(), is[i].Arguments.IsUndefined(), is[i].Output.IsUndefined(), is[i].Start, is[i].End) {
 			t.Errorf("record %d: %+v became %+v", i, was[i], is[i])
 		}
+	}
+	if sent := is[8]; sent.Node != "ask" || sent.Server != "fake" || sent.Tool != "get" || sent.Arguments.JSON() != args.JSON() || !is[0].Arguments.IsUndefined() {
+		t.Errorf("the calls are %+v and %+v", is[8], is[0])
 	}
 	for i := range len(was) + 2 {
 		if a, b := last.ContextAt(i).JSON(), again.ContextAt(i).JSON(); a != b {
@@ -136,7 +139,7 @@ func TestRunThatFailedIsShownWithItsError(t *testing.T) {
 	history := v.Get("history").Elems()
 	failed := history[len(history)-1]
 	if v.Get("status").Str() != "failed" || v.Get("error").Str() != err.Error() || v.Has("result") ||
-		failed.Get("node").Str() != "ask" || failed.Get("error").Str() != err.Error() || failed.Has("output") || failed.Has("next") {
+		failed.Get("node").Str() != "ask" || failed.Get("error").Str() != err.Error() || failed.Get("server").Str() != "fake" || failed.Get("tool").Str() != "get" || failed.Get("arguments").JSON() != `{"n":1,"fail":true}` || failed.Has("output") || failed.Has("next") {
 		t.Errorf("shown as %s", text)
 	}
 	if first := history[0]; first.Get("next").Str() != "add" || first.Get("edge").Str() != "next" || first.Get("output").JSON() != `{"n":1,"fail":true}` {

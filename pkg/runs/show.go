@@ -67,14 +67,19 @@ func (r *Run) summary(b *value.Builder) {
 }
 
 // Execution gives one execution of a node of g as a JSON object: index, node,
-// type, start (RFC 3339), durationMs, output, edge and next, attempts and
-// fromCache where it called a server, and error.
+// type, start (RFC 3339), durationMs, output, edge and next, and error; where the
+// node calls a server also server, tool, arguments, attempts and fromCache.
 func Execution(g *graph.Graph, rec executor.Record) value.Value {
-	b := value.NewBuilder(10)
+	b := value.NewBuilder(13)
 	b.Set("index", value.FromInt(int64(rec.Index)))
 	b.Set("node", value.FromString(rec.Node))
 	b.Set("type", value.FromString(rec.Kind))
 	times(b, rec.Start, rec.End)
+	if rec.Server != "" {
+		b.Set("server", value.FromString(rec.Server))
+		b.Set("tool", value.FromString(rec.Tool))
+		b.Set("arguments", rec.Arguments)
+	}
 	b.Set("output", rec.Output)
 	if rec.Edge != graph.NoEdge {
 		edge := g.Node(rec.Node).Edges[rec.Edge]

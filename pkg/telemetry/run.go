@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Hooks observe runs: each becomes a span of kind INTERNAL, and below it each
@@ -73,7 +74,7 @@ func (r *Recorder) nodeDone(ctx context.Context, run *executor.Run, rec executor
 		// aside, not the one of span.RecordError.
 		span.AddEvent("exception", trace.WithAttributes(
 			attribute.String("exception.type", fmt.Sprintf("%T", cause(rec.Err))),
-			attribute.String("exception.message", r.text(ctx, rec.Err.Error()))))
+			attribute.String("exception.message", r.message(ctx, rec.Err))))
 	}
 	span.End()
 }
@@ -81,5 +82,16 @@ func (r *Recorder) nodeDone(ctx context.Context, run *executor.Run, rec executor
 // failed marks a span as that of something that failed.
 func (r *Recorder) failed(ctx context.Context, span trace.Span, err error) {
 	span.SetAttributes(attribute.String("error.type", errorType(ctx, err)))
-	span.SetStatus(codes.Error, r.text(ctx, err.Error()))
+	span.SetStatus(codes.Error, r.message(ctx, err))
+}
+
+// message returns the text of an error. What a node sent is left out of it where
+// content may not be shown.
+func (r *Recorder) message(ctx context.Context, err error) string {
+	if node, ok := err.(*executor.NodeError); ok && !r.content {
+		own := *node
+		own.Arguments = value.Undef
+		err = &own
+	}
+	return r.text(ctx, err.Error())
 }

@@ -193,8 +193,8 @@ func replyLine(id, result json.RawMessage, rpc *RPCError) []byte {
 // quoted is how much of a line is shown.
 const quoted = 200
 
-// cutMark stands where the rest is not shown.
-const cutMark = `" … (`
+// cutMark stands where the rest is not shown, as in [value.CutMark].
+const cutMark = ` … (`
 
 // quote shows the start of what a server wrote, on one line.
 func quote(line []byte) string {
@@ -204,5 +204,5 @@ func quote(line []byte) string {
 	if len(line) <= quoted {
 		return strconv.Quote(string(line))
 	}
-	return strings.TrimSuffix(strconv.Quote(string(line[:quoted])), `"`) + cutMark + fmt.Sprintf("%d bytes)", len(line))
+	return strings.TrimSuffix(strconv.Quote(string(line[:quoted])), `"`) + `"` + cutMark + fmt.Sprintf("%d bytes)", len(line))
 }

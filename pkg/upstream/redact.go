@@ -156,6 +156,9 @@ func (r *redactor) text(s string) string {
 		}
 		i += from
 		kept := f.whole(s[:i])
+		if text, quoted := strings.CutSuffix(kept, `"`); quoted && len(kept) == i {
+			kept = f.whole(text) + `"`
+		}
 		s = kept + s[i:]
 		from = len(kept) + len(cutMark)
 	}

@@ -219,6 +219,7 @@ func TestWhatIsCutOffShowsNoPartOfASecret(t *testing.T) {
 		for what, said := range map[string]string{
 			"a line": quote([]byte(text)),
 			"a body": (&statusError{Status: 500, Body: text}).Error(),
+			"sent":   value.FromString(text[1:]).Preview(quoted) + " (0 bytes)",
 			"two":    quote([]byte(text)) + quote([]byte(text)),
 		} {
 			clean := r.text(said)

@@ -118,12 +118,18 @@ func (v Value) appendNumber(dst []byte) []byte {
 }
 
 // append writes the text without white space between its tokens.
-func (l *lazyText) append(dst []byte) []byte {
+func (l *lazyText) append(dst []byte) []byte { return l.appendUpTo(dst, math.MaxInt) }
+
+// appendUpTo does the same and stops where dst has become longer than limit.
+func (l *lazyText) appendUpTo(dst []byte, limit int) []byte {
 	if !l.spaced {
+		if room := limit - len(dst); room < len(l.text) {
+			return append(dst, l.text[:max(room+1, 0)]...)
+		}
 		return append(dst, l.text...)
 	}
 	s := scanner{text: l.text}
-	for {
+	for len(dst) <= limit {
 		s.space()
 		start := s.pos
 		switch s.peek() {
@@ -138,6 +144,7 @@ func (l *lazyText) append(dst []byte) []byte {
 		}
 		dst = append(dst, s.text[start:s.pos]...)
 	}
+	return dst
 }
 
 const hexDigits = "0123456789abcdef"
