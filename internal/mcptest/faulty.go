@@ -44,16 +44,21 @@ type Faulty struct {
 // NewFaulty starts a server that ends with the test.
 func NewFaulty(tb testing.TB) *Faulty {
 	tb.Helper()
-	f := &Faulty{tb: tb, done: make(chan struct{}), always: Good}
-	f.server = &http.Server{Handler: http.HandlerFunc(f.serve)}
+	f := NewFaultyHandler(tb)
+	f.server = &http.Server{Handler: f}
 	f.server.SetKeepAlivesEnabled(false)
 	f.address = "127.0.0.1:0"
 	f.Accept()
 	f.URL = "http://" + f.address + "/mcp"
-	tb.Cleanup(func() {
-		close(f.done)
-		f.server.Close()
-	})
+	tb.Cleanup(func() { f.server.Close() })
+	return f
+}
+
+// NewFaultyHandler returns a server without an address, for a listener of the
+// test's own. Refuse, Accept and ResetBefore need one that NewFaulty started.
+func NewFaultyHandler(tb testing.TB) *Faulty {
+	f := &Faulty{tb: tb, done: make(chan struct{}), always: Good}
+	tb.Cleanup(func() { close(f.done) })
 	return f
 }
 
@@ -150,7 +155,8 @@ func resetConn(conn net.Conn) {
 	conn.Close()
 }
 
-func (f *Faulty) serve(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers one request.
+func (f *Faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return

@@ -28,6 +28,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"testing"
 )
 
@@ -44,7 +45,7 @@ const (
 	StartGarbage  Start = "garbage"  // writes text on stdout and never answers
 	StartBanner   Start = "banner"   // writes text on stdout, then works
 	StartMute     Start = "mute"     // reads everything and answers nothing
-	StartDeaf     Start = "deaf"     // (child process only) completes the handshake and then reads nothing
+	StartDeaf     Start = "deaf"     // completes the handshake and then reads nothing
 	StartRefuse   Start = "refuse"   // answers initialize with a JSON-RPC error
 	StartStubborn Start = "stubborn" // (child process only) works, but survives the end of its input and SIGTERM
 )
@@ -109,11 +110,25 @@ func (s Script) Command() (command string, args []string, env map[string]string)
 // on stderr is dropped, and "exit" closes the connection.
 func (s Script) Dial(context.Context) (io.ReadWriteCloser, error) {
 	client, server := net.Pipe()
+	running := newServer(s, server, io.Discard, func(int) { server.Close() })
+	running.closed = make(chan struct{})
 	go func() {
-		newServer(s, server, io.Discard, func(int) { server.Close() }).run(server)
+		running.run(server)
 		server.Close()
 	}()
-	return client, nil
+	return &clientEnd{Conn: client, closed: sync.OnceFunc(func() { close(running.closed) })}, nil
+}
+
+// clientEnd is the client's end of a connection in memory.
+type clientEnd struct {
+	net.Conn
+	closed func()
+}
+
+// Close closes the connection, also for a server that does not read.
+func (c *clientEnd) Close() error {
+	c.closed()
+	return c.Conn.Close()
 }
 
 // Main is a TestMain: it serves where the binary was started by the command of

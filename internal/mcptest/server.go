@@ -26,6 +26,7 @@ type server struct {
 	stderr io.Writer
 	exit   func(code int)
 	done   chan struct{} // closed when the input ends
+	closed chan struct{} // closed with the client's end of a connection in memory; nil for a process
 
 	modern bool // speaks the revision of 2026-07-28
 
@@ -77,7 +78,8 @@ func (s *server) run(in io.Reader) {
 		}
 		s.handle(m)
 		if s.script.Start == StartDeaf && m.Method == "notifications/initialized" {
-			select {}
+			<-s.closed
+			return
 		}
 	}
 }

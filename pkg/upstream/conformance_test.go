@@ -180,6 +180,7 @@ var cannotPass = map[string]string{
 // against a pool: every scenario that a revision requires, and those that it
 // does not score.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for revision, least := range map[string]int{"2025-11-25": 18, "2026-07-28": 32} {
 		t.Run(revision, func(t *testing.T) {
 			found := mcptest.Conformance(t, "client", revision, "--command", os.Args[0])

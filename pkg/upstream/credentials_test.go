@@ -59,6 +59,7 @@ func forwarding(u *config.Upstream) {
 }
 
 func TestCallersBringTheirCredentials(t *testing.T) {
+	t.Parallel()
 	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
 	tokens := tokensFor(t, server, "alice", "bob")
 	p := start(t, Options{}, remote(server.URL, nil, forwarding))
@@ -80,6 +81,7 @@ func TestCallersBringTheirCredentials(t *testing.T) {
 }
 
 func TestTheCallersOwnTokenIsNotPassedOn(t *testing.T) {
+	t.Parallel()
 	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
 	token := tokensFor(t, server, "alice")[0]
 	own := withHeader(t.Context(), "Authorization", "Bearer "+token)
@@ -102,6 +104,7 @@ func TestTheCallersOwnTokenIsNotPassedOn(t *testing.T) {
 }
 
 func TestNothingOfTheCallerIsSentWithoutARule(t *testing.T) {
+	t.Parallel()
 	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
 	token := tokensFor(t, server, "alice")[0]
 	p := start(t, Options{}, remote(server.URL, nil))
@@ -113,6 +116,7 @@ func TestNothingOfTheCallerIsSentWithoutARule(t *testing.T) {
 }
 
 func TestABearerTokenOfTheConfig(t *testing.T) {
+	t.Parallel()
 	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
 	token := tokensFor(t, server, "alice")[0]
 	p := start(t, Options{}, remote(server.URL, &config.Auth{Type: config.AuthBearer, Token: token}))
@@ -145,6 +149,7 @@ func write(t testing.TB, file, content string) {
 }
 
 func TestATokenCommandRunsAgainWhenItsTokenIsRefused(t *testing.T) {
+	t.Parallel()
 	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
 	tokens := tokensFor(t, server, "alice", "bob")
 	argv, file, runs := tokenCommand(t, tokens[0]+"\n")
@@ -172,6 +177,7 @@ func TestATokenCommandRunsAgainWhenItsTokenIsRefused(t *testing.T) {
 }
 
 func TestATokenCommandRunsAgainWhenItsTokenHasExpired(t *testing.T) {
+	t.Parallel()
 	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
 	tokens := tokensFor(t, server, "alice")
 	argv, _, runs := tokenCommand(t, fmt.Sprintf(`{"token": %q, "expiresAt": %d}`, tokens[0], time.Now().Add(-time.Minute).Unix()))
@@ -234,6 +240,7 @@ func TestATokenCommandThatFailsIsNamed(t *testing.T) {
 }
 
 func TestCallersTokensAreExchanged(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	tokens := tokensFor(t, server, "alice", "bob")
@@ -294,6 +301,7 @@ func (s *issuing) Token(ctx context.Context, server string, refresh bool) (Token
 }
 
 func TestAProgramBringsItsCredentials(t *testing.T) {
+	t.Parallel()
 	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
 	tokens := tokensFor(t, server, "alice", "alice", "bob")
 	source := &issuing{tokens: map[string][]string{"a": tokens[:2], "b": tokens[2:]}}

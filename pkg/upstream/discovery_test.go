@@ -15,6 +15,7 @@ import (
 // where it may be, and in ways that must not be trusted. What it leads to is a
 // real authorization server.
 func TestWhereTokensComeFrom(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	meta := func(resource string, servers ...string) map[string]any {
@@ -76,6 +77,7 @@ func TestWhereTokensComeFrom(t *testing.T) {
 }
 
 func TestAMissingScopeIsAskedFor(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	auth := worker(config.FlowClientCredentials)
@@ -93,6 +95,7 @@ func TestAMissingScopeIsAskedFor(t *testing.T) {
 }
 
 func TestAServerMayGetAnotherAuthorizationServer(t *testing.T) {
+	t.Parallel()
 	before, after := mcptest.StartAuthServer(t), mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, before)
 	o := loginAs(t, "alice")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
@@ -18,12 +19,16 @@ func faulty(t testing.TB, f *mcptest.Faulty, change ...func(*config.Upstream)) *
 	u := &config.Upstream{
 		Name: "fake", Transport: config.HTTP, URL: f.URL,
 		ConnectTimeout: patience, Timeout: patience, MaxMessageBytes: config.DefaultMaxMessageBytes,
-		Retry: &config.Retry{MaxAttempts: 3, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Second, Backoff: 1},
 	}
+	thrice(u)
 	for _, c := range change {
 		c(u)
 	}
 	return start(t, Options{}, u)
+}
+
+func thrice(u *config.Upstream) {
+	u.Retry = &config.Retry{MaxAttempts: 3, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Second, Backoff: 1}
 }
 
 func ask(p *Pool, tool string, args value.Value) (Result, error) {
@@ -34,19 +39,11 @@ func ask(p *Pool, tool string, args value.Value) (Result, error) {
 // of a tool that is not marked and by one of a tool that may be repeated, and
 // what the error says. A fault comes twice; what is tried again succeeds then.
 func TestEachFaultOfAServer(t *testing.T) {
-	const once, tried = 1, 3
-	quick := func(u *config.Upstream) { u.Timeout = 5 * time.Second }
-	for _, c := range []struct {
-		name        string
-		fault       mcptest.Fault
-		change      func(*config.Upstream)
-		write, read int
-		want        []string // in the error
-	}{
+	t.Parallel()
+	for _, c := range []faultCase{
 		{"reset after the request", mcptest.Reset, nil, once, tried, []string{"connection reset by peer", "it may have acted on the call", "mcpServers.fake.retryUnsafe: true"}},
 		{"closed after the request", mcptest.Close, nil, once, tried, []string{"EOF"}},
 		{"closed after the request, retryUnsafe", mcptest.Close, func(u *config.Upstream) { u.RetryUnsafe = true }, tried, tried, nil},
-		{"hang", mcptest.Hang, quick, once, tried, []string{"timed out: no answer and no progress for 5s", "mcpServers.fake.timeoutMs"}},
 		{"401", mcptest.Status(401), nil, once, once, []string{"HTTP 401 Unauthorized", "mcpServers.fake.headers"}},
 		{"403", mcptest.Status(403), nil, once, once, []string{"HTTP 403 Forbidden"}},
 		{"400", mcptest.Status(400), nil, once, once, []string{"HTTP 400 Bad Request", "as told"}},
@@ -66,45 +63,96 @@ func TestEachFaultOfAServer(t *testing.T) {
 		{"garbage", mcptest.Garbage, nil, once, once, []string{"not JSON-RPC", "Traceback"}},
 		{"garbage in retryOn", mcptest.Garbage, func(u *config.Upstream) { u.Retry.RetryOn = []string{"malformed"} }, once, tried, nil},
 		{"web page", mcptest.Page, nil, once, once, []string{`content type "text/html"`}},
-		{"drip that takes too long", mcptest.Drip(100 * time.Millisecond), quick, once, tried, []string{"timed out"}},
 		{"huge", mcptest.Huge(2 << 20), small, once, once, []string{"the answer is longer than 1048576 bytes", "mcpServers.fake.maxMessageBytes"}},
 		{"wrong id", mcptest.WrongID, nil, once, once, []string{"not JSON-RPC", `an id that no request waits for: "\"nobody\""`}},
 	} {
-		for tool, want := range map[string]int{mcptest.FaultyWrite: c.write, mcptest.FaultyRead: c.read, mcptest.FaultySet: c.read} {
+		for _, tool := range faultyTools {
 			t.Run(c.name+"/"+tool, func(t *testing.T) {
 				t.Parallel()
 				f := mcptest.NewFaulty(t)
-				f.Next(c.fault, c.fault)
-				p := faulty(t, f)
-				if c.change != nil {
-					p = faulty(t, f, c.change)
-				}
-				r, err := ask(p, tool, value.Undef)
-				if n := f.Calls(); n != want || r.Attempts != want {
-					t.Errorf("the server was asked %d times, attempts %d; want %d: %v", n, r.Attempts, want, err)
-				}
-				if (err == nil) != (want == tried) {
-					t.Errorf("%+v, %v", r, err)
-				}
-				if err != nil {
-					for _, want := range c.want {
-						if !strings.Contains(err.Error(), want) {
-							t.Errorf("error %q does not say %q", err, want)
-						}
-					}
-				}
-				f.Always(mcptest.Good)
-				f.Next(mcptest.Good)
-				for range 2 { // what is left of the faults, and then a good answer
-					if r, err = ask(p, tool, value.Undef); err == nil {
-						break
-					}
-				}
-				if err != nil {
-					t.Errorf("the next call: %v", err)
-				}
+				c.test(t, f, faulty(t, f, c.changes()...), tool)
 			})
 		}
+	}
+	t.Run("hang", func(t *testing.T) { // once in real time
+		t.Parallel()
+		f := mcptest.NewFaulty(t)
+		f.Next(mcptest.Hang)
+		if _, err := ask(faulty(t, f, short), mcptest.FaultyWrite, value.Undef); err == nil || !strings.Contains(err.Error(), "timed out") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestEachFaultThatTakesTime(t *testing.T) {
+	t.Parallel()
+	for _, c := range []faultCase{
+		{"hang", mcptest.Hang, short, once, tried, []string{"timed out: no answer and no progress for 5s", "mcpServers.fake.timeoutMs"}},
+		{"drip that takes too long", mcptest.Drip(100 * time.Millisecond), short, once, tried, []string{"timed out"}},
+	} {
+		for _, tool := range faultyTools {
+			t.Run(c.name+"/"+tool, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					f := mcptest.NewFaultyHandler(t)
+					c.test(t, f, virtualWeb(t, config.HTTP, f, append([]func(*config.Upstream){thrice}, c.changes()...)...), tool)
+				})
+			})
+		}
+	}
+}
+
+var faultyTools = []string{mcptest.FaultyWrite, mcptest.FaultyRead, mcptest.FaultySet}
+
+// faultCase is a fault and what it leads to.
+type faultCase struct {
+	name        string
+	fault       mcptest.Fault
+	change      func(*config.Upstream)
+	write, read int      // attempts of a call
+	want        []string // in the error
+}
+
+// Attempts of a call.
+const once, tried = 1, 3
+
+func (c *faultCase) changes() []func(*config.Upstream) {
+	if c.change == nil {
+		return nil
+	}
+	return []func(*config.Upstream){c.change}
+}
+
+// test calls the tool of f, whose pool is p.
+func (c *faultCase) test(t *testing.T, f *mcptest.Faulty, p *Pool, tool string) {
+	want := c.read
+	if tool == mcptest.FaultyWrite {
+		want = c.write
+	}
+	f.Next(c.fault, c.fault)
+	r, err := ask(p, tool, value.Undef)
+	if n := f.Calls(); n != want || r.Attempts != want {
+		t.Errorf("the server was asked %d times, attempts %d; want %d: %v", n, r.Attempts, want, err)
+	}
+	if (err == nil) != (want == tried) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err != nil {
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("error %q does not say %q", err, want)
+			}
+		}
+	}
+	f.Always(mcptest.Good)
+	f.Next(mcptest.Good)
+	for range 2 { // what is left of the faults, and then a good answer
+		if r, err = ask(p, tool, value.Undef); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Errorf("the next call: %v", err)
 	}
 }
 
@@ -172,6 +220,7 @@ func TestServerThatRefusesConnections(t *testing.T) {
 // A request so long that it cannot have been sent before the connection was
 // reset: the server has not got it, so any tool may be tried again.
 func TestConnectionResetBeforeTheRequestWasSent(t *testing.T) {
+	t.Parallel()
 	f := mcptest.NewFaulty(t)
 	p := faulty(t, f)
 	if _, err := ask(p, mcptest.FaultyWrite, value.Undef); err != nil {
@@ -204,6 +253,7 @@ func TestConnectionResetWhileTheRequestWasSent(t *testing.T) {
 }
 
 func TestRetryAfterOfARealAnswerIsObeyed(t *testing.T) {
+	t.Parallel()
 	f := mcptest.NewFaulty(t)
 	f.Next(mcptest.Status(429, "Retry-After", "1"), mcptest.Status(503, "Retry-After", time.Now().Add(2*time.Second).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")))
 	p := faulty(t, f)

@@ -36,6 +36,7 @@ func TestLogMessagesAfterTheAnswerReachTheCaller(t *testing.T) {
 
 // The first message of a session is not said before we listen.
 func TestLogMessagesOfTheFirstCall(t *testing.T) {
+	t.Parallel()
 	for range 20 {
 		heard := &heard{}
 		p := start(t, Options{}, web(t, config.HTTP, &mcptest.Web{Events: true}))

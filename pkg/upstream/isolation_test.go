@@ -88,6 +88,7 @@ func (byCaller) Token(ctx context.Context, _ string, _ bool) (Token, error) {
 }
 
 func TestNoCallerSeesWhatAnothersCredentialFetched(t *testing.T) {
+	t.Parallel()
 	const callers, calls = 40, 15
 	layered := func(u *config.Upstream) {
 		u.Cache = &config.Cache{TTL: time.Minute, MaxEntries: 1000, Tools: []string{"mine"}}

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"testing"
 	"time"
@@ -16,6 +17,9 @@ func TestMain(m *testing.M) {
 	if scenario := os.Getenv(scenarioVariable); scenario != "" {
 		os.Exit(conformanceClient(scenario, os.Args[len(os.Args)-1]))
 	}
+	// Most of these tests wait for processes and connections, so more of them
+	// than there are processors can run at once.
+	_ = flag.Set("test.parallel", "8")
 	mcptest.Main(m)
 }
 

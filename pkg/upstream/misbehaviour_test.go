@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
@@ -17,28 +18,15 @@ import (
 
 // Whatever a tool does, the call's error says so and the next call works.
 func TestNextCallWorksAfterMisbehaviour(t *testing.T) {
-	for _, c := range []struct {
-		name, tool, args string
-		change           func(*config.Upstream)
-		want             []string // in the error; none: the call succeeds
-		dead             bool     // the process has to be started again
-	}{
+	t.Parallel()
+	for _, c := range []misbehaviour{
 		{name: "exit mid-call", tool: "exit", args: `{"code":7,"text":"out of memory"}`, dead: true,
 			want: []string{`server "fake", tool "exit"`, "it exited (code 7) before it had answered", "mcpServers.fake.retry tries again", "retryUnsafe: true", "\n  | out of memory"}},
 		{name: "silent exit", tool: "exit", args: `{"code":0}`, dead: true, want: []string{"it exited (code 0) before it had answered"}},
 		{name: "torn answer", tool: "torn", args: `{"code":1}`, dead: true,
 			want: []string{"exited (code 1)", "it wrote something that is not JSON-RPC", "ends in its middle"}},
-		{name: "garbage instead of an answer", tool: "garbage", args: `{"text":"Traceback: boom"}`, change: short,
-			want: []string{"timed out: no answer and no progress for 5s", `it wrote something that is not JSON-RPC: "Traceback: boom"`, "mcpServers.fake.timeoutMs"}},
-		{name: "JSON that is not JSON-RPC", tool: "garbage", args: `{"text":"{\"level\":\"info\"}"}`, change: short,
-			want: []string{"timed out", `not JSON-RPC: "{\"level\":\"info\"}"`}},
 		{name: "broken answer", tool: "half", args: `{}`, want: []string{"it wrote something that is not JSON-RPC", `"type\":\"te`}},
 		{name: "broken result", tool: "reply", args: `{"result":[1,2]}`, want: []string{"a result that is not an object: \"[1,2]\""}},
-		{name: "no answer", tool: "hang", args: `{}`, change: short, want: []string{"timed out: no answer and no progress for 5s"}},
-		{name: "wrong id", tool: "wrongid", args: `{}`, change: short, want: []string{"timed out", `an id that no request waits for: "\"nobody\""`}},
-		{name: "too slow in spite of progress", tool: "progress", args: `{"count":1000,"ms":20}`,
-			change: func(u *config.Upstream) { u.MaxCallTime = 4 * time.Second },
-			want:   []string{"it took longer than 4s to answer", "mcpServers.fake.maxCallTimeMs"}},
 		{name: "answer over the limit", tool: "huge", args: `{"bytes":2000000}`, change: small,
 			want: []string{"the answer is longer than 1048576 bytes", "mcpServers.fake.maxMessageBytes"}},
 		{name: "answer over the limit with the id at its end", tool: "hugelate", args: `{"bytes":2000000}`, change: small,
@@ -55,23 +43,61 @@ func TestNextCallWorksAfterMisbehaviour(t *testing.T) {
 			if c.change != nil {
 				c.change(u)
 			}
-			p := start(t, Options{}, u)
-			before := mustCall(t, p, "process", `{}`).Get("structuredContent").Get("pid").Float()
-			if c.want == nil {
-				mustCall(t, p, c.tool, c.args)
-			} else {
-				e := mustFail(t, p, c.tool, c.args)
-				for _, want := range c.want {
-					if !strings.Contains(e.Error(), want) {
-						t.Errorf("error %q does not say %q", e, want)
-					}
-				}
-			}
-			after := mustCall(t, p, "process", `{}`).Get("structuredContent").Get("pid").Float()
-			if (before != after) != c.dead {
-				t.Errorf("process %v, then %v; want a new one: %v", before, after, c.dead)
-			}
+			c.test(t, start(t, Options{}, u))
 		})
+	}
+	t.Run("no answer", func(t *testing.T) { // once in real time
+		t.Parallel()
+		misbehaviour{tool: "hang", args: `{}`, want: []string{"timed out"}}.test(t, start(t, Options{}, child(mcptest.Script{}, short)))
+	})
+}
+
+func TestNextCallWorksAfterATimeout(t *testing.T) {
+	t.Parallel()
+	for _, c := range []misbehaviour{
+		{name: "garbage instead of an answer", tool: "garbage", args: `{"text":"Traceback: boom"}`, change: short,
+			want: []string{"timed out: no answer and no progress for 5s", `it wrote something that is not JSON-RPC: "Traceback: boom"`, "mcpServers.fake.timeoutMs"}},
+		{name: "JSON that is not JSON-RPC", tool: "garbage", args: `{"text":"{\"level\":\"info\"}"}`, change: short,
+			want: []string{"timed out", `not JSON-RPC: "{\"level\":\"info\"}"`}},
+		{name: "no answer", tool: "hang", args: `{}`, change: short, want: []string{"timed out: no answer and no progress for 5s"}},
+		{name: "wrong id", tool: "wrongid", args: `{}`, change: short, want: []string{"timed out", `an id that no request waits for: "\"nobody\""`}},
+		{name: "too slow in spite of progress", tool: "progress", args: `{"count":1000,"ms":20}`,
+			change: func(u *config.Upstream) { u.MaxCallTime = 4 * time.Second },
+			want:   []string{"it took longer than 4s to answer", "mcpServers.fake.maxCallTimeMs"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { c.test(t, virtualPipe(t, mcptest.Script{}, c.change)) })
+		})
+	}
+}
+
+// misbehaviour is a call of a tool that does something wrong.
+type misbehaviour struct {
+	name, tool, args string
+	change           func(*config.Upstream)
+	want             []string // in the error; none: the call succeeds
+	dead             bool     // the process has to be started again
+}
+
+func (c misbehaviour) test(t *testing.T, p *Pool) {
+	process := func() float64 { return mustCall(t, p, "process", `{}`).Get("structuredContent").Get("pid").Float() }
+	before := process()
+	if c.want == nil {
+		mustCall(t, p, c.tool, c.args)
+	} else {
+		e := mustFail(t, p, c.tool, c.args)
+		for _, want := range c.want {
+			if !strings.Contains(e.Error(), want) {
+				t.Errorf("error %q does not say %q", e, want)
+			}
+		}
+	}
+	if after := process(); (before != after) != c.dead {
+		t.Errorf("process %v, then %v; want a new one: %v", before, after, c.dead)
+	}
+	if opened := p.servers["fake"].opened.Load(); (opened > 1) != c.dead {
+		t.Errorf("%d sessions were opened; want another one: %v", opened, c.dead)
 	}
 }
 
@@ -79,7 +105,7 @@ func short(u *config.Upstream) { u.Timeout = 5 * time.Second }
 func small(u *config.Upstream) { u.MaxMessageBytes = 1 << 20 }
 
 func TestServerThatDoesNotStartSaysWhy(t *testing.T) {
-	quick := func(u *config.Upstream) { u.ConnectTimeout = 5 * time.Second }
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		entry *config.Upstream
@@ -89,10 +115,6 @@ func TestServerThatDoesNotStartSaysWhy(t *testing.T) {
 	}{
 		{"exits", child(mcptest.Script{Start: mcptest.StartExit}), "handshake",
 			[]string{"it exited (code 3) before the handshake was complete", "mcpServers.fake.command", "exiting at start as told"}, nil},
-		{"garbage", child(mcptest.Script{Start: mcptest.StartGarbage}, quick), "handshake",
-			[]string{"did not complete the handshake within 5s", `it wrote something that is not JSON-RPC: "Welcome to the fake server!"`}, context.DeadlineExceeded},
-		{"mute", child(mcptest.Script{Start: mcptest.StartMute}, quick), "handshake",
-			[]string{"did not complete the handshake within 5s", "mcpServers.fake.connectTimeoutMs"}, context.DeadlineExceeded},
 		{"refuses", child(mcptest.Script{Start: mcptest.StartRefuse}), "handshake", []string{"the handshake failed", "refusing the handshake as told"}, nil},
 		{"unknown revision", child(mcptest.Script{Protocol: "1999-01-01"}), "handshake",
 			[]string{`it speaks revision "1999-01-01" of MCP`, "2024-11-05", "2025-11-25"}, nil},
@@ -130,6 +152,33 @@ func TestServerThatDoesNotStartSaysWhy(t *testing.T) {
 	}
 }
 
+func TestServerThatNeverAnswersTheHandshakeSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		start mcptest.Start
+		want  string
+	}{
+		"garbage": {mcptest.StartGarbage, `it wrote something that is not JSON-RPC: "Welcome to the fake server!"`},
+		"mute":    {mcptest.StartMute, "mcpServers.fake.connectTimeoutMs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := virtualPipe(t, mcptest.Script{Start: c.start}, func(u *config.Upstream) { u.ConnectTimeout = 5 * time.Second })
+				e := mustFail(t, p, "echo", `{}`)
+				if e.Op != "handshake" || e.Tool != "echo" || !errors.Is(e, context.DeadlineExceeded) {
+					t.Errorf("op %q, tool %q, %v", e.Op, e.Tool, e.Err)
+				}
+				for _, want := range []string{"did not complete the handshake within 5s", c.want} {
+					if !strings.Contains(e.Error(), want) {
+						t.Errorf("error %q does not say %q", e, want)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestBannerOnStdoutIsOnlyWarnedOf(t *testing.T) {
 	var log logged
 	p := start(t, Options{Log: log.logger()}, child(mcptest.Script{Start: mcptest.StartBanner}))
@@ -140,17 +189,33 @@ func TestBannerOnStdoutIsOnlyWarnedOf(t *testing.T) {
 }
 
 func TestServerThatStopsReadingHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	p := start(t, Options{}, child(mcptest.Script{Start: mcptest.StartDeaf}, short))
-	long := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
-	for range 3 {
-		e := mustFail(t, p, "echo", long)
-		if !errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "timed out") {
-			t.Fatal(e)
-		}
+	e := mustFail(t, p, "echo", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
+	if !errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "timed out") {
+		t.Fatal(e)
 	}
 }
 
+func TestEachCallToAServerThatStopsReadingTimesOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := virtualPipe(t, mcptest.Script{Start: mcptest.StartDeaf}, short)
+		for range 3 {
+			began := time.Now()
+			e := mustFail(t, p, "echo", `{}`)
+			if !errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "timed out") {
+				t.Fatal(e)
+			}
+			if took := time.Since(began); took != 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		}
+	})
+}
+
 func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
+	t.Parallel()
 	p := start(t, Options{}, child(mcptest.Script{}))
 	mustCall(t, p, "echo", `{}`)
 	failed := make(chan *Error, 20)
@@ -177,6 +242,7 @@ func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
 }
 
 func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
+	t.Parallel()
 	s := &holder{server: &server{entry: &config.Upstream{}}}
 	var delays []time.Duration
 	for range 9 {

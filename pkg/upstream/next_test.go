@@ -38,6 +38,7 @@ func namedChild(name string, change ...func(*config.Upstream)) *config.Upstream 
 }
 
 func TestTheNextPoolTakesOverWhatHasNotChanged(t *testing.T) {
+	t.Parallel()
 	forward := func(line int) []config.Forward {
 		return []config.Forward{{From: "X-A", To: "X-A", Pos: diag.Pos{Line: line}}}
 	}
@@ -106,6 +107,7 @@ func TestTheNextPoolTakesOverWhatHasNotChanged(t *testing.T) {
 
 // Pools follow each other while calls go on: each call succeeds, by one process.
 func TestPoolsFollowEachOtherUnderLoad(t *testing.T) {
+	t.Parallel()
 	entries := []*config.Upstream{child(mcptest.Script{})}
 	p := New(entries, Options{})
 	first := processOf(t, p, "fake")

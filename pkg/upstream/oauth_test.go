@@ -74,6 +74,7 @@ func worker(flow string) *config.Auth {
 }
 
 func TestClientCredentialsAreFoundByDiscovery(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
@@ -85,6 +86,7 @@ func TestClientCredentialsAreFoundByDiscovery(t *testing.T) {
 }
 
 func TestTheAuthorizationServerCanBeConfigured(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	for name, change := range map[string]func(*config.Auth){
@@ -100,6 +102,7 @@ func TestTheAuthorizationServerCanBeConfigured(t *testing.T) {
 }
 
 func TestTokensAreForTheConfiguredResource(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	for name, resource := range map[string]string{"another": "https://elsewhere.example/mcp", "none": ""} {
@@ -112,6 +115,7 @@ func TestTokensAreForTheConfiguredResource(t *testing.T) {
 }
 
 func TestARefusedTokenIsRenewedOnce(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
@@ -135,6 +139,7 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 }
 
 func TestATokenThatIsAlwaysRefusedIsNoLoop(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	auth := worker(config.FlowClientCredentials)
@@ -150,6 +155,7 @@ func TestATokenThatIsAlwaysRefusedIsNoLoop(t *testing.T) {
 }
 
 func TestTokensAreRenewedBeforeTheyExpire(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-access", "3s")
 	server := mcptest.StartProtected(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
@@ -166,6 +172,7 @@ func TestTokensAreRenewedBeforeTheyExpire(t *testing.T) {
 }
 
 func TestAWrongClientSecretIsNamedAndNotShown(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	auth := worker(config.FlowClientCredentials)
@@ -185,6 +192,7 @@ func loginAs(t testing.TB, user string) Options {
 }
 
 func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	entry := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode})
@@ -234,6 +242,7 @@ func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 }
 
 func TestLoginWithAConfiguredClient(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-register=false")
 	server := mcptest.StartProtected(t, as)
 	auth := &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode, ClientID: "desktop"}
@@ -243,6 +252,7 @@ func TestLoginWithAConfiguredClient(t *testing.T) {
 }
 
 func TestLoginWithoutAClientSaysWhatToRegister(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-register=false")
 	server := mcptest.StartProtected(t, as)
 	auth := &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode}
@@ -254,6 +264,7 @@ func TestLoginWithoutAClientSaysWhatToRegister(t *testing.T) {
 }
 
 func TestLoginIgnoresWhoeverElseCallsThePort(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	o := loginAs(t, "alice")
@@ -277,6 +288,7 @@ func TestLoginIgnoresWhoeverElseCallsThePort(t *testing.T) {
 }
 
 func TestLoginDistrustsAnotherIssuer(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	o := loginAs(t, "alice")
@@ -294,6 +306,7 @@ func TestLoginDistrustsAnotherIssuer(t *testing.T) {
 }
 
 func TestAConfiguredRefreshTokenIsKeptUpToDate(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	o := loginAs(t, "carol")
@@ -327,6 +340,7 @@ func TestAConfiguredRefreshTokenIsKeptUpToDate(t *testing.T) {
 }
 
 func TestProgramsShareTheirTokens(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	o := loginAs(t, "alice")

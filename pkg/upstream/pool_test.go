@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
@@ -19,6 +20,7 @@ import (
 
 // 64 overlapping calls on one connection, mixed tools, each gets its own answer.
 func TestOverlappingCallsGetTheirOwnAnswers(t *testing.T) {
+	t.Parallel()
 	p := start(t, Options{}, child(mcptest.Script{}))
 	var wait sync.WaitGroup
 	for caller := range 64 {
@@ -126,6 +128,7 @@ func TestArgumentsAreAlwaysAnObject(t *testing.T) {
 }
 
 func TestFiveMegabytesTravel(t *testing.T) {
+	t.Parallel()
 	p := start(t, Options{}, child(mcptest.Script{}))
 	long := strings.Repeat(strings.Repeat("0123456789", 100)+"ä\n\"\\", 5<<20/1000)
 	args := value.FromEntries([]value.Entry{{Key: "long", Value: value.FromString(long)}})
@@ -136,6 +139,7 @@ func TestFiveMegabytesTravel(t *testing.T) {
 }
 
 func TestEveryRevisionWithAHandshakeIsSpoken(t *testing.T) {
+	t.Parallel()
 	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
 		p := start(t, Options{}, child(mcptest.Script{Protocol: revision}))
 		mustCall(t, p, "echo", `{}`)
@@ -144,8 +148,9 @@ func TestEveryRevisionWithAHandshakeIsSpoken(t *testing.T) {
 
 func TestProgressIsASignOfLife(t *testing.T) {
 	t.Parallel()
-	p := start(t, Options{}, child(mcptest.Script{}, func(u *config.Upstream) { u.Timeout = 5 * time.Second }))
-	mustCall(t, p, "progress", `{"count":60,"ms":100}`)
+	synctest.Test(t, func(t *testing.T) {
+		mustCall(t, virtualPipe(t, mcptest.Script{}, short), "progress", `{"count":60,"ms":4900}`)
+	})
 }
 
 // cancelHanging cancels a call at which the server works.
@@ -196,6 +201,7 @@ func TestCancelledCallDoesNotEndTheStartThatOthersAwait(t *testing.T) {
 }
 
 func TestMaxConcurrencyLetsFurtherCallsWait(t *testing.T) {
+	t.Parallel()
 	var now, most atomic.Int32
 	script := mcptest.Script{Tools: []mcptest.Tool{{Name: "count", Func: func(json.RawMessage) (json.RawMessage, error) {
 		n := now.Add(1)
@@ -237,6 +243,7 @@ func TestServersRequestsAreAnswered(t *testing.T) {
 }
 
 func TestFloodOfLogMessagesDoesNotHoldUpTheAnswer(t *testing.T) {
+	t.Parallel()
 	var log logged
 	p := start(t, Options{Log: log.logger()}, child(mcptest.Script{}))
 	mustCall(t, p, "log", `{"count":5000,"text":"busy"}`)
@@ -318,6 +325,7 @@ func TestClosedPoolRefusesCalls(t *testing.T) {
 }
 
 func TestSecretsAppearInNoErrorAndNoLog(t *testing.T) {
+	t.Parallel()
 	const secret, second = `s3cr3t/"token"`, "line one of a key\nline two of a key"
 	var log logged
 	p := start(t, Options{Log: log.logger()}, child(mcptest.Script{}, short, func(u *config.Upstream) {

@@ -28,6 +28,7 @@ func gone(t *testing.T, pid int) {
 }
 
 func TestCloseEndsTheServerAndWhatItStarted(t *testing.T) {
+	t.Parallel()
 	unixOnly(t)
 	for _, c := range []struct {
 		name  string
@@ -100,6 +101,7 @@ func TestServerDoesNotOutliveAProgramThatIsKilled(t *testing.T) {
 
 // A child must not be taken for an orphan when the thread that started it ends.
 func TestServerOutlivesTheThreadThatCalledItFirst(t *testing.T) {
+	t.Parallel()
 	p := start(t, Options{}, child(mcptest.Script{}))
 	first := make(chan int)
 	go func() {

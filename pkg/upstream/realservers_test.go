@@ -29,6 +29,7 @@ func realServer(t *testing.T, program string, change func(*config.Upstream), arg
 }
 
 func TestRealFilesystemServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i := range 40 {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.txt", i)), []byte(strings.Repeat("ä", i)), 0o644); err != nil {
@@ -77,6 +78,7 @@ func TestRealEverythingServer(t *testing.T) {
 }
 
 func TestRealMemoryServer(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "memory.jsonl")
 	change := func(u *config.Upstream) { u.Env = []config.EnvVar{{Name: "MEMORY_FILE_PATH", Value: file}} }
 	p := realServer(t, "mcp-server-memory", change)

@@ -121,6 +121,7 @@ func everything(t *testing.T, u *config.Upstream, revision string) {
 }
 
 func TestRealServersOverEveryTransport(t *testing.T) {
+	t.Parallel()
 	t.Run("everything over HTTP", func(t *testing.T) {
 		port := serveReal(t, "mcp-server-everything", nil, "streamableHttp")
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
@@ -149,6 +150,7 @@ func TestRealServersOverEveryTransport(t *testing.T) {
 
 // The server of the official Go SDK is one that nobody here has written.
 func TestServerOfTheOfficialGoSDK(t *testing.T) {
+	t.Parallel()
 	type args struct {
 		Name string `json:"name"`
 	}

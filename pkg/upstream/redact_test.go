@@ -23,6 +23,7 @@ import (
 // every level, errors with all that is in them, results that are errors, what
 // a pool tells of itself, and identities.
 func TestNoCredentialIsEverWritten(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	tokens := tokensFor(t, server, "alice", "bob", "carol")

@@ -32,6 +32,7 @@ func refuseAs(status, code int, message string) func(http.ResponseWriter, json.R
 // However a server says that it has forgotten the session, one session is
 // opened for all calls that wait, on the HTTP client that is there.
 func TestForgottenSessionIsOpenedOnceForAllCalls(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		refuse func(http.ResponseWriter, json.RawMessage)
@@ -218,6 +219,7 @@ func TestProgramsBringTheirOwnSessionStore(t *testing.T) {
 }
 
 func TestFileOfSessionsIsSharedByServersAndBounded(t *testing.T) {
+	t.Parallel()
 	f := fileStore{filepath.Join(t.TempDir(), "s.json")}
 	ctx := context.Background()
 	all := savedFile{}
@@ -278,6 +280,7 @@ func TestSessionsOfCallersThatAreGoneAreEnded(t *testing.T) {
 }
 
 func TestIdleSessionsOfManyCallersAreEnded(t *testing.T) {
+	t.Parallel()
 	w := &mcptest.Web{}
 	p := start(t, Options{}, web(t, config.HTTP, w, func(u *config.Upstream) {
 		u.ForwardHeaders = []config.Forward{{From: "X-User", To: "X-User"}}

@@ -47,6 +47,7 @@ func (o *observed) count() int {
 }
 
 func TestSessionsAreToldAsTheyOpenAndEnd(t *testing.T) {
+	t.Parallel()
 	const opened = "+fake 2025-11-25"
 	check := func(t *testing.T, u *config.Upstream, calls []string, between func(), want ...string) {
 		t.Helper()
