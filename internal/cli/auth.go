@@ -67,7 +67,11 @@ func (a *app) withPool(o authOptions, f func(context.Context, *upstream.Pool) er
 	defer closeEngine(engine, &err)
 	ctx, stop := untilSignal()
 	defer stop()
-	return f(ctx, engine.Upstreams())
+	err = f(ctx, engine.Upstreams())
+	if stopped := interrupted(ctx); err != nil && stopped != nil {
+		return stopped
+	}
+	return err
 }
 
 func (a *app) loginCommand() *cobra.Command {

@@ -1,5 +1,5 @@
 // Package cli is the command line of mcpgraph. Every command takes its streams
-// and its environment, and ends with one of four exit codes.
+// and its environment, and ends with one of a few exit codes.
 package cli
 
 import (
@@ -19,7 +19,11 @@ const (
 	exitClean    = 0 // done, nothing wrong
 	exitProblems = 1 // problems in the file, or a call or an expression that failed
 	exitUsage    = 2 // the command line is wrong
-	exitFailed   = 3 // could not run: a file, a stream or the system failed
+	exitFailed   = 3 // could not run: a file, a stream or the system failed, or a signal ended the command
+
+	// exitSignal plus its number is the code of a process that a second signal
+	// ended, as shells have it.
+	exitSignal = 128
 )
 
 // Main runs one command line, without the program's name, and returns its exit

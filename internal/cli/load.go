@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -87,36 +83,3 @@ func (a *app) report(ds []diag.Diagnostic, sources diag.Sources) {
 	color, _ := a.color("auto", a.stderr)
 	_ = diag.WriteText(a.stderr, ds, sources, diag.TextOptions{Color: color})
 }
-
-// untilSignal returns a context that ends, with a cause that names it, at the
-// first signal that asks the program to stop.
-func untilSignal() (context.Context, func()) {
-	return until(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-}
-
-// until is untilSignal for these signals. Broken pipes become errors of the
-// write, so that servers are ended before the program is.
-func until(signals ...os.Signal) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	stop := make(chan os.Signal, 1)
-	broken := make(chan os.Signal, 1)
-	signal.Notify(stop, signals...)
-	signal.Notify(broken, syscall.SIGPIPE)
-	go func() {
-		select {
-		case s := <-stop:
-			cancel(&signalError{s})
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(stop)
-		signal.Stop(broken)
-		cancel(nil)
-	}
-}
-
-// signalError is the cause with which a command ends that was told to.
-type signalError struct{ signal os.Signal }
-
-func (e *signalError) Error() string { return fmt.Sprintf("stopped by a signal (%v)", e.signal) }

@@ -48,6 +48,9 @@ code is 1 where a server fails.`,
 			}
 			defer closeEngine(engine, &err)
 			found := engine.Status(ctx)
+			if err := interrupted(ctx); err != nil {
+				return err
+			}
 			write := writeStatus
 			if asJSON {
 				write = writeStatusJSON

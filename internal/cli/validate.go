@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -70,8 +69,8 @@ be read.`,
 			if err != nil {
 				return err
 			}
-			if err := context.Cause(ctx); err != nil {
-				return failed(err)
+			if err := interrupted(ctx); err != nil {
+				return err
 			}
 			if err := write(a.stdout, found); err != nil {
 				return failed(err)

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// untilSignal returns a context that ends, with a cause that names it, at the
+// first signal that asks the program to stop. The second one ends the process.
+func untilSignal() (context.Context, func()) {
+	return until(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// until is untilSignal for these signals. Broken pipes become errors of the
+// write, so that servers are ended before the program is.
+//
+// The returned function ends the context only. Signals are caught until the
+// process ends: the first one that comes while a command ends its servers must
+// not leave them behind.
+func until(signals ...os.Signal) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	stop := make(chan os.Signal, 2)
+	signal.Notify(stop, signals...)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	go func() {
+		cancel(&signalError{<-stop})
+		os.Exit(killedBy(<-stop))
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// killedBy returns the exit code of a process that this signal ended.
+func killedBy(s os.Signal) int {
+	if number, ok := s.(syscall.Signal); ok {
+		return exitSignal + int(number)
+	}
+	return exitFailed
+}
+
+// interrupted returns the error of a command that a signal ended, nil where
+// none has.
+func interrupted(ctx context.Context) error {
+	var signalled *signalError
+	if errors.As(context.Cause(ctx), &signalled) {
+		return failed(signalled)
+	}
+	return nil
+}
+
+// signalError is the cause with which a command ends that was told to.
+type signalError struct{ signal os.Signal }
+
+func (e *signalError) Error() string { return fmt.Sprintf("stopped by a signal (%v)", e.signal) }
