@@ -8,19 +8,27 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
+// received returns the context of a request with what the client sent along, for
+// the servers whose entries name it.
+func received(ctx context.Context) context.Context {
+	r := server.RequestOf(ctx)
+	if r == nil || r.Transport != server.TCP && r.Meta.IsUndefined() {
+		return ctx
+	}
+	c := upstream.CredentialsOf(ctx)
+	c.Meta = r.Meta
+	if r.Transport == server.TCP {
+		c.Caller, c.Headers = r.Caller, r.Header
+	}
+	return upstream.WithCredentials(ctx, c)
+}
+
 // inbound gives the context of a call that came from an MCP client: with what
-// the client sent along, for the servers whose entries name it, and with a way
-// back for what they say before there is a result.
+// the client sent along, and with a way back for what servers say before there is
+// a result.
 func inbound(ctx context.Context) context.Context {
 	reporter := server.ReporterOf(ctx)
-	if r := server.RequestOf(ctx); r != nil && (r.Transport == server.TCP || !r.Meta.IsUndefined()) {
-		c := upstream.CredentialsOf(ctx)
-		c.Meta = r.Meta
-		if r.Transport == server.TCP {
-			c.Caller, c.Headers = r.Caller, r.Header
-		}
-		ctx = upstream.WithCredentials(ctx, c)
-	}
+	ctx = received(ctx)
 	if !reporter.WantsProgress() && reporter.LogLevel() == "" {
 		return ctx
 	}

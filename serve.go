@@ -143,7 +143,7 @@ func (p *program) published(http *server.HTTPOptions) (server.Options, error) {
 	}
 	if p.recorder != nil {
 		opts.Observe = func(ctx context.Context, r *server.Request) (context.Context, func(server.Outcome)) {
-			return p.recorder.Observe(p.noting(ctx), r)
+			return p.recorder.Observe(p.noting(received(ctx)), r)
 		}
 	}
 	return opts, err

@@ -218,3 +218,115 @@ func TestSecretsThatServersTellAreInNoRunAndNoError(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsThatCallersForwardAreNotShownWhereverTheyStand sends them as
+// arguments, too, of tools that call no server, or call one late.
+func TestSecretsThatCallersForwardAreNotShownWhereverTheyStand(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(gossip))
+	t.Cleanup(s.Close)
+	path := filepath.Join(t.TempDir(), "tools.yaml")
+	file := fmt.Sprintf(`version: "1.0"
+server: {name: t, version: "1"}
+mcpServers:
+  caller: {url: %[1]s/mcp, headers: {X-Other: "${CLIENT_SECRET}"}, forwardHeaders: [{from: X-Token, to: X-Key}], forwardMeta: [{from: example.com/key, to: X-Key}]}
+tools:
+  - name: echo
+    description: Calls nobody
+    inputSchema: {type: object}
+    nodes:
+      - id: entry
+        type: entry
+        next: say
+      - id: say
+        type: switch
+        conditions: [{rule: {"!": [{log: {var: $}}]}, next: exit}]
+        next: copy
+      - {id: copy, type: transform, transform: {expr: $.entry}, next: exit}
+      - {id: exit, type: exit}
+  - name: fail
+    description: Calls nobody and fails
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: work}
+      - {id: work, type: transform, transform: {expr: "$error($string($))"}, next: exit}
+      - {id: exit, type: exit}
+  - name: late
+    description: Sends what it got
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: call}
+      - {id: call, type: mcp, server: caller, tool: heard, args: {all: {expr: $}}, next: exit}
+      - {id: exit, type: exit}
+`, s.URL)
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const args = `{"plain":"` + ofCaller + `","deep":[{"` + ofCaller + `":["x ` + ofCaller + ` y"]}],"text":"{\"token\":\"` + ofCaller + `\"}"}`
+	env := []string{"CLIENT_SECRET=" + ofClient, "OTEL_TRACES_EXPORTER=console", "OTEL_METRICS_EXPORTER=console", "OTEL_LOGS_EXPORTER=console"}
+	flags := []string{"--expose-runs", "--log-level", "debug", "--trace-content"}
+	tools := []string{"echo", "fail", "late"}
+	shown := func(t *testing.T, text string) {
+		t.Helper()
+		leaks(t, "stderr", text)
+		for _, want := range []string{"invoke_workflow echo", "mcpgraph.run.arguments", "gen_ai.tool.call.arguments", "[redacted]"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %s on stderr", want)
+			}
+		}
+	}
+	for name, sent := range map[string][]string{
+		"by a header": {"X-Token", ofCaller}, "after a scheme": {"X-Token", "Bearer " + ofCaller}, "in _meta": nil,
+	} {
+		t.Run("HTTP, "+name, func(t *testing.T) {
+			w := serveWeb(t, env, append([]string{path}, flags...)...)
+			in := w.session(sent...)
+			meta := `{}`
+			if sent == nil {
+				meta = `{"example.com/key":"` + ofCaller + `"}`
+			}
+			for _, tool := range tools {
+				_, _, body := w.ask(http.MethodPost, "/mcp", fmt.Sprintf(
+					`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":%s}}`, tool, args, meta), in...)
+				if tool == "echo" && !strings.Contains(body, ofCaller) {
+					t.Errorf("the caller's own result is %s", body)
+				}
+				if tool == "fail" {
+					leaks(t, "the error", body)
+				}
+			}
+			read := func(uri string) string {
+				_, _, body := w.ask(http.MethodPost, "/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q}}`, uri), in...)
+				return body
+			}
+			index := read("mcpgraph://runs")
+			runs := strings.Split(index, "mcpgraph://runs/")[1:]
+			if len(runs) != len(tools) {
+				t.Errorf("%d runs in %s", len(runs), index)
+			}
+			for _, part := range runs {
+				leaks(t, "a run", read("mcpgraph://runs/"+part[:strings.IndexAny(part, `\"`)]))
+			}
+			w.stop()
+			shown(t, w.said())
+		})
+	}
+	t.Run("run", func(t *testing.T) {
+		var all strings.Builder
+		for _, tool := range tools {
+			cmd := exec.Command(binary, "run", path, tool, "--trace=json", "--log-level", "debug", "--trace-content", "--header", "X-Token: "+ofCaller, "--args", args)
+			cmd.Env = append(os.Environ(), env...)
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			if err := cmd.Run(); (err != nil) != (tool == "fail") {
+				t.Errorf("%s: %v %s", tool, err, errs.String())
+			}
+			all.WriteString(errs.String())
+		}
+		leaks(t, "stderr", all.String())
+		for _, want := range []string{"invoke_workflow echo", "mcpgraph.run.arguments", "[redacted]"} {
+			if !strings.Contains(all.String(), want) {
+				t.Errorf("no %s on stderr", want)
+			}
+		}
+	})
+}

@@ -32,7 +32,7 @@ func (c *caller) CallTool(ctx context.Context, server, tool string, args value.V
 		attribute.String("gen_ai.operation.name", "execute_tool"),
 		attribute.String("gen_ai.tool.name", tool))
 	ctx, span := c.tracer.Start(ctx, callMethod+" "+tool, trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(slices.Concat(attrs, c.show(ctx, "gen_ai.tool.call.arguments", args))...))
+		trace.WithAttributes(slices.Clone(attrs)...))
 	defer span.End()       // also where the call panics
 	var sent upstream.Sent // the last of them
 	result, err := c.next.CallTool(upstream.WithSent(pass(ctx), func(s upstream.Sent) { sent = s }), server, tool, args)
@@ -56,6 +56,7 @@ func (c *caller) CallTool(ctx context.Context, server, tool string, args value.V
 			span.SetStatus(codes.Error, c.text(ctx, err.Error()))
 		}
 		span.SetAttributes(attribute.Int("mcpgraph.call.attempts", result.Attempts), attribute.Bool("mcpgraph.call.from_cache", result.FromCache))
+		span.SetAttributes(c.show(ctx, "gen_ai.tool.call.arguments", args)...)
 		span.SetAttributes(c.show(ctx, "gen_ai.tool.call.result", result.Reply)...)
 	}
 	observe(ctx, c.metrics.call, began, append(attrs, failure...))

@@ -58,7 +58,6 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 	attrs.text("jsonrpc.request.id", idText(q.ID))
 	attrs.text("server.address", q.Address)
 	attrs.port(q.Port)
-	attrs = append(attrs, r.show(ctx, "gen_ai.tool.call.arguments", q.Args)...)
 	ctx, span := r.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer),
 		trace.WithLinks(links...), trace.WithAttributes(attrs...))
 
@@ -77,6 +76,8 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 			if serverFault(o.Code) {
 				span.SetStatus(codes.Error, r.text(ctx, o.Message))
 			}
+			// Not before: a call may bring secrets to light that stand here too.
+			span.SetAttributes(r.show(ctx, "gen_ai.tool.call.arguments", q.Args)...)
 			span.SetAttributes(r.show(ctx, "gen_ai.tool.call.result", o.Result)...)
 		}
 		span.End()

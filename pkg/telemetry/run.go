@@ -21,12 +21,9 @@ func (r *Recorder) Hooks() executor.Hooks {
 
 func (r *Recorder) runStart(ctx context.Context, run *executor.Run) (context.Context, error) {
 	tool := run.Graph().Name
-	ctx, span := r.tracer.Start(ctx, "invoke_workflow "+tool, trace.WithAttributes(
+	ctx, _ = r.tracer.Start(ctx, "invoke_workflow "+tool, trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "invoke_workflow"),
 		attribute.String("gen_ai.workflow.name", tool)))
-	if span.IsRecording() {
-		span.SetAttributes(r.show(ctx, "mcpgraph.run.arguments", run.Args())...)
-	}
 	return ctx, nil
 }
 
@@ -34,6 +31,7 @@ func (r *Recorder) runDone(ctx context.Context, run *executor.Run, err error) {
 	span := trace.SpanFromContext(ctx)
 	if span.IsRecording() {
 		span.SetAttributes(attribute.Int("mcpgraph.run.executions", run.Len()))
+		span.SetAttributes(r.show(ctx, "mcpgraph.run.arguments", run.Args())...)
 		span.SetAttributes(r.show(ctx, "mcpgraph.run.result", run.Result())...)
 		if err != nil {
 			r.failed(ctx, span, err)

@@ -278,10 +278,11 @@ func (a *authority) subjectToken(c Credentials, g *grant) (string, error) {
 	return "", missing(a.subject)
 }
 
-// keep takes note of a secret that came with the call.
+// keep takes note of a secret that came with the call, and of what is secret in it
+// by itself.
 func (g *grant) keep(secret string) {
 	if !slices.Contains(g.secrets, secret) {
-		g.secrets = append(g.secrets, secret)
+		g.secrets = append(append(g.secrets, secret), credentialsIn(secret)...)
 	}
 }
 

@@ -338,7 +338,7 @@ func TestRedactorKnowsWhatItsOwnCallsCarried(t *testing.T) {
 		{bob, "[redacted] [redacted] token-of-ann [redacted]"},
 	} {
 		if c.ctx != context.Background() {
-			if got := p.Redactor(c.ctx)(text); got != "[redacted] [redacted] token-of-ann token-of-bob" {
+			if got := p.Redactor(c.ctx)(text); got != c.want {
 				t.Errorf("before a call: %s", got)
 			}
 			if _, err := p.CallTool(c.ctx, "fake", "echo", value.Undef); err != nil {
@@ -351,5 +351,30 @@ func TestRedactorKnowsWhatItsOwnCallsCarried(t *testing.T) {
 	}
 	if p.NoteSecrets(ann) != ann {
 		t.Error("what is noted already is noted again")
+	}
+}
+
+func TestRedactorKnowsWhatACallerSendsBeforeAnyCall(t *testing.T) {
+	entry := &config.Upstream{
+		Name: "s", Transport: config.HTTP, URL: "http://127.0.0.1:1/mcp",
+		ForwardHeaders: []config.Forward{{From: "X-Token", To: "X-Token"}, {From: "X-Basic", To: "X-Basic"}},
+		ForwardMeta:    []config.Forward{{From: "example.com/key", To: "X-Key"}},
+	}
+	exchanging := &config.Upstream{
+		Name: "e", Transport: config.HTTP, URL: "http://127.0.0.1:1/mcp",
+		Auth: &config.Auth{Type: config.AuthTokenExchange, From: "X-Subject", TokenURL: "http://127.0.0.1:1/token"},
+	}
+	p := start(t, Options{}, entry, exchanging)
+	meta, err := value.Parse(`{"example.com/key":"of-meta","other":"of-nobody"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := p.NoteSecrets(WithCredentials(context.Background(), Credentials{Meta: meta, Headers: http.Header{
+		"X-Token": {"Bearer of-header"}, "X-Basic": {"Basic YW5uOm9mLWJhc2lj"}, "X-Subject": {"Bearer of-subject"}, "X-Other": {"of-other"},
+	}}))
+	const text = `of-header "of-meta" of-basic YW5uOm9mLWJhc2lj of-subject of-other of-nobody Bearer of-header`
+	const want = `[redacted] "[redacted]" [redacted] [redacted] [redacted] of-other of-nobody [redacted]`
+	if got := p.Redactor(ctx)(text); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }

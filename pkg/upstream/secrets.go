@@ -1,6 +1,11 @@
 package upstream
 
-import "context"
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"unicode"
+)
 
 // Redactor returns a function that takes these secrets out of a text: as they
 // are, as they stand in JSON and in URLs, and line by line. Secrets of fewer
@@ -16,14 +21,52 @@ func Redactor(secrets []string) func(string) string {
 
 type noteKey struct{}
 
-// NoteSecrets returns a context whose calls note the credentials of their caller
-// that they carry, for [Pool.Redactor]. It is ctx itself where there is nothing to
-// note, or where that is done already.
+// NoteSecrets returns a context for [Pool.Redactor] that knows the secrets of a
+// caller: those of [CredentialsOf](ctx) that entries may forward, at once, and the
+// tokens that its calls get for the caller, as they get them. It returns ctx itself
+// if there is nothing to note, or if that is done already.
 func (p *Pool) NoteSecrets(ctx context.Context) context.Context {
 	if !p.personal || noteOf(ctx) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, noteKey{}, &redactor{above: []*redactor{p.redact}})
+	return context.WithValue(ctx, noteKey{}, &redactor{above: []*redactor{p.redact}, fixed: p.forwardable(CredentialsOf(ctx))})
+}
+
+// forwardable returns the values in c that a call of some server would carry. They
+// may stand in arguments and in results before any server is called, or without one.
+func (p *Pool) forwardable(c Credentials) []string {
+	var g grant
+	for _, name := range p.names {
+		a := p.servers[name].authority
+		for _, rules := range [][]rule{a.rules, a.subject} {
+			for _, r := range rules {
+				if v := r.take(c); v != "" && len(v) <= maxForwarded {
+					g.keep(v)
+				}
+			}
+		}
+	}
+	return g.secrets
+}
+
+// credentialsIn returns what is secret by itself in the value of a header that
+// begins with an authentication scheme (RFC 9110, 11.4): what follows the scheme,
+// and of Basic the password.
+func credentialsIn(v string) []string {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(v), " ")
+	rest = strings.TrimSpace(rest)
+	isNoLetter := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) }
+	if !ok || rest == "" || strings.ContainsAny(rest, " \t") || strings.ContainsFunc(scheme, isNoLetter) {
+		return nil
+	}
+	if strings.EqualFold(scheme, "Basic") {
+		if text, err := base64.StdEncoding.DecodeString(rest); err == nil {
+			if _, password, ok := strings.Cut(string(text), ":"); ok {
+				return []string{rest, password}
+			}
+		}
+	}
+	return []string{rest}
 }
 
 func noteOf(ctx context.Context) *redactor {
@@ -33,8 +76,8 @@ func noteOf(ctx context.Context) *redactor {
 
 // Redactor returns what takes the secrets of all servers out of a text, nil where
 // there are none: those of their entries and of Options.Secrets, the tokens that
-// were got for them so far, and the credentials that the calls of ctx carried so
-// far, where [Pool.NoteSecrets] made it.
+// were got for them so far, and if [Pool.NoteSecrets] made ctx, those of its
+// caller.
 func (p *Pool) Redactor(ctx context.Context) func(string) string {
 	r := noteOf(ctx)
 	if r == nil {
