@@ -78,7 +78,7 @@ func TestMalformedMessagesAreAnsweredAndTheServerLives(t *testing.T) {
 	tests := []struct{ name, send, want string }{
 		{"not JSON", `{"jsonrpc":`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
 		{"garbage", `hello`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
-		{"not UTF-8", "\"\xff\xfe\"", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`},
+		{"not UTF-8", "\"\xff\xfe\"", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: not JSON at byte 1: a byte that is not UTF-8`},
 		{"not an object", `42`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`},
 		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`},
 		{"no version", `{"id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,`},

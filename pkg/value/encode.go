@@ -118,9 +118,15 @@ func (v Value) appendNumber(dst []byte) []byte {
 }
 
 // append writes the text without white space between its tokens.
-func (l *lazyText) append(dst []byte) []byte { return l.appendUpTo(dst, math.MaxInt) }
+func (l *lazyText) append(dst []byte) []byte {
+	if l.folded.Load() {
+		return l.parsed.Append(dst)
+	}
+	return l.appendUpTo(dst, math.MaxInt)
+}
 
 // appendUpTo does the same and stops where dst has become longer than limit.
+// It is for texts that are not folded.
 func (l *lazyText) appendUpTo(dst []byte, limit int) []byte {
 	if !l.spaced {
 		if room := limit - len(dst); room < len(l.text) {

@@ -3,6 +3,7 @@ package value
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -16,20 +17,31 @@ type lazyText struct {
 	spaced bool
 	once   sync.Once
 	parsed Value
+	// folded says that the value has been read and the text has a key twice: what
+	// was read is then what is encoded, since another reader of the text might take
+	// the other one.
+	folded atomic.Bool
 }
 
 func (l *lazyText) value() Value {
-	l.once.Do(func() { l.parsed, _ = parse(l.text) })
+	l.once.Do(func() {
+		p := parser{scanner: scanner{text: l.text}}
+		l.parsed, _ = p.whole()
+		l.folded.Store(p.repeated)
+	})
 	return l.parsed
 }
 
 // ParseLazy checks one JSON text as [Parse] does and decodes it only when it
 // is read. Until then, and when it is encoded again, the text itself is used:
-// numbers, escapes and repeated keys come out as they came in, white space
-// between tokens does not.
+// numbers, escapes and, unless the value was read, repeated keys come out as they
+// came in, white space between tokens does not.
 func ParseLazy(text string) (Value, error) {
-	if len(text) < lazyFrom || !utf8.ValidString(text) {
+	if len(text) < lazyFrom {
 		return Parse(text)
+	}
+	if !utf8.ValidString(text) {
+		return Value{}, notUTF8(text)
 	}
 	text = strings.Trim(text, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {

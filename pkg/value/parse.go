@@ -2,43 +2,65 @@ package value
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 	"unicode/utf8"
 )
 
 // MaxDepth is how deeply arrays and objects of a JSON text may be nested.
 const MaxDepth = 10000
 
-// SyntaxError says where a text is not JSON (RFC 8259).
+// SyntaxError says where a text is not JSON (RFC 8259), or is JSON that cannot
+// be read without changing it.
 type SyntaxError struct {
-	Offset  int // byte offset in the text
+	Offset int // byte offset in the text
+	// Path leads to the value, as a JSON pointer (RFC 6901). It is empty for the
+	// outermost value.
+	Path    string
 	Message string
+	// Ambiguous reports that RFC 8259 permits the text: it has a number that is
+	// out of range, or a key twice.
+	Ambiguous bool
 }
 
+// Error returns the message with the place.
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("not JSON at byte %d: %s", e.Offset, e.Message)
+	what, path := "not JSON", ""
+	if e.Ambiguous {
+		what = "unusable JSON"
+	}
+	if e.Path != "" {
+		path = " (" + e.Path + ")"
+	}
+	return fmt.Sprintf("%s at byte %d%s: %s", what, e.Offset, path, e.Message)
 }
 
 // Parse decodes one JSON text (RFC 8259). Strings without escapes share the
 // text's bytes. Of repeated keys the last value wins, in the place of the
-// first, as in JavaScript. Bytes that are not UTF-8 become U+FFFD. Errors are
-// *[SyntaxError].
-func Parse(text string) (Value, error) {
+// first, as in JavaScript. Errors are *[SyntaxError]: besides broken syntax,
+// bytes that are not UTF-8 and numbers that are out of range.
+func Parse(text string) (Value, error) { return parse(text, false) }
+
+// ParseStrict is [Parse] for texts whose meaning must not depend on the reader:
+// it refuses an object that has a key twice.
+func ParseStrict(text string) (Value, error) { return parse(text, true) }
+
+func parse(text string, strict bool) (Value, error) {
 	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
+		return Value{}, notUTF8(text)
 	}
-	return parse(text)
+	p := parser{scanner: scanner{text: text}, strict: strict}
+	return p.whole()
 }
 
-func parse(text string) (Value, error) {
-	p := parser{scanner: scanner{text: text}}
+// whole decodes the text, which is one value.
+func (p *parser) whole() (Value, error) {
 	p.space()
 	v, err := p.value(0)
 	if err != nil {
 		return Value{}, err
 	}
 	p.space()
-	if p.pos < len(text) {
+	if p.pos < len(p.text) {
 		return Value{}, p.fail("unexpected text after the value")
 	}
 	return v, nil
@@ -49,6 +71,9 @@ func parse(text string) (Value, error) {
 // of their own.
 type parser struct {
 	scanner
+	strict   bool // keys must be unique
+	repeated bool // an object had a key twice
+
 	elems   []Value
 	entries []Entry
 
@@ -129,7 +154,7 @@ func (p *parser) array(depth int) (Value, error) {
 		}
 		v, err := p.value(depth)
 		if err != nil {
-			return Value{}, err
+			return Value{}, within(err, strconv.Itoa(len(p.elems)-base))
 		}
 		p.elems = append(p.elems, v)
 		p.space()
@@ -152,6 +177,7 @@ func (p *parser) object(depth int) (Value, error) {
 	if depth > MaxDepth {
 		return Value{}, p.fail("nested too deeply")
 	}
+	start := p.pos
 	p.pos++
 	base := len(p.entries)
 	for {
@@ -174,7 +200,7 @@ func (p *parser) object(depth int) (Value, error) {
 		p.space()
 		v, err := p.value(depth)
 		if err != nil {
-			return Value{}, err
+			return Value{}, within(err, key)
 		}
 		p.entries = append(p.entries, Entry{key, v})
 		p.space()
@@ -186,7 +212,12 @@ func (p *parser) object(depth int) (Value, error) {
 		p.pos++
 	}
 	p.pos++
-	members := unique(p.entries[base:])
+	members, again, repeated := unique(p.entries[base:])
+	if repeated {
+		if p.repeated = true; p.strict {
+			return Value{}, p.twice(start, again)
+		}
+	}
 	out := carve(&p.entrySlab, len(members))
 	copy(out, members)
 	clear(p.entries[base:])
@@ -195,19 +226,21 @@ func (p *parser) object(depth int) (Value, error) {
 }
 
 // unique drops repeated keys in place: the last value in the first place.
-func unique(entries []Entry) []Entry {
+// repeated reports whether there was one, and again is one of them.
+func unique(entries []Entry) (kept []Entry, again string, repeated bool) {
 	if len(entries) >= indexFrom {
 		seen := make(map[string]int, len(entries))
-		kept := entries[:0]
+		kept = entries[:0]
 		for _, e := range entries {
 			if i, ok := seen[e.Key]; ok {
 				kept[i].Value = e.Value
+				again, repeated = e.Key, true
 				continue
 			}
 			seen[e.Key] = len(kept)
 			kept = append(kept, e)
 		}
-		return kept
+		return kept, again, repeated
 	}
 	n := 0
 next:
@@ -215,13 +248,14 @@ next:
 		for j := 0; j < n; j++ {
 			if entries[j].Key == entries[i].Key {
 				entries[j].Value = entries[i].Value
+				again, repeated = entries[i].Key, true
 				continue next
 			}
 		}
 		entries[n] = entries[i]
 		n++
 	}
-	return entries[:n]
+	return entries[:n], again, repeated
 }
 
 // carve takes n items from a slab, which grows with use.

@@ -28,7 +28,11 @@ func (v Value) appendPreview(dst []byte, limit int) []byte {
 	case kind != Array && kind != Object:
 		return v.Append(dst)
 	case v.repr() == lazy:
-		return (*lazyText)(v.ptr).appendUpTo(dst, limit)
+		l := (*lazyText)(v.ptr)
+		if l.folded.Load() {
+			return l.parsed.appendPreview(dst, limit)
+		}
+		return l.appendUpTo(dst, limit)
 	case kind == Array:
 		dst = append(dst, '[')
 		for i, e := range v.Elems() {

