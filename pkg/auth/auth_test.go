@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -71,10 +72,16 @@ func (i *issuer) token(alg jose.SignatureAlgorithm, key any, changes map[string]
 		"exp": time.Now().Add(time.Hour).Unix(), "scope": "read tools",
 	}
 	maps.Copy(claims, changes)
+	maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
 	payload, err := json.Marshal(claims)
 	if err != nil {
 		i.t.Fatal(err)
 	}
+	return i.sign(alg, key, payload)
+}
+
+// sign signs claims as they are.
+func (i *issuer) sign(alg jose.SignatureAlgorithm, key any, payload []byte) string {
 	options := (&jose.SignerOptions{}).WithHeader("kid", "k")
 	if i.typ != nil {
 		options = options.WithHeader(jose.HeaderType, i.typ)
@@ -136,6 +143,15 @@ func TestOAuthTakesTheTokensOfItsIssuerForItsAudience(t *testing.T) {
 			{"for another audience", i.token(jose.ES256, i.key, map[string]any{"aud": "https://other.example/mcp"}), "", 401, `error="invalid_token"`},
 			{"of nobody", i.token(jose.ES256, i.key, map[string]any{"sub": "", "client_id": ""}), "", 401, `error="invalid_token"`},
 			{"without the scope", i.token(jose.ES256, i.key, map[string]any{"scope": "read"}), "", 403, `error="insufficient_scope"`},
+			{"SCOPE for scope", i.token(jose.ES256, i.key, map[string]any{"scope": nil, "SCOPE": "tools"}), "", 403, `error="insufficient_scope"`},
+			{"Scope beside scope", i.token(jose.ES256, i.key, map[string]any{"scope": "read", "Scope": "tools", "ſcope": "tools", "SCP": "tools"}), "", 403, `error="insufficient_scope"`},
+			{"AUD for aud", i.token(jose.ES256, i.key, map[string]any{"aud": nil, "AUD": "https://tools.example/mcp"}), "", 401, `error="invalid_token"`},
+			{"Iss for iss", i.token(jose.ES256, i.key, map[string]any{"iss": nil, "Iss": i.url}), "", 401, `error="invalid_token"`},
+			{"Exp for exp", i.token(jose.ES256, i.key, map[string]any{"exp": nil, "Exp": time.Now().Add(time.Hour).Unix()}), "", 401, `error="invalid_token"`},
+			{"Sub beside sub", i.token(jose.ES256, i.key, map[string]any{"Sub": "bob", "ſub": "bob", "Client_id": "other"}), "ann@app", 200, ""},
+			{"a claim twice", i.sign(jose.ES256, i.key, fmt.Appendf(nil,
+				`{"iss":%q,"aud":"https://tools.example/mcp","sub":"ann","exp":%d,"scope":"read","scope":"tools"}`, i.url, time.Now().Add(time.Hour).Unix())), "", 401, `error="invalid_token"`},
+			{"no object", i.sign(jose.ES256, i.key, []byte(`["iss"]`)), "", 401, `error="invalid_token"`},
 			{"no token at all", "garbage", "", 401, `error="invalid_token"`},
 		} {
 			caller, w := admit(g, "Bearer "+c.token)

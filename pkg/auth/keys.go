@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // How often the issuer is asked. Anybody can send a token that names a key
@@ -108,10 +110,35 @@ func newKeySet(client *http.Client, url string) keySet {
 	return keySet{oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), &c), url)}
 }
 
+// VerifySignature returns the claims of a token by their exact names. The library
+// and encoding/json would take "AUD" for "aud", and the last of two.
 func (k keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	payload, err := k.RemoteKeySet.VerifySignature(ctx, token)
 	if place, ok := ctx.Value(unknownKeys{}).(*error); ok && errors.Is(err, errKeys) {
 		*place = err
 	}
-	return payload, err
+	if err != nil {
+		return nil, err
+	}
+	return exactClaims(payload)
+}
+
+// knownClaims are those that are read of a token, here or in the library.
+var knownClaims = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "client_id", "azp", "scope", "scp"}
+
+// exactClaims returns the known claims of a payload. A claim that is there twice
+// is an error.
+func exactClaims(payload []byte) ([]byte, error) {
+	all, err := value.ParseStrict(string(payload))
+	if err != nil {
+		return nil, fmt.Errorf("its claims: %w", err)
+	}
+	if all.Kind() != value.Object {
+		return nil, errors.New("its claims are not an object")
+	}
+	known := value.NewBuilder(len(knownClaims))
+	for _, name := range knownClaims {
+		known.Set(name, all.Get(name))
+	}
+	return known.Value().Append(nil), nil
 }
