@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -15,6 +15,8 @@ type evalOptions struct {
 	data  string
 	logic string
 	jsonl bool
+	run   string
+	at    int
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -25,6 +27,10 @@ func (a *app) evalCommand() *cobra.Command {
 		Long: `Evaluate a JSONata expression, or with --logic a JSON Logic rule, and print its
 value as compact JSON, or undefined where it yields nothing.
 
+With --run FILE the run in that file is read instead of data, and the history
+functions look into it: the lines of "mcpgraph run --trace=json", or a run that
+was read from mcpgraph://runs/{id}. --at N shows it as the execution N saw it.
+
 With --jsonl every line of stdin is one evaluation, and so is every line of
 stdout. A line is a JSON object: "expr" or "rule", and if need be "id", "data",
 "bindings" (variables by name), "timelimit" (milliseconds) and "depth". The
@@ -33,15 +39,23 @@ answer is {"id", "kind": "value", "value"}, {"id", "kind": "undefined"} or
 byte offset. A line that fails does not end the others.`,
 		Example: `  mcpgraph eval '$sum(orders.total)' --data orders.json
   mcpgraph eval --logic '{">": [{"var": "n"}, 3]}' --data '-' < data.json
+  mcpgraph run tools.yaml count_files --trace=json 2> run.jsonl
+  mcpgraph eval --run run.jsonl --at 2 '$previousNode()'
   mcpgraph eval --jsonl < cases.jsonl`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			wanted := 1
 			if o.logic != "" || o.jsonl {
 				wanted = 0
 			}
 			switch {
-			case o.jsonl && (o.logic != "" || o.data != ""):
+			case o.jsonl && (o.logic != "" || o.data != "" || o.run != ""):
 				return usagef("--jsonl takes expressions and data from stdin")
+			case o.run != "" && o.data != "":
+				return usagef("--run and --data are both given; an expression reads one of them")
+			case o.run == "" && cmd.Flags().Changed("at"):
+				return usagef("--at needs --run FILE")
+			case cmd.Flags().Changed("at") && o.at < 0:
+				return usagef("--at is %d; expected 0 or more", o.at)
 			case len(args) < wanted:
 				return usagef("missing EXPR")
 			case len(args) > wanted:
@@ -49,16 +63,21 @@ byte offset. A line that fails does not end the others.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := untilSignal()
 			defer stop()
 			if o.jsonl {
 				return a.evalLines(ctx)
 			}
+			if !cmd.Flags().Changed("at") {
+				o.at = -1
+			}
 			return a.evalOne(ctx, o, args)
 		},
 	}
 	cmd.Flags().StringVar(&o.data, "data", "", "evaluate over the JSON of this `FILE`, or - for stdin")
+	cmd.Flags().StringVar(&o.run, "run", "", "evaluate over the run in this `FILE`, or - for stdin")
+	cmd.Flags().IntVar(&o.at, "at", 0, "of --run: what execution `N` saw, counted from 0 (default: the end)")
 	cmd.Flags().StringVar(&o.logic, "logic", "", "evaluate this JSON Logic `RULE`")
 	cmd.Flags().BoolVar(&o.jsonl, "jsonl", false, "evaluate the lines of stdin")
 	return cmd
@@ -82,6 +101,13 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 			return err
 		}
 		e.data = data
+	}
+	if o.run != "" {
+		moment, err := a.readRun(o.run, o.at)
+		if err != nil {
+			return err
+		}
+		e.history = moment
 	}
 	v, err := e.run(ctx)
 	if err != nil {
@@ -108,6 +134,24 @@ func (a *app) readData(path string) (value.Value, error) {
 		return value.Undef, failedf("%s: %w", name, err)
 	}
 	return v, nil
+}
+
+// readRun reads a recorded run as its execution at saw it; -1 is the end.
+func (a *app) readRun(path string, at int) (*runs.Moment, error) {
+	text, name, err := a.readInput("--run", path)
+	if err != nil {
+		return nil, err
+	}
+	recording, err := runs.ReadRecording(text)
+	switch {
+	case err != nil:
+		return nil, failedf("%s: %w", name, err)
+	case at < 0:
+		at = recording.End()
+	case at > recording.End():
+		return nil, usagef("--at is %d, but the run ends at %d", at, recording.End())
+	}
+	return recording.At(at), nil
 }
 
 // explainExpression shows an error with the expression and a caret under the

@@ -18,6 +18,7 @@ type evaluation struct {
 	rule      value.Value
 	isRule    bool
 	data      value.Value
+	history   expr.History  // nil: none, and no history functions
 	bindings  value.Value   // variables by name; undefined where there are none
 	timelimit time.Duration // 0 is none
 	depth     int           // 0 is the engine's own
@@ -35,9 +36,18 @@ func (e evaluation) run(ctx context.Context) (value.Value, error) {
 		if len(errs) > 0 {
 			return value.Undef, errs[0]
 		}
-		return program.Eval(ctx, &expr.Env{History: document{e.data}, Log: func(v value.Value) {
-			fmt.Fprintln(e.log, v.JSON())
-		}})
+		env := &expr.Env{History: e.history, Log: func(v value.Value) { fmt.Fprintln(e.log, v.JSON()) }}
+		if e.history == nil {
+			env.History = document{e.data}
+		}
+		return program.Eval(ctx, env)
+	}
+	if e.history != nil {
+		program, err := expr.CompileJSONata(e.expr)
+		if err != nil {
+			return value.Undef, err
+		}
+		return program.Eval(ctx, &expr.Env{History: e.history})
 	}
 	program, err := jsonata.Compile(e.expr)
 	if err != nil {
