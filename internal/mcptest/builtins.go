@@ -179,6 +179,7 @@ func (s *server) call(m message) {
 		s.fail(m.ID, -32602, err.Error())
 		return
 	}
+	s.logCall(p.Name)
 	s.counting.Lock()
 	nth := s.calls[p.Name]
 	s.calls[p.Name]++

@@ -57,6 +57,11 @@ type Script struct {
 	Protocol string `json:"protocol,omitempty"` // revision answered to initialize; empty answers the client's own
 	Tools    []Tool `json:"tools,omitempty"`    // go before built-in tools of the same name
 	PageSize int    `json:"pageSize,omitempty"` // tools per page of tools/list; 0 is all on one
+	// ReadOnly names built-in tools that are listed with readOnlyHint.
+	ReadOnly []string `json:"readOnly,omitempty"`
+	// CallLog is a file that gets a line with the tool's name for each call, over
+	// all sessions and processes; empty is none.
+	CallLog string `json:"callLog,omitempty"`
 }
 
 // Tool is one tool of a fake server. Func, where set, computes the result, and

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -171,7 +173,11 @@ func (s *server) list(m message) {
 		tools = append(tools, listed{t.Name, t.Description, t.InputSchema, t.OutputSchema, t.Annotations})
 	}
 	for _, b := range Builtins {
-		tools = append(tools, listed{Name: b.Name, Description: b.Does, InputSchema: json.RawMessage(`{"type":"object"}`)})
+		l := listed{Name: b.Name, Description: b.Does, InputSchema: json.RawMessage(`{"type":"object"}`)}
+		if slices.Contains(s.script.ReadOnly, b.Name) {
+			l.Annotations = json.RawMessage(`{"readOnlyHint":true}`)
+		}
+		tools = append(tools, l)
 	}
 	from, _ := strconv.Atoi(p.Cursor)
 	tools = tools[min(from, len(tools)):]
@@ -219,6 +225,21 @@ func (s *server) raw(text string) {
 	s.write.Lock()
 	defer s.write.Unlock()
 	_, _ = io.WriteString(s.out, text) // a client that has gone is no concern of ours
+}
+
+// logCall writes the name of a tool that is called to the script's file.
+func (s *server) logCall(tool string) {
+	if s.script.CallLog == "" {
+		return
+	}
+	f, err := os.OpenFile(s.script.CallLog, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(tool + "\n")
+		f.Close()
+	}
+	if err != nil {
+		panic("mcptest: " + err.Error())
+	}
 }
 
 func marshal(v any) json.RawMessage {

@@ -65,7 +65,7 @@ type Caller interface {
 type ToolResult struct {
 	// Reply is the whole result object of tools/call.
 	Reply value.Value
-	// Attempts is how often the call was tried, 1 where it worked at once.
+	// Attempts is how often the server was asked, 1 where that worked at once.
 	Attempts int
 	// FromCache is true where no server was asked.
 	FromCache bool

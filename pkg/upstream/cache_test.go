@@ -59,7 +59,7 @@ func TestCallsThatAreTheSameShareAnAnswer(t *testing.T) {
 			n := &numbered{}
 			var replies []value.Value
 			for i, m := range []made{c.a, c.b} {
-				r, err := s.layers.call(context.Background(), m.id, m.tool, parsed(t, m.args), n.next)
+				r, err := s.callAs(context.Background(), m.id, m.tool, parsed(t, m.args), n.next)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -161,7 +161,7 @@ func TestCacheHoldsItsNumberOfEntries(t *testing.T) {
 	n := &numbered{}
 	for i := range 1000 {
 		args := parsed(t, fmt.Sprintf(`{"i":%d}`, i))
-		if _, err := s.layers.call(context.Background(), "", "look", args, n.next); err != nil {
+		if _, err := s.callAs(context.Background(), "", "look", args, n.next); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestNoCallerGetsAnothersAnswer(t *testing.T) {
 			for round := range 40 {
 				args := parsed(t, fmt.Sprintf(`{"q":%d}`, round%7))
 				want := fmt.Sprintf("%s asked %d", id, round%7)
-				r, err := s.layers.call(context.Background(), id, "look", args, func(context.Context) (value.Value, error) {
+				r, err := s.callAs(context.Background(), id, "look", args, func(context.Context) (value.Value, error) {
 					return value.FromEntries([]value.Entry{{Key: "text", Value: value.FromString(want)}}), nil
 				})
 				if err != nil || r.Reply.Get("text").Str() != want {

@@ -36,6 +36,10 @@ func newDirectory(tools []value.Value) *directory {
 func (s *session) mirrored(ctx context.Context, name string, params []byte) ([]string, error) {
 	d := s.directory.Load()
 	if d == nil {
+		s.hints.await(ctx)
+		d = s.directory.Load()
+	}
+	if d == nil {
 		if _, err := s.tools(ctx); err != nil {
 			return nil, fmt.Errorf("its list of tools, which says what goes into headers: %w", err)
 		}

@@ -242,9 +242,9 @@ func TestConnectionResetWhileTheRequestWasSent(t *testing.T) {
 	if _, err := ask(p, mcptest.FaultyRead, value.Undef); err != nil {
 		t.Fatal(err)
 	}
-	if !p.servers["fake"].layers.repeatable(context.Background(), p.servers["fake"].layers.shared, mcptest.FaultyRead) {
-		t.Fatal("the server marks the tool as one that changes nothing")
-	}
+	eventually(t, "the list of tools, read from the connect on", func() bool {
+		return p.servers["fake"].repeatable(context.Background(), "", mcptest.FaultyRead, failure{})
+	})
 	f.ResetBefore(2)
 	r, err := ask(p, mcptest.FaultyRead, value.Undef)
 	if err != nil || r.Attempts != 3 || f.Resets() != 2 || f.Calls() != 2 {

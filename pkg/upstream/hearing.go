@@ -96,7 +96,7 @@ func (s *session) notified(origin, method string, params json.RawMessage) {
 		}
 	case string(mcp.MethodNotificationToolsListChanged):
 		s.directory.Store(nil)
-		s.server.layers.changed()
+		s.server.toolsChanged()
 	}
 }
 

@@ -22,6 +22,7 @@ type holder struct {
 	server *server
 	id     identity
 	grant  atomic.Pointer[grant] // the latest of this identity
+	hints  hints
 
 	mu      sync.Mutex
 	closed  bool
@@ -106,6 +107,9 @@ func (h *holder) open(o *opening, delay time.Duration) {
 	case o.err == nil:
 		h.current, h.born = o.session, time.Now()
 		h.server.opened.Add(1)
+		if h.server.readsHints() { // it may be another version of the server
+			h.hints.read(o.session, h.grant.Load())
+		}
 	case o.err.Op == "handshake": // it did start
 		h.deaths++
 	}
@@ -137,7 +141,7 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 	if err != nil {
 		return nil, s.notStarted(err)
 	}
-	session := newSession(s, l, g)
+	session := newSession(s, l, g, &h.hints)
 	if saved != nil {
 		session.resume(*saved)
 		session.tellOpened()

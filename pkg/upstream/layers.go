@@ -29,7 +29,6 @@ type layers struct {
 type share struct {
 	limits   limits
 	breakers breakers
-	hints    hints
 }
 
 func newShare(u *config.Upstream) *share {
@@ -82,23 +81,35 @@ func (l *layers) of(id identity) *share {
 	return sh
 }
 
-// call makes one call of tool through the layers; next asks the server once.
-// The result says how often it was asked also where there is an error. Errors
-// are *[Error].
-func (l *layers) call(ctx context.Context, id identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
+// try asks a server once, and returns how many requests for the tool went out
+// for that. Errors are *[Error].
+type try func(context.Context) (reply value.Value, sent int, err error)
+
+// tryOnce makes one try.
+func tryOnce(ctx context.Context, next try) (Result, error) {
+	reply, sent, err := next(ctx)
+	if sent == 0 && err != nil && !classify(err).silent {
+		sent = 1 // it was tried, but the server could not be reached
+	}
+	return Result{Reply: reply, Attempts: sent}, err
+}
+
+// call makes one call of tool through the layers down to next, whose requests
+// have to be made by pass. The result says how often the server was asked also
+// where there is an error. Errors are *[Error].
+func (l *layers) call(ctx context.Context, id identity, tool string, args value.Value, next try) (Result, error) {
 	if l == nil {
-		reply, err := next(ctx)
-		return Result{Reply: reply, Attempts: 1}, err
+		return tryOnce(ctx, next)
 	}
 	if l.cache == nil || !l.server.entry.Cache.Caches(tool) {
-		return l.ask(ctx, l.of(id), tool, next)
+		return l.ask(ctx, id, tool, next)
 	}
 	key := l.cache.key(id, tool, args)
 	if reply, ok := l.cache.get(key); ok {
 		l.server.counts.hits.Add(1)
 		return Result{Reply: reply, FromCache: true}, nil
 	}
-	result, err := l.ask(ctx, l.of(id), tool, next)
+	result, err := l.ask(ctx, id, tool, next)
 	if err == nil {
 		l.cache.put(key, result.Reply)
 	}
@@ -106,7 +117,8 @@ func (l *layers) call(ctx context.Context, id identity, tool string, args value.
 }
 
 // ask is call behind the cache.
-func (l *layers) ask(ctx context.Context, sh *share, tool string, next func(context.Context) (value.Value, error)) (Result, error) {
+func (l *layers) ask(ctx context.Context, id identity, tool string, next try) (Result, error) {
+	sh := l.of(id)
 	if err := l.pace(ctx, sh, tool); err != nil {
 		return Result{}, err
 	}
@@ -114,35 +126,28 @@ func (l *layers) ask(ctx context.Context, sh *share, tool string, next func(cont
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := l.try(ctx, sh, tool, next)
+	result, err := l.try(ctx, id, tool, next)
 	leave(err)
 	return result, err
 }
 
-// once asks the server as soon as it has a free slot. Who waits for one is
-// served in the order of coming.
-func (l *layers) once(ctx context.Context, tool string, next func(context.Context) (value.Value, error)) (value.Value, error) {
-	if l.slots != nil {
+// pass makes a request for the tool as soon as the server has a free slot. Who
+// waits for one is served in the order of coming.
+func (l *layers) pass(ctx context.Context, tool string, request func() (value.Value, error)) (value.Value, error) {
+	if l != nil && l.slots != nil {
 		if err := l.slots.AcquirePermit(ctx); err != nil {
 			return value.Undef, l.server.stopped(ctx, "call", tool, "while it waited for a free slot (maxConcurrency)")
 		}
 		defer l.slots.ReleasePermit()
 	}
-	return next(ctx)
+	return request()
 }
 
-// changed drops what is known of the server's tools, results included: it has
-// said that its list of tools is another one now.
+// changed drops the results: the server has said that its list of tools is
+// another one now.
 func (l *layers) changed() {
-	if l == nil {
-		return
-	}
-	if l.cache != nil {
+	if l != nil && l.cache != nil {
 		l.cache.drop()
-	}
-	l.shared.hints.drop()
-	for sh := range l.shares.Values() {
-		sh.hints.drop()
 	}
 }
 

@@ -46,7 +46,25 @@ func caching(u *config.Upstream) {
 
 // through makes a call of nobody in particular through the layers.
 func (s *server) through(ctx context.Context, tool string, next func(context.Context) (value.Value, error)) (Result, error) {
-	return s.layers.call(ctx, "", tool, value.Undef, next)
+	return s.callAs(ctx, "", tool, value.Undef, next)
+}
+
+// callAs makes a call through the layers, of which each try is one request.
+func (s *server) callAs(ctx context.Context, id identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
+	return s.layers.call(ctx, id, tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
+		reply, err = s.layers.pass(ctx, tool, func() (value.Value, error) {
+			sent++
+			return next(ctx)
+		})
+		return reply, sent, err
+	})
+}
+
+// mark makes known whether the server marks the tool as one that may be repeated.
+func (s *server) mark(tool string, repeatable bool) {
+	h, _ := s.hold(&grant{}, "call", tool)
+	defer s.release(h)
+	h.hints.known = map[string]bool{tool: repeatable}
 }
 
 // answers is a server's part: what it answers one time after the other, the
@@ -160,7 +178,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 							c.change(u)
 						}
 					})
-					s.layers.shared.hints.repeatable.Store(&map[string]bool{"look": marked})
+					s.mark("look", marked)
 					a := &answers{errs: []error{c.err(s)}}
 					r, err := s.through(context.Background(), "look", a.next)
 					if err == nil || int(a.asked.Load()) != want || r.Attempts != want {
@@ -469,7 +487,7 @@ func TestEntryWithoutLayersHasNone(t *testing.T) {
 	if s.layers != nil {
 		t.Error("layers without any setting")
 	}
-	r, err := s.layers.call(context.Background(), "", "look", value.Undef, (&answers{errs: []error{nil}}).next)
+	r, err := s.callAs(context.Background(), "", "look", value.Undef, (&answers{errs: []error{nil}}).next)
 	if err != nil || r.Attempts != 1 || r.FromCache {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -506,17 +524,17 @@ func TestOneCallersTroubleIsNoOthers(t *testing.T) {
 		s := layered(t, breaking, func(u *config.Upstream) { u.RateLimit = &config.RateLimit{Limit: 4, Period: time.Hour} })
 		failing := &answers{errs: []error{s.failing(status(503))}}
 		for range 3 {
-			_, _ = s.layers.call(context.Background(), "alice", "look", value.Undef, failing.next)
+			_, _ = s.callAs(context.Background(), "alice", "look", value.Undef, failing.next)
 		}
-		if _, err := s.layers.call(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, errOpen) {
+		if _, err := s.callAs(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, errOpen) {
 			t.Errorf("alice: %v", err)
 		}
-		if _, err := s.layers.call(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, errNoRoom) {
+		if _, err := s.callAs(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, errNoRoom) {
 			t.Errorf("alice: %v", err)
 		}
 		for _, other := range []identity{"bob", "carol", ""} {
 			a := &answers{errs: []error{nil}}
-			if r, err := s.layers.call(context.Background(), other, "look", value.Undef, a.next); err != nil || r.Attempts != 1 {
+			if r, err := s.callAs(context.Background(), other, "look", value.Undef, a.next); err != nil || r.Attempts != 1 {
 				t.Errorf("%q: %v", other, err)
 			}
 		}
@@ -532,7 +550,7 @@ func BenchmarkLayersOff(b *testing.B) {
 	ctx := context.Background()
 	next := func(context.Context) (value.Value, error) { return good, nil }
 	for b.Loop() {
-		_, _ = s.layers.call(ctx, "", "look", value.Undef, next)
+		_, _ = s.callAs(ctx, "", "look", value.Undef, next)
 	}
 }
 
@@ -545,7 +563,7 @@ func BenchmarkLayersOn(b *testing.B) {
 	ctx := context.Background()
 	next := func(context.Context) (value.Value, error) { return good, nil }
 	for b.Loop() {
-		_, _ = s.layers.call(ctx, "", "look", value.Undef, next)
+		_, _ = s.callAs(ctx, "", "look", value.Undef, next)
 	}
 }
 
@@ -556,6 +574,6 @@ func BenchmarkCacheHit(b *testing.B) {
 	args, _ := value.Parse(`{"query":"golang","page":1,"options":{"b":2,"a":1}}`)
 	next := func(context.Context) (value.Value, error) { return good, nil }
 	for b.Loop() {
-		_, _ = s.layers.call(ctx, "", "look", args, next)
+		_, _ = s.callAs(ctx, "", "look", args, next)
 	}
 }

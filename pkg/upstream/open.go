@@ -138,6 +138,24 @@ var errForgotten = errors.New("the server has forgotten the session")
 // message of a JSON-RPC error -32600 or -32000, or of HTTP 400.
 var sessionTexts = []string{"session", "not initialized"}
 
+// refusedUnread reports whether the server refused a request, with which err
+// ended, for the id of its session, without regard to what it asked for. An error
+// inside an answer, or one over a connection that knows no such ids, may as well
+// come from the tool, after it has done its work.
+func (s *session) refusedUnread(err error) bool {
+	var status *statusError
+	if !errors.As(err, &status) || status.Status != http.StatusNotFound && status.Status != http.StatusBadRequest {
+		return false
+	}
+	switch l := s.link.(type) {
+	case *sseLink:
+		return true // the address that it was posted to is that of the session
+	case *httpLink:
+		return !s.peer.modern() && l.session() != ""
+	}
+	return false
+}
+
 // forgotten reports whether err says that the server does not know the session
 // (any more).
 func (s *session) forgotten(err error) bool {

@@ -82,7 +82,7 @@ type Pool struct {
 // Result is the outcome of one call.
 type Result struct {
 	Reply     value.Value // the whole result object of tools/call, isError included
-	Attempts  int         // how often the server was asked; 0 where it was not
+	Attempts  int         // requests for the tool that went out, and tries that did not reach the server
 	FromCache bool        // no server was asked now
 }
 

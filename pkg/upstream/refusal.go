@@ -28,18 +28,12 @@ const longestRefusal = 2048
 
 // refusal reports whether the server refused the credentials of a request.
 func refusal(err error) bool {
+	if refusedUnread(err) {
+		return true
+	}
 	var status *statusError
 	if errors.As(err, &status) {
-		switch status.Status {
-		case http.StatusUnauthorized:
-			return true
-		case http.StatusForbidden:
-			code := challengeOf(err).code
-			return code == "insufficient_scope" || code == "invalid_token" || saysOneOf(status.Body, replyTexts)
-		case http.StatusBadRequest:
-			return saysOneOf(status.Body, replyTexts)
-		}
-		return false
+		return (status.Status == http.StatusForbidden || status.Status == http.StatusBadRequest) && saysOneOf(status.Body, replyTexts)
 	}
 	var reply *refusedReplyError
 	if errors.As(err, &reply) {
@@ -47,6 +41,25 @@ func refusal(err error) bool {
 	}
 	var rpc *RPCError
 	return errors.As(err, &rpc) && saysOneOf(rpc.Message, refusalTexts)
+}
+
+// refusedUnread reports whether the server refused the credentials of a request
+// without regard to what it asked for: by HTTP 401, or 403 with a challenge (RFC
+// 6750, 3.1). Any other refusal is known by its words alone, which may be those
+// of a tool that has done its work.
+func refusedUnread(err error) bool {
+	var status *statusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status {
+	case http.StatusUnauthorized:
+		return true
+	case http.StatusForbidden:
+		code := challengeOf(err).code
+		return code == "insufficient_scope" || code == "invalid_token"
+	}
+	return false
 }
 
 // refusedReplyError is a tool's result that says that a credential is not good.

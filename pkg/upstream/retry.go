@@ -11,7 +11,6 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // jitter is the part of a delay by which it varies at random, up or down.
@@ -52,13 +51,12 @@ func newRetry(r *config.Retry) failsafe.Executor[any] {
 
 // try asks the server until it answers, or until nothing speaks for another
 // try.
-func (l *layers) try(ctx context.Context, sh *share, tool string, next func(context.Context) (value.Value, error)) (Result, error) {
+func (l *layers) try(ctx context.Context, id identity, tool string, next try) (Result, error) {
 	if l.retry == nil {
-		reply, err := l.once(ctx, tool, next)
-		return Result{Reply: reply, Attempts: 1}, err
+		return tryOnce(ctx, next)
 	}
 	var (
-		reply  value.Value
+		result Result
 		latest error
 		n      int
 		more   bool
@@ -69,11 +67,14 @@ func (l *layers) try(ctx context.Context, sh *share, tool string, next func(cont
 			l.server.counts.retries.Add(1)
 		}
 		more = false
-		if reply, latest = l.once(ctx, tool, next); latest == nil {
+		var one Result
+		one, latest = tryOnce(ctx, next)
+		result.Reply = one.Reply
+		if result.Attempts += one.Attempts; latest == nil {
 			return nil
 		}
 		var after time.Duration
-		if after, more = l.worthAnother(ctx, sh, tool, latest); !more {
+		if after, more = l.worthAnother(ctx, id, tool, latest); !more {
 			return errEnough
 		}
 		l.server.log.DebugContext(ctx, "a call failed and may be tried again", "tool", tool, "try", n, "error", latest)
@@ -83,19 +84,19 @@ func (l *layers) try(ctx context.Context, sh *share, tool string, next func(cont
 		return Result{}, l.server.stopped(ctx, "call", tool, "before it was sent")
 	}
 	if latest != nil && n > 1 {
-		latest = amended(latest, fmt.Sprintf("; it was tried %d times", n))
+		latest = amended(latest, fmt.Sprintf("; it was tried %d times", result.Attempts))
 	}
 	if more && n < l.server.entry.Retry.MaxAttempts && ctx.Err() != nil {
 		stopped := l.server.stopped(ctx, "call", tool, "while it waited to try again; before that, "+wordsOf(latest))
 		stopped.raw = rawCause(latest) // what the server did counts, not who gave up
 		latest = stopped
 	}
-	return Result{Reply: reply, Attempts: n}, latest
+	return result, latest
 }
 
 // worthAnother reports whether a call that failed is to be tried again, and
 // after which time the server wants that: 0 where it does not say.
-func (l *layers) worthAnother(ctx context.Context, sh *share, tool string, err error) (time.Duration, bool) {
+func (l *layers) worthAnother(ctx context.Context, id identity, tool string, err error) (time.Duration, bool) {
 	f := classify(err)
 	r := l.server.entry.Retry
 	switch {
@@ -103,7 +104,7 @@ func (l *layers) worthAnother(ctx context.Context, sh *share, tool string, err e
 		return 0, false
 	case f.after > r.MaxDelay:
 		return 0, false // it would be asked before it wants, or wait for longer than allowed
-	case f.unknown && !l.server.entry.RetryUnsafe && !l.repeatable(ctx, sh, tool):
+	case f.unknown && !l.server.entry.RetryUnsafe && !l.server.repeatable(ctx, id, tool, f):
 		return 0, false
 	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < f.after {

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -114,29 +115,39 @@ func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Res
 		return Result{}, s.failed(ctx, "call", tool, nil, 0, err)
 	}
 	g.note(ctx)
-	return s.layers.call(ctx, g.id, tool, args, func(ctx context.Context) (value.Value, error) {
-		return s.callOnce(ctx, g, tool, args)
+	return s.layers.call(ctx, g.id, tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
+		reply, g, sent, err = s.try(ctx, g, tool, args)
+		return reply, sent, err
 	})
 }
 
-// callOnce asks the server once, or once more where it had forgotten the
-// session or refused the credentials. Errors are *[Error].
-func (s *server) callOnce(ctx context.Context, g *grant, tool string, args value.Value) (value.Value, error) {
-	var reply value.Value
-	g, err := s.use(ctx, g, "call", tool, func(ctx context.Context, session *session, g *grant) (err error) {
-		if reply, err = session.callTool(ctx, tool, args); err == nil && g.token != "" {
+// try asks the server once, or once more where it had forgotten the session or
+// refused the credentials. It returns the grant that was used last, and how many
+// requests went out. Errors are *[Error].
+func (s *server) try(ctx context.Context, g *grant, tool string, args value.Value) (reply value.Value, _ *grant, sent int, err error) {
+	pass := func(request func() (value.Value, error)) (value.Value, error) {
+		return s.layers.pass(ctx, tool, func() (value.Value, error) {
+			reply, err := request()
+			if !errors.Is(err, errNotWritten) {
+				sent++
+			}
+			return reply, err
+		})
+	}
+	g, err = s.use(ctx, g, "call", tool, func(ctx context.Context, session *session, g *grant) (err error) {
+		if reply, err = session.callTool(ctx, tool, args, pass); err == nil && g.token != "" {
 			err = refusedReply(reply)
 		}
 		return err
 	})
 	var refused *refusedReplyError
 	if errors.As(err, &refused) {
-		err = nil // there is no other credential: the result is what the tool says
+		err = nil // there is no other credential, or it must not be repeated: the result is what the tool says
 	}
 	if err != nil {
-		return value.Value{}, err
+		return value.Value{}, g, sent, err
 	}
-	return g.cleanReply(reply, s.redact), nil
+	return g.cleanReply(reply, s.redact), g, sent, nil
 }
 
 // start opens the session before a call needs it.
@@ -167,10 +178,20 @@ func (s *server) with(ctx context.Context, op string, f func(context.Context, *s
 // use runs f on the session of g's identity, and once more for each of three
 // reasons: the session was over before anything of f's request was written,
 // the server had forgotten it, or it refused the credentials and there are
-// others. It returns the grant that was used last. Errors are *[Error], or a
-// *refusedReplyError that nothing could be done about.
+// others. For the latter two it does so only where the request itself was
+// refused or may be repeated: an answer that only reads like that may be that of
+// a tool which has done its work. The session is opened again, and the
+// credential renewed, in any case. It returns the grant that was used last.
+// Errors are *[Error], or a *refusedReplyError that nothing could be done about.
 func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(context.Context, *session, *grant) error) (*grant, error) {
 	var renewed, reopened, rewritten bool
+	again := func(unread bool) bool {
+		ok := unread || s.mayRepeat(ctx, g, op, tool)
+		if ok && op == "call" {
+			s.counts.retries.Add(1)
+		}
+		return ok
+	}
 	for {
 		h, err := s.hold(g, op, tool)
 		if err != nil {
@@ -183,6 +204,7 @@ func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(cont
 			seen := session.link.seen()
 			seen.redact.learn(g.secrets...) // which may be others than those it was opened with
 			odd, _ = seen.oddities()
+			s.readHints(&h.hints, session, g)
 			err = f(with, session, g)
 		}
 		s.release(h)
@@ -195,15 +217,21 @@ func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(cont
 		case !reopened && session != nil && session.forgotten(err):
 			reopened = true
 			h.lost(session)
-			continue
+			if again(session.refusedUnread(err)) {
+				continue
+			}
 		}
+		hint := ""
 		if !renewed {
 			renewed = true
 			next, why := s.authority.refused(ctx, g, rawCause(err))
 			if why == nil {
 				g = next
 				g.note(ctx)
-				continue
+				if again(refusedUnread(rawCause(err))) {
+					continue
+				}
+				hint = s.renewedHint()
 			}
 			if refused := new(credentialError); errors.As(why, &refused) {
 				err = why
@@ -217,7 +245,9 @@ func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(cont
 			return g, err
 		}
 		if !errors.As(err, &failure) {
-			err = s.failed(ctx, op, tool, session, odd, err)
+			failure = s.failed(ctx, op, tool, session, odd, err)
+			failure.Hint = cmp.Or(hint, failure.Hint)
+			err = failure
 		}
 		return g, g.clean(err)
 	}

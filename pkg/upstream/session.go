@@ -21,6 +21,7 @@ type session struct {
 	server *server
 	link   link
 	peer   peer
+	hints  *hints // takes what lists of tools say
 
 	mu      sync.Mutex
 	calls   map[string]*flight // requests under way, by id
@@ -40,10 +41,11 @@ type flight struct {
 }
 
 // newSession returns a session over the link before its handshake. What it
-// asks of its own accord carries what g grants.
-func newSession(s *server, l link, g *grant) *session {
+// asks of its own accord carries what g grants, and what its lists of tools say
+// goes to h.
+func newSession(s *server, l link, g *grant, h *hints) *session {
 	out := &session{
-		server: s, link: l, calls: map[string]*flight{}, hearing: newHearing(),
+		server: s, link: l, hints: h, calls: map[string]*flight{}, hearing: newHearing(),
 	}
 	out.life, out.kill = context.WithCancelCause(withGrant(s.life, g))
 	l.attach(&inbound{notified: out.notified, asked: out.asked})
@@ -186,7 +188,8 @@ func (s *session) cancelled(ctx context.Context, id string, why error) {
 }
 
 // callTool calls a tool. Arguments that are not an object become an empty one.
-func (s *session) callTool(ctx context.Context, tool string, args value.Value) (value.Value, error) {
+// Each request is made by pass, which calls what it is given.
+func (s *session) callTool(ctx context.Context, tool string, args value.Value, pass func(func() (value.Value, error)) (value.Value, error)) (value.Value, error) {
 	members := append(make([]byte, 0, 256), `"name":`...)
 	members = value.AppendString(members, s.server.entry.NamePrefix+tool)
 	members = append(members, `,"arguments":`...)
@@ -206,10 +209,12 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value) (
 		return value.Value{}, err
 	}
 	once := func(extra []byte) (value.Value, error) {
-		return s.request(ctx, &outgoing{
-			method: string(mcp.MethodToolsCall), tool: tool, name: s.server.entry.NamePrefix + tool, mirrored: mirrored,
-			params: append(members[:len(members):len(members)], extra...),
-		}, s.server.entry.Timeout)
+		return pass(func() (value.Value, error) {
+			return s.request(ctx, &outgoing{
+				method: string(mcp.MethodToolsCall), tool: tool, name: s.server.entry.NamePrefix + tool, mirrored: mirrored,
+				params: append(members[:len(members):len(members)], extra...),
+			}, s.server.entry.Timeout)
+		})
 	}
 	reply, err := once(nil)
 	if err != nil || !s.peer.modern() || !asksForInput(reply) {
@@ -225,6 +230,7 @@ const maxPages = 1000
 func (s *session) tools(ctx context.Context) ([]value.Value, error) {
 	var tools []value.Value
 	var members []byte
+	version := s.hints.version()
 	for range maxPages {
 		page, err := s.request(ctx, &outgoing{method: string(mcp.MethodToolsList), params: members}, s.server.entry.Timeout)
 		if err != nil {
@@ -233,6 +239,7 @@ func (s *session) tools(ctx context.Context) ([]value.Value, error) {
 		tools = append(tools, page.Get("tools").Elems()...)
 		cursor := page.Get("nextCursor")
 		if cursor.Kind() != value.String {
+			s.hints.keep(tools, version)
 			return s.usable(tools), nil
 		}
 		members = cursor.Append([]byte(`"cursor":`))

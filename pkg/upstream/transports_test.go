@@ -39,26 +39,39 @@ func web(t testing.TB, transport string, h http.Handler, change ...func(*config.
 	return u
 }
 
-// everyTransport runs the test over each transport in each era. The script has
-// one process or, in memory, one server for each session.
+// ways are the transports, each in each era. The script has one process or, in
+// memory, one server for each session.
+var ways = []struct {
+	name string
+	open func(*testing.T, mcptest.Script) *config.Upstream
+}{
+	{"stdio", func(_ *testing.T, s mcptest.Script) *config.Upstream { return child(s) }},
+	{"http", func(t *testing.T, s mcptest.Script) *config.Upstream {
+		return web(t, config.HTTP, &mcptest.Web{Script: s})
+	}},
+	{"http events", func(t *testing.T, s mcptest.Script) *config.Upstream {
+		return web(t, config.HTTP, &mcptest.Web{Script: s, Events: true})
+	}},
+	{"2026-07-28", func(t *testing.T, s mcptest.Script) *config.Upstream {
+		return web(t, config.HTTP, &mcptest.Web{Script: s, Modern: true})
+	}},
+	{"2026-07-28 events", func(t *testing.T, s mcptest.Script) *config.Upstream {
+		return web(t, config.HTTP, &mcptest.Web{Script: s, Modern: true, Events: true})
+	}},
+	{"sse", func(t *testing.T, s mcptest.Script) *config.Upstream {
+		return web(t, config.SSE, &sseServer{script: s})
+	}},
+	{"websocket", func(t *testing.T, s mcptest.Script) *config.Upstream {
+		return web(t, config.WebSocket, socketServer(s))
+	}},
+}
+
+// everyTransport runs the test over each of the ways.
 func everyTransport(t *testing.T, s mcptest.Script, test func(t *testing.T, u *config.Upstream)) {
-	for _, way := range []struct {
-		name string
-		open func(*testing.T) *config.Upstream
-	}{
-		{"stdio", func(*testing.T) *config.Upstream { return child(s) }},
-		{"http", func(t *testing.T) *config.Upstream { return web(t, config.HTTP, &mcptest.Web{Script: s}) }},
-		{"http events", func(t *testing.T) *config.Upstream { return web(t, config.HTTP, &mcptest.Web{Script: s, Events: true}) }},
-		{"2026-07-28", func(t *testing.T) *config.Upstream { return web(t, config.HTTP, &mcptest.Web{Script: s, Modern: true}) }},
-		{"2026-07-28 events", func(t *testing.T) *config.Upstream {
-			return web(t, config.HTTP, &mcptest.Web{Script: s, Modern: true, Events: true})
-		}},
-		{"sse", func(t *testing.T) *config.Upstream { return web(t, config.SSE, &sseServer{script: s}) }},
-		{"websocket", func(t *testing.T) *config.Upstream { return web(t, config.WebSocket, socketServer(s)) }},
-	} {
+	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			test(t, way.open(t))
+			test(t, way.open(t, s))
 		})
 	}
 }
