@@ -74,6 +74,17 @@ func TestNearestSpelling(t *testing.T) {
 	}
 }
 
+func TestMisspeltIsSureOfItself(t *testing.T) {
+	for name, want := range map[string]string{
+		"dirctory": "directory", "directroy": "directory", "directry": "directory", "id": "", "ix": "", "nmae": "name",
+		"nme": "name", "same": "name", "lamb": "", "line1": "", "drectoy": "directory", "folder": "", "path": "",
+	} {
+		if got, ok := Misspelt(name, []string{"directory", "name", "ip", "line2"}); ok != (want != "") || ok && got != want {
+			t.Errorf("Misspelt(%q) is %q, %v; want %q", name, got, ok, want)
+		}
+	}
+}
+
 func TestListIsSortedAndQuoted(t *testing.T) {
 	for want, names := range map[string][]string{
 		"":                  nil,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDistance is the number of edits within which two names are taken for
@@ -15,18 +16,47 @@ const maxDistance = 2
 // edits, or where that would change every character of name. Of two equally
 // close names the alphabetically first is taken.
 func Nearest(name string, valid []string) (string, bool) {
+	return within(name, valid, maxDistance)
+}
+
+// Misspelt is Nearest for names of which others than the valid ones are
+// possible too, so that only what is surely meant to be the same counts: one
+// edit in names of up to five characters, none in those of up to two, and no
+// names that differ in their digits alone.
+func Misspelt(name string, valid []string) (string, bool) {
+	limit := maxDistance
+	switch n := utf8.RuneCountInString(name); {
+	case n <= 2:
+		return "", false
+	case n <= 5:
+		limit = 1
+	}
+	near, ok := within(name, valid, limit)
+	return near, ok && withoutDigits(near) != withoutDigits(name)
+}
+
+func withoutDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func within(name string, valid []string, limit int) (string, bool) {
 	word := []rune(name)
-	best, bestDistance := "", maxDistance+1
+	best, bestDistance := "", limit+1
 	for _, v := range valid {
-		d := distance(word, []rune(v), maxDistance)
-		if d >= len(word) || d > bestDistance || d > maxDistance {
+		d := distance(word, []rune(v), limit)
+		if d >= len(word) || d > bestDistance || d > limit {
 			continue
 		}
 		if d < bestDistance || v < best {
 			best, bestDistance = v, d
 		}
 	}
-	return best, bestDistance <= maxDistance
+	return best, bestDistance <= limit
 }
 
 // distance is Levenshtein's with neighbours that changed places counted as one

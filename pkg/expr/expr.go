@@ -71,6 +71,8 @@ type Program struct {
 	json *jsonata.Expr // nil for a rule
 	rule node
 	refs []Ref
+
+	findings []Finding
 }
 
 // Eval gives the program's value over the run that env shows; undefined where
@@ -112,5 +114,14 @@ type Ref struct {
 	Path []any
 	// Offset and End span the reference in bytes of the JSONata source, or of
 	// the string at Path.
+	Offset, End int
+	// Steps are the names that are read below the node, as far as they are
+	// plain names, where the program reads the document.
+	Steps []Step
+}
+
+// Step is one name of a path. Offset and End are as those of a [Ref].
+type Step struct {
+	Name        string
 	Offset, End int
 }

@@ -16,11 +16,11 @@ func CompileJSONata(src string) (*Program, error) {
 	if err != nil {
 		return nil, jsonataError(err, src, nil)
 	}
-	return &Program{json: e, refs: sourceRefs(e, nil)}, nil
+	return &Program{json: e, refs: sourceRefs(e, nil), findings: sourceFindings(e, nil)}, nil
 }
 
 func compileSource(src string) (*jsonata.Expr, error) {
-	return jsonata.Compile(src, jsonata.WithFunctions(historyFunctions...))
+	return jsonata.Compile(src, jsonata.WithFunctions(historyFunctions...), jsonata.WithObjectInput())
 }
 
 // jsonataError gives an error of the JSONata expression src, which stands at
@@ -52,6 +52,10 @@ func sourceRefs(e *jsonata.Expr, path []any) []Ref {
 		switch {
 		case r.Kind == jsonata.PathRef && len(r.Path) > 0:
 			ref.Node = r.Path[0]
+			for i, step := range r.Path[1:] {
+				at := r.Places[i+1]
+				ref.Steps = append(ref.Steps, Step{Name: step, Offset: at[0], End: at[1]})
+			}
 		case r.Kind == jsonata.CallRef && takesNode(r):
 			ref.Node, ref.Func = r.Args[0].Str(), r.Func
 		default:

@@ -34,14 +34,17 @@ func CompileLogic(rule value.Value) (*Program, []*Error) {
 	if len(c.errs) > 0 {
 		return nil, c.errs
 	}
-	return &Program{rule: root, refs: c.refs}, nil
+	c.constants(rule, root)
+	return &Program{rule: root, refs: c.refs, findings: c.findings}, nil
 }
 
 type compiler struct {
-	errs  []*Error
-	refs  []Ref
-	path  []any
-	depth int
+	errs []*Error
+	refs []Ref
+
+	findings []Finding
+	path     []any
+	depth    int
 }
 
 // here gives the path to what is being compiled.
@@ -215,7 +218,7 @@ func (c *compiler) named(name value.Value, where []any, body bool) node {
 // reference compiles the name of a var that reads the run.
 func (c *compiler) reference(name string) node {
 	if path, ok := numbered(name); ok {
-		c.refs = append(c.refs, Ref{Node: path[0], Path: c.here(), End: len(name)})
+		c.refs = append(c.refs, dottedRef(name, c.here()))
 		return &pathVar{path}
 	}
 	prog, err := compileSource(name)
@@ -223,6 +226,7 @@ func (c *compiler) reference(name string) node {
 		return c.fail(jsonataError(err, name, c.here()))
 	}
 	c.refs = append(c.refs, sourceRefs(prog, c.here())...)
+	c.findings = append(c.findings, sourceFindings(prog, c.here())...)
 	return &jsonataVar{prog, c.here()}
 }
 
@@ -230,12 +234,26 @@ func (c *compiler) reference(name string) node {
 // keys. The numbers of missing_some are no keys.
 func (c *compiler) keys(under value.Value) {
 	if under.Kind() == value.String {
-		path := strings.Split(under.Str(), ".")
-		c.refs = append(c.refs, Ref{Node: path[0], Path: c.here(), End: len(under.Str())})
+		c.refs = append(c.refs, dottedRef(under.Str(), c.here()))
 	}
 	for i, e := range under.Elems() {
 		c.path = append(c.path, i)
 		c.keys(e)
 		c.path = c.path[:len(c.path)-1]
 	}
+}
+
+// dottedRef gives the reference that a path of JSON Logic makes.
+func dottedRef(name string, path []any) Ref {
+	steps := strings.Split(name, ".")
+	ref := Ref{Node: steps[0], Path: path, End: len(name)}
+	at := len(steps[0]) + 1
+	for _, step := range steps[1:] {
+		if step == "length" {
+			break // lists and texts have one
+		}
+		ref.Steps = append(ref.Steps, Step{Name: step, Offset: at, End: at + len(step)})
+		at += len(step) + 1
+	}
+	return ref
 }

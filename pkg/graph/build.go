@@ -254,5 +254,7 @@ func (b *builder) check(g *Graph, s *scope) {
 	w.countSteps()
 	b.ways(g, s, w)
 	b.references(g, s, w)
+	b.findings(g, s)
+	b.properties(g)
 	b.results(g)
 }

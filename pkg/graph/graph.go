@@ -8,6 +8,7 @@ package graph
 import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -78,6 +79,8 @@ type Node struct {
 	owner  string // the tool that an entry or exit of the flat layout is for
 	broken bool   // an edge could not be decoded
 	refs   []reference
+	found  []finding
+	shape  *expr.Shape // of the output; nil where nothing is sure
 	// literal gives the output along an edge, and where it is written, if that
 	// is known before any run; else it is nil.
 	literal func(*Edge) (value.Value, *config.Node)

@@ -144,6 +144,9 @@ func (f *Fields) program(prog *expr.Program, n *config.Node) *Program {
 	for _, r := range prog.Refs() {
 		f.node.refs = append(f.node.refs, reference{program: p, ref: r})
 	}
+	for _, found := range prog.Findings() {
+		f.node.found = append(f.node.found, finding{p, found})
+	}
 	return p
 }
 
@@ -164,6 +167,7 @@ func (f *Fields) Yields(p *Program) {
 	if p == nil {
 		return
 	}
+	f.node.shape = p.prog.Shape()
 	// JSON is JSONata that means itself.
 	if v, err := value.Parse(p.Source()); err == nil {
 		f.node.literal = func(*Edge) (value.Value, *config.Node) { return v, p.src }
@@ -173,5 +177,6 @@ func (f *Fields) Yields(p *Program) {
 // YieldsTarget declares that the node's output is the id of the node that it
 // goes to.
 func (f *Fields) YieldsTarget() {
+	f.node.shape = &expr.Shape{Scalar: "a string"}
 	f.node.literal = func(e *Edge) (value.Value, *config.Node) { return value.FromString(e.Target), e.src }
 }

@@ -48,6 +48,7 @@ func (b *builder) references(g *Graph, s *scope, w *walk) {
 		for _, r := range n.refs {
 			target := g.byID[r.ref.Node]
 			switch {
+			case target == nil && n.isFound(r):
 			case target == nil:
 				b.unknownReference(g, s, n, r)
 			case w.certain && g.Entry != nil && w.reached[n.Index]:
@@ -97,7 +98,7 @@ func (b *builder) quotedID(src *config.Node, id string) {
 		return
 	}
 	d := src.Problem(diag.CodeQuotedID, fmt.Sprintf("expressions can read node %q only in back-quotes", id))
-	d.Hint = fmt.Sprintf("write $.`%s`", id)
+	d.Hint = "write " + readNode(id)
 	if strings.Contains(id, "`") {
 		d.Message = fmt.Sprintf("expressions cannot write the name of node %q", id)
 		d.Hint = "use $lookup($, …)"

@@ -65,6 +65,7 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 		b.report(src.Expected(what, "a JSON Schema: a map or a boolean"))
 		return nil
 	}
+	b.keywords(src, what, true)
 	doc := v.Any()
 	compiled, err := compileSchema(doc)
 	if err == nil {
@@ -81,7 +82,9 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 			if at := follow(src, w.path); at != nil {
 				n = at
 			}
-			b.report(n.Problem(diag.CodeSchema, fmt.Sprintf("%s does not compile: %s", what, w.message)))
+			d := n.Problem(diag.CodeSchema, fmt.Sprintf("%s does not compile: %s", what, w.message))
+			d.Hint = shorthand(n, w.path)
+			b.report(d)
 		}
 		if len(parts) != 1 || !removeReference(doc, parts[0].path) {
 			break

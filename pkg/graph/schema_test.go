@@ -47,7 +47,7 @@ tools:
 func TestSchemaErrorsSayWhichArgumentWhatWasFoundAndWhatWasExpected(t *testing.T) {
 	for _, c := range []struct{ schema, value, want string }{
 		{`{type: object, properties: {a: {type: string}}}`, `{"a":5}`, `a: expected a string, found the number 5`},
-		{`{type: object, properties: {a: {type: string}}, required: [a, b]}`, `{}`,
+		{`{type: object, properties: {a: {type: string}, b: true}, required: [a, b]}`, `{}`,
 			`a: expected a value, which is required, found nothing; b: expected a value, which is required, found nothing`},
 		{`{type: object}`, `[1]`, `expected an object, found an array of 1 element`},
 		{`{type: object, properties: {o: {type: object, properties: {list: {type: array, items: {type: integer}}}}}}`,

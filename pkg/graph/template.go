@@ -66,13 +66,13 @@ func (f *Fields) template(n *config.Node, path string, depth int) (*Template, bo
 		}
 	default:
 		switch text := n.Text().String(); {
-		case !n.IsString() || depth != 1:
-		case f.flat && strings.HasPrefix(text, "$"):
+		case !n.IsString():
+		case f.flat && depth == 1 && strings.HasPrefix(text, "$"):
 			t.program = f.compile(n)
 			return t, true
-		case !f.flat && strings.HasPrefix(text, "$."):
-			d := n.Problem(diag.CodeLiteral, fmt.Sprintf("%s is a text, not an expression", f.what(path)))
-			d.Hint = "write {expr: …} where its value is meant"
+		case expr.LooksLikeExpression(text):
+			d := n.Problem(diag.CodeLiteral, fmt.Sprintf("%s is a text, not an expression: it is sent as it is", f.what(path)))
+			d.Hint = fmt.Sprintf("to send its value, write {expr: %q}; where the text is meant, {expr: %q}", text, jsonText(text))
 			f.report(d)
 		}
 	}
@@ -81,6 +81,9 @@ func (f *Fields) template(n *config.Node, path string, depth int) (*Template, bo
 	}
 	return t, live
 }
+
+// jsonText writes a text as JSON, which is an expression that gives it.
+func jsonText(s string) string { return string(value.AppendString(nil, s)) }
 
 // embedded compiles the expression of the map n.
 func (f *Fields) embedded(n *config.Node, field config.Field, path string) *Program {

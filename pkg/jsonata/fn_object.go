@@ -9,7 +9,7 @@ var objectFunctions = []native{
 	{"lookup", mustSignature("<x-s:x>"), 2, fnLookup},
 	{"spread", mustSignature("<x-:a<o>>"), 1, fnSpread},
 	{"merge", mustSignature("<a<o>:o>"), 1, fnMerge},
-	{"clone", mustSignature("<(oa)-:o>"), 1, fnClone},
+	{"clone", mustSignature("<(oa)-:x>"), 1, fnClone},
 }
 
 func fnKeys(ev *evaluator, args []value.Value) (value.Value, *Error) {

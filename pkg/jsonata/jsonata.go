@@ -15,6 +15,9 @@ type Expr struct {
 	unit *unit
 	path *fieldsNode // the expression, where it is nothing but a path
 	refs []Ref
+
+	findings []Finding
+	shape    *Shape
 }
 
 // Option changes how an expression is compiled.
@@ -23,7 +26,12 @@ type Option func(*compileOptions)
 type compileOptions struct {
 	functions map[string]value.Value
 	refused   *Error // what is wrong with the first function that cannot be
+	object    bool
 }
+
+// WithObjectInput says that every input of the expression will be an object,
+// which lets [Expr.Findings] see more. It changes no evaluation.
+func WithObjectInput() Option { return func(o *compileOptions) { o.object = true } }
 
 // WithFunctions makes functions known to the expression, beside those of the
 // language; one of a name that the language has takes its place. A Function
@@ -62,7 +70,9 @@ func Compile(src string, opts ...Option) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expr{src: src, unit: u, path: fromInput(u.body), refs: refs}, nil
+	e := &Expr{src: src, unit: u, path: fromInput(u.body), refs: refs}
+	e.findings, e.shape = check(src, tree, &o)
+	return e, nil
 }
 
 // String returns the source of the expression.

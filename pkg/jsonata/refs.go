@@ -24,6 +24,8 @@ type Ref struct {
 	// Path holds the leading steps that are plain names, for a PathRef. It is
 	// empty where the input as a whole is read.
 	Path []string
+	// Places delimit the steps of Path in the source, in bytes.
+	Places [][2]int
 	// Func is the name of the function without $, for a CallRef.
 	Func string
 	// Args are the arguments of the call; those that are not literals, and ?,
@@ -134,6 +136,12 @@ func (r *refFinder) isRoot(n *ast, root bool) bool {
 	return n.kind == astVariable && (n.text == "$" && !r.bound["$"] || n.text == "" && root)
 }
 
+// add appends a step to the path. What stands behind the name is no part of it.
+func (r *Ref) add(step *ast) {
+	r.Path = append(r.Path, step.text)
+	r.Places = append(r.Places, [2]int{step.off, step.end})
+}
+
 func (r *refFinder) path(n *ast, root bool) {
 	first := n.list[0]
 	ref := Ref{Offset: first.off, End: first.end}
@@ -143,14 +151,14 @@ func (r *refFinder) path(n *ast, root bool) {
 		ref.End = first.off + 1 + len(first.text)
 	case first.kind == astName && root:
 		sure = true
-		ref.Path = []string{first.text}
+		ref.add(first)
 	}
 	if sure && first.focus == "" {
 		for _, s := range n.list[1:] {
 			if s.kind != astName {
 				break
 			}
-			ref.Path = append(ref.Path, s.text)
+			ref.add(s)
 			ref.End = s.end
 			if s.focus != "" {
 				break

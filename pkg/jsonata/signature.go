@@ -73,6 +73,7 @@ type param struct {
 type signature struct {
 	params []param
 	many   bool // some parameter takes many arguments
+	result kinds
 }
 
 // mustSignature parses a signature of this package's own.
@@ -84,12 +85,13 @@ func mustSignature(text string) *signature {
 	return s
 }
 
-// parseSignature parses <params:result>; the result is for readers only.
+// parseSignature parses <params:result>. Nothing checks at run time that a
+// function returns what its signature says.
 func parseSignature(text string) (*signature, *Error) {
 	bad := func(code, tok, why string) *Error {
 		return newError(code, 0, details{token: tok, text: why})
 	}
-	s := &signature{}
+	s := &signature{result: kinds{of: maskAny}}
 	if len(text) < 2 || text[0] != '<' || text[len(text)-1] != '>' {
 		return nil, bad("S0403", text, "it must stand in angle brackets, as in <s-n:s>")
 	}
@@ -102,6 +104,7 @@ func parseSignature(text string) (*signature, *Error) {
 		}
 		switch c {
 		case ':':
+			s.result = resultOf(body[i+1:])
 			return s, nil
 		case 's', 'n', 'b', 'l', 'o':
 			s.params = append(s.params, param{mask: maskOfLetter(c) | maskMissing})
@@ -270,28 +273,27 @@ func pluralOf(letter byte) string {
 // expression over their types would, greedily and with backtracking.
 func (s *signature) bindByMatch(args []value.Value, context value.Value) ([]value.Value, *Error) {
 	n, m := len(s.params), len(args)
-	// can[i*(m+1)+j]: parameters from i on can take arguments from j on.
-	can := make([]bool, (n+1)*(m+1))
-	at := func(i, j int) *bool { return &can[i*(m+1)+j] }
-	*at(n, m) = true
-	for i := n - 1; i >= 0; i-- {
-		p := &s.params[i]
-		for j := m; j >= 0; j-- {
-			takes := j < m && p.mask&maskOf(args[j]) != 0
-			*at(i, j) = p.optional && *at(i+1, j) ||
-				takes && (*at(i+1, j+1) || p.many && *at(i, j+1))
-		}
+	masks := make([]typeMask, m)
+	for i, a := range args {
+		masks[i] = maskOf(a)
 	}
-	if !*at(0, 0) {
-		return nil, s.mismatch(args)
+	can := s.matching(masks)
+	at := func(i, j int) bool { return can[i*(m+1)+j] }
+	if !at(0, 0) {
+		_, j := s.mismatch(masks)
+		var found value.Value
+		if j < m {
+			found = args[j]
+		}
+		return nil, newError("T0410", -1, details{value: found, index: j + 1})
 	}
 	var out []value.Value
 	next := 0 // the argument that the next parameter reads
 	for i, j := 0, 0; i < n; i++ {
 		p := &s.params[i]
 		taken := 0
-		for j < m && p.mask&maskOf(args[j]) != 0 && (taken == 0 || p.many) &&
-			(*at(i+1, j+1) || p.many && *at(i, j+1)) {
+		for j < m && p.mask&masks[j] != 0 && (taken == 0 || p.many) &&
+			(at(i+1, j+1) || p.many && at(i, j+1)) {
 			j++
 			taken++
 			var a value.Value
@@ -327,13 +329,32 @@ func (s *signature) bindByMatch(args []value.Value, context value.Value) ([]valu
 	return out, nil
 }
 
-// mismatch says which argument is the first that fits no parameter.
-func (s *signature) mismatch(args []value.Value) *Error {
-	j := 0
-	for i := range s.params {
+// matching gives for parameter i and argument j, at i*(len(args)+1)+j, whether
+// the parameters from i on can take the arguments from j on, of each of which
+// it is known what types it may have.
+func (s *signature) matching(args []typeMask) []bool {
+	n, m := len(s.params), len(args)
+	can := make([]bool, (n+1)*(m+1))
+	at := func(i, j int) *bool { return &can[i*(m+1)+j] }
+	*at(n, m) = true
+	for i := n - 1; i >= 0; i-- {
+		p := &s.params[i]
+		for j := m; j >= 0; j-- {
+			takes := j < m && p.mask&args[j] != 0
+			*at(i, j) = p.optional && *at(i+1, j) ||
+				takes && (*at(i+1, j+1) || p.many && *at(i, j+1))
+		}
+	}
+	return can
+}
+
+// mismatch gives the first parameter that finds no argument, and the argument
+// that stands in its place, which are the counts of them where there are none.
+func (s *signature) mismatch(args []typeMask) (i, j int) {
+	for i = range s.params {
 		p := &s.params[i]
 		taken := false
-		for j < len(args) && p.mask&maskOf(args[j]) != 0 {
+		for j < len(args) && p.mask&args[j] != 0 {
 			taken = true
 			j++
 			if !p.many {
@@ -341,12 +362,8 @@ func (s *signature) mismatch(args []value.Value) *Error {
 			}
 		}
 		if !taken && !p.optional {
-			break
+			return i, j
 		}
 	}
-	var found value.Value
-	if j < len(args) {
-		found = args[j]
-	}
-	return newError("T0410", -1, details{value: found, index: j + 1})
+	return len(s.params), j
 }

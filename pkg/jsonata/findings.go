@@ -1,0 +1,375 @@
+package jsonata
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// FindingKind is what is wrong with a part of an expression.
+type FindingKind uint8
+
+// The kinds of findings.
+const (
+	// UnknownFunction is a call of a function that does not exist.
+	UnknownFunction FindingKind = iota
+	// UnboundVariable is a variable that nothing gives a value.
+	UnboundVariable
+	// WrongCall is a call with arguments that its function never takes, or an
+	// operator with an operand that it never takes.
+	WrongCall
+	// OddCharacter is a character in a name that looks like white space or
+	// like a quotation mark and is neither.
+	OddCharacter
+)
+
+// Finding is a part of an expression that compiles and cannot do what it was
+// meant for: it fails, or yields nothing, whenever it is evaluated.
+type Finding struct {
+	Kind FindingKind
+	// Name is the function or variable without its $; for an OddCharacter the
+	// name that holds it.
+	Name string
+	// Message is one sentence. Hint says what to do and may be empty.
+	Message, Hint string
+	// Visible are the names, without $, of the functions and variables that
+	// could stand in place of an unknown one, sorted.
+	Visible []string
+	// Offset and End delimit the part in the source, in bytes.
+	Offset, End int
+}
+
+// Findings lists what is surely wrong in the expression, in the order of the
+// source. Functions that were given with [WithFunctions] are known; variables
+// that only [Options.Vars] will give count as unbound. Where the expression
+// calls $eval, which can bind variables, only likely misspellings of functions
+// are findings. The slice must not be modified.
+func (e *Expr) Findings() []Finding { return e.findings }
+
+// names is a scope of the source: a function, a block, or the whole.
+type names struct {
+	parent *names
+	bound  map[string]bool
+}
+
+func (s *names) bind(name string) {
+	if s.bound == nil {
+		s.bound = map[string]bool{}
+	}
+	s.bound[name] = true
+}
+
+func (s *names) has(name string) bool {
+	for ; s != nil; s = s.parent {
+		if s.bound[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// use is a place where a variable is read.
+type use struct {
+	name   string
+	at     *ast
+	scope  *names
+	called bool
+}
+
+// checker looks through a tree for what cannot work.
+type checker struct {
+	src       string
+	functions map[string]value.Value // of the host
+	// rebound are all names that the source binds anywhere: what such a name
+	// stands for is not followed.
+	rebound  map[string]bool
+	steps    map[string]bool // what @ and # bind
+	keys     map[string]bool // of objects that the source makes
+	scope    *names
+	keyed    bool // the input is an object
+	root     bool // the context is still the input
+	uses     []use
+	findings []Finding
+}
+
+// signed is a function with a signature, nil where it takes anything.
+type signed interface{ signature() *signature }
+
+func (n *native) signature() *signature { return n.sig }
+func (h *host) signature() *signature   { return h.sig }
+
+// check gives what is surely wrong in the tree of a source, and what is sure
+// about its value.
+func check(src string, tree *ast, o *compileOptions) ([]Finding, *Shape) {
+	if tree.plain() {
+		return nil, nil
+	}
+	c := &checker{src: src, functions: o.functions, keyed: o.object, root: true}
+	c.rebound, c.steps, c.keys = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	walk(tree, c.note)
+	c.scope = &names{bound: c.steps}
+	c.visit(tree)
+	c.resolve()
+	slices.SortStableFunc(c.findings, func(a, b Finding) int { return a.Offset - b.Offset })
+	return c.findings, c.shapeOf(tree)
+}
+
+// plain reports whether a tree is a path of names, which most expressions of a
+// graph are: there is nothing to be found in them.
+func (n *ast) plain() bool {
+	if n.kind != astPath || n.group != nil || n.predicate != nil {
+		return false
+	}
+	for i, s := range n.list {
+		variable := i == 0 && s.kind == astVariable && (s.text == "" || s.text == "$")
+		if !variable && s.kind != astName || s.stages != nil || s.predicate != nil || s.focus != "" || s.index != "" || hasOdd(s.text) {
+			return false
+		}
+	}
+	return true
+}
+
+// note takes down the names that a part of the source binds.
+func (c *checker) note(n *ast) bool {
+	switch n.kind {
+	case astBind:
+		c.rebound[n.lhs.text] = true
+	case astLambda:
+		for _, p := range n.list {
+			c.rebound[p.text] = true
+		}
+	}
+	for _, p := range n.pairs {
+		if p[0].kind == astString {
+			c.keys[p[0].text] = true
+		}
+	}
+	for _, name := range []string{n.focus, n.index} {
+		if name != "" {
+			c.rebound[name], c.steps[name] = true, true
+		}
+	}
+	for _, s := range n.stages {
+		if s.index != "" {
+			c.rebound[s.index], c.steps[s.index] = true, true
+		}
+	}
+	return true
+}
+
+// within visits what do visits in a scope inside the current one.
+func (c *checker) within(do func()) {
+	c.scope = &names{parent: c.scope}
+	do()
+	c.scope = c.scope.parent
+}
+
+// elsewhere visits what do visits with a context that is not the input.
+func (c *checker) elsewhere(do func()) {
+	before := c.root
+	c.root = false
+	do()
+	c.root = before
+}
+
+func (c *checker) visit(n *ast) {
+	if n == nil {
+		return
+	}
+	switch n.kind {
+	case astBlock:
+		c.within(func() { c.parts(n) })
+	case astLambda:
+		c.within(func() {
+			for _, p := range n.list {
+				c.scope.bind(p.text)
+			}
+			c.elsewhere(func() { c.visit(n.rhs) })
+		})
+	case astBind:
+		c.scope.bind(n.lhs.text)
+		c.visit(n.rhs)
+	case astVariable:
+		c.read(n, false)
+	case astCall, astPartial:
+		c.call(n, nil)
+	case astApply:
+		c.apply(n)
+	case astPath:
+		c.visit(n.list[0])
+		c.elsewhere(func() {
+			for _, s := range n.list[1:] {
+				c.visit(s)
+			}
+		})
+	case astTransform, astSort:
+		c.elsewhere(func() { c.parts(n) })
+	case astName:
+		c.characters(n)
+	case astBinary:
+		c.operands(n)
+		c.parts(n)
+	default:
+		c.parts(n)
+	}
+	c.elsewhere(func() { c.behind(n) })
+}
+
+// parts visits what an expression is made of.
+func (c *checker) parts(n *ast) {
+	c.visit(n.lhs)
+	c.visit(n.rhs)
+	c.visit(n.els)
+	for _, k := range n.list {
+		c.visit(k)
+	}
+	for _, t := range n.terms {
+		c.visit(t.expr)
+	}
+	c.pairs(n.pairs)
+}
+
+func (c *checker) pairs(pairs [][2]*ast) {
+	for _, p := range pairs {
+		c.visit(p[0])
+		c.visit(p[1])
+	}
+}
+
+// behind visits the predicates and the grouping of an expression.
+func (c *checker) behind(n *ast) {
+	for _, list := range [][]stage{n.predicate, n.stages} {
+		for _, s := range list {
+			c.visit(s.expr)
+		}
+	}
+	if n.group != nil {
+		c.pairs(n.group.pairs)
+	}
+}
+
+// apply visits lhs ~> rhs.
+func (c *checker) apply(n *ast) {
+	c.visit(n.lhs)
+	switch rhs := n.rhs; {
+	case rhs.kind == astCall && len(rhs.predicate) == 0 && rhs.group == nil:
+		c.call(rhs, n.lhs)
+	case rhs.kind == astVariable && !isTrailed(rhs):
+		// Between two functions ~> makes a third; either takes one argument.
+		c.read(rhs, true)
+		c.arguments(rhs, rhs, []kinds{anything})
+	default:
+		c.visit(rhs)
+	}
+}
+
+// call visits a call; first is what ~> gives as its first argument.
+func (c *checker) call(n, first *ast) {
+	var args []kinds
+	if first != nil {
+		args = append(args, c.kindsOf(first))
+	}
+	for _, a := range n.list {
+		if a.kind == astPlaceholder {
+			args = append(args, anything)
+			continue
+		}
+		c.visit(a)
+		args = append(args, c.kindsOf(a))
+	}
+	fn := n.lhs
+	switch {
+	case fn.kind == astVariable && !isTrailed(fn):
+		c.read(fn, true)
+	case fn.kind == astPath && len(fn.list) == 1 && fn.fromName && !isTrailed(fn.list[0]):
+		c.withoutDollar(fn.list[0])
+	default:
+		c.visit(fn)
+	}
+	c.arguments(n, fn, args)
+}
+
+func (c *checker) read(n *ast, called bool) {
+	if n.text != "" && n.text != "$" {
+		c.uses = append(c.uses, use{n.text, n, c.scope, called})
+	}
+}
+
+// withoutDollar finds a call of a function of the language that lacks its $.
+// Such a name reads a field, which holds a function only where the source has
+// put one there.
+func (c *checker) withoutDollar(n *ast) {
+	if _, ok := c.global(n.text); !ok || c.keys[n.text] {
+		c.characters(n)
+		return
+	}
+	c.findings = append(c.findings, Finding{
+		Kind: UnknownFunction, Name: n.text, Offset: n.off, End: n.end,
+		Message: "the name " + n.text + " reads a field here, which is not a function",
+		Hint:    "names of functions begin with $: $" + n.text,
+	})
+}
+
+// global gives the function of the language, or of the host, that has a name.
+func (c *checker) global(name string) (signed, bool) {
+	v, ok := c.functions[name]
+	if !ok {
+		v = builtin(name)
+	}
+	f, ok := v.Func().(signed)
+	return f, ok
+}
+
+// signatureOf gives the signature of the function that a variable surely
+// stands for, nil where that is not known.
+func (c *checker) signatureOf(n *ast) *signature {
+	if n.kind != astVariable || c.rebound[n.text] || isTrailed(n) {
+		return nil
+	}
+	if f, ok := c.global(n.text); ok {
+		return f.signature()
+	}
+	return nil
+}
+
+// resolve reports the variables that nothing binds.
+func (c *checker) resolve() {
+	evaluates := slices.ContainsFunc(c.uses, func(u use) bool { return u.name == "eval" })
+	for _, u := range c.uses {
+		if _, ok := c.global(u.name); ok || u.scope.has(u.name) || evaluates {
+			continue
+		}
+		f := Finding{
+			Kind: UnboundVariable, Name: u.name, Visible: c.visible(u.scope),
+			Offset: u.at.off, End: u.at.off + 1 + len(u.name),
+			Message: "nothing gives the variable $" + u.name + " a value: it yields nothing",
+		}
+		switch {
+		case c.rebound[u.name]:
+			f.Message = "the variable $" + u.name + " has no value here: it yields nothing"
+			f.Hint = "it is bound in a block or function elsewhere, and only there"
+		case u.called:
+			f.Message = "there is no function $" + u.name
+		}
+		if u.called {
+			f.Kind = UnknownFunction
+		}
+		c.findings = append(c.findings, f)
+	}
+}
+
+// visible lists the functions and variables that can be read in a scope.
+func (c *checker) visible(s *names) []string {
+	all := map[string]bool{"eval": true}
+	for name := range builtins {
+		all[name] = true
+	}
+	for name := range c.functions {
+		all[name] = true
+	}
+	for ; s != nil; s = s.parent {
+		maps.Copy(all, s.bound)
+	}
+	return slices.Sorted(maps.Keys(all))
+}

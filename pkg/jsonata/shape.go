@@ -1,0 +1,156 @@
+package jsonata
+
+import "slices"
+
+// Shape is what is sure about the value of an expression, whatever its input,
+// as far as paths can tell: a path goes through arrays as if they were not
+// there.
+type Shape struct {
+	// Scalar says what the value is where it has no fields: "a string". Else
+	// it is empty.
+	Scalar string
+	// Fields are all the fields that the value, or an object in it, can have.
+	Fields []ShapeField
+}
+
+// ShapeField is one field. Shape is nil where nothing is known of its value.
+type ShapeField struct {
+	Name  string
+	Shape *Shape
+	// Offset and End delimit the key in the source, in bytes.
+	Offset, End int
+}
+
+// Field returns the field of a name, or nil.
+func (s *Shape) Field(name string) *ShapeField {
+	i := slices.IndexFunc(s.Fields, func(f ShapeField) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Fields[i]
+}
+
+// Shape returns what is sure about the value of the expression, or nil. It must
+// not be modified.
+func (e *Expr) Shape() *Shape { return e.shape }
+
+// maxShapeDepth bounds how deep objects are looked into.
+const maxShapeDepth = 20
+
+func (c *checker) shapeOf(n *ast) *Shape { return c.shape(n, maxShapeDepth) }
+
+// shape gives the shape of an expression; depth is how much deeper it may look.
+func (c *checker) shape(n *ast, depth int) *Shape {
+	switch {
+	case n == nil || depth < 0:
+		return nil
+	case n.group != nil:
+		return c.object(n.group.pairs, depth)
+	}
+	switch n.kind {
+	case astObject:
+		return c.object(n.pairs, depth)
+	case astArray:
+		// Of an empty array nothing can be read either, but it says little of
+		// what the author has in mind.
+		return c.anyOf(n.list, depth)
+	case astPath:
+		return c.pathShape(n, depth)
+	case astCondition:
+		if n.els == nil {
+			return c.shape(n.rhs, depth-1)
+		}
+		return c.anyOf([]*ast{n.rhs, n.els}, depth)
+	case astDefault, astCoalesce:
+		return c.anyOf([]*ast{n.lhs, n.rhs}, depth)
+	case astBind:
+		return c.shape(n.rhs, depth-1)
+	case astBlock:
+		if len(n.list) > 0 {
+			return c.shape(n.list[len(n.list)-1], depth-1)
+		}
+	case astCall:
+		if n.lhs.kind == astVariable && n.lhs.text == "map" && len(n.list) == 2 && n.list[1].kind == astLambda && c.signatureOf(n.lhs) != nil {
+			return c.shape(n.list[1].rhs, depth-1)
+		}
+	}
+	if of := c.kindsOf(n).of &^ maskMissing; of != 0 && of&(maskArray|maskObject|maskFunc) == 0 {
+		return &Shape{Scalar: of.String()}
+	}
+	return nil
+}
+
+// pathShape gives the shape of a path whose last step makes objects.
+func (c *checker) pathShape(n *ast, depth int) *Shape {
+	for i := len(n.list) - 1; i >= 0; i-- {
+		switch s := n.list[i]; s.kind {
+		case astSort:
+			continue
+		case astObject, astBlock:
+			return c.shape(s, depth-1)
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// object gives the shape of an object whose keys are all written out.
+func (c *checker) object(pairs [][2]*ast, depth int) *Shape {
+	s := &Shape{}
+	for _, p := range pairs {
+		if key := p[0]; key.kind != astString || isTrailed(key) {
+			return nil
+		}
+		f := ShapeField{Name: p[0].text, Shape: c.shape(p[1], depth-1), Offset: p[0].off, End: p[0].end}
+		if old := s.Field(f.Name); old != nil {
+			old.Shape = nil
+			continue
+		}
+		s.Fields = append(s.Fields, f)
+	}
+	return s
+}
+
+// anyOf gives what is sure where the value is that of any of the expressions.
+func (c *checker) anyOf(list []*ast, depth int) *Shape {
+	var sum *Shape
+	for _, n := range list {
+		s := c.shape(n, depth-1)
+		if s == nil {
+			return nil
+		}
+		sum = sum.or(s)
+	}
+	return sum
+}
+
+// or gives what two shapes have in common; s may be nil, which is neither.
+func (s *Shape) or(t *Shape) *Shape {
+	switch {
+	case s == nil:
+		return t
+	case s.Scalar != "" && t.Scalar != "":
+		if s.Scalar == t.Scalar {
+			return s
+		}
+		return &Shape{Scalar: "a value without fields"}
+	case s.Scalar != "":
+		return t
+	case t.Scalar != "":
+		return s
+	}
+	sum := &Shape{Fields: slices.Clone(s.Fields)}
+	for _, f := range t.Fields {
+		old := sum.Field(f.Name)
+		switch {
+		case old == nil:
+			sum.Fields = append(sum.Fields, f)
+		case old.Shape == nil || f.Shape == nil:
+			old.Shape = nil
+		default:
+			old.Shape = old.Shape.or(f.Shape)
+		}
+	}
+	return sum
+}
