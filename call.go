@@ -64,7 +64,7 @@ func (p *program) call(ctx context.Context, tool string, args any, opts ...CallO
 	began := time.Now()
 	ex := &executor.Executor{Hooks: append(slices.Clip(p.hooks), o.hooks...), Log: p.opts.log}
 	run := executor.NewRun(g, in)
-	err = ex.Run(ctx, run, port{p.upstreams.caller})
+	err = ex.Run(ctx, run, port{p.upstreams.caller, processors.Task(callerOf(ctx))})
 	result := &Result{History: run.History()}
 	if err == nil {
 		result.Value, err = checked(ctx, run.Result(), g)

@@ -20,6 +20,7 @@ const module = "github.com/mcpgraph/mcpgraph"
 var layers = map[string]struct{ ours, others []string }{
 	"pkg/diag":                     {},
 	"pkg/value":                    {},
+	"pkg/scheduler":                {},
 	"pkg/jsonata/internal/picture": {},
 	"pkg/jsonata/internal/regex":   {others: []string{"github.com/dlclark/regexp2/v2"}},
 
@@ -83,7 +84,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	".": {ours: []string{
-		"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/runs", "pkg/server",
+		"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server",
 		"pkg/telemetry", "pkg/upstream", "pkg/value",
 	}},
 

@@ -7,7 +7,9 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/scheduler"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -75,13 +77,21 @@ func (c poolCaller) CallTool(ctx context.Context, server, tool string, args valu
 }
 
 // port is what a run in this process reaches the world through.
-type port struct{ graph.Caller }
+type port struct {
+	graph.Caller
+	task *scheduler.Task
+}
+
+// processors are shared by all Engines of this process.
+var processors = scheduler.New()
 
 var _ executor.Port = port{}
 
 func (port) Now() time.Time { return time.Now() }
 
 func (port) Random() float64 { return rand.Float64() }
+
+func (p port) Processor() expr.Processor { return p.task }
 
 // NodeDone has nothing to do: a run in this process keeps its history itself.
 func (port) NodeDone(executor.Record) {}

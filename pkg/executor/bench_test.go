@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -53,3 +54,5 @@ tools:
 type quiet struct{ script }
 
 func (*quiet) NodeDone(executor.Record) {}
+
+func (*quiet) Processor() expr.Processor { return nil }

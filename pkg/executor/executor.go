@@ -21,6 +21,10 @@ type Port interface {
 	Now() time.Time
 	// Random gives a number from 0 up to but not including 1.
 	Random() float64
+	// Processor gives what shares processor time between runs, nil where
+	// nothing does. When a run goes on changes no result. The other methods are
+	// called while the run may still have processor time, but for CallTool.
+	Processor() expr.Processor
 	// NodeDone is told of every record as it enters the history.
 	NodeDone(Record)
 }
@@ -55,7 +59,13 @@ func (e *Executor) Run(ctx context.Context, r *Run, port Port) (err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTime)
 		defer cancel()
 	}
-	w.env = &expr.Env{History: r, Now: port.Now, Random: port.Random}
+	w.processor = port.Processor()
+	w.env = &expr.Env{History: r, Now: port.Now, Random: port.Random, Processor: w.processor}
+	w.caller = port
+	if w.processor != nil {
+		w.caller = releasingCaller{port, w.processor}
+		defer w.processor.Release()
+	}
 	if e.Log != nil {
 		w.env.Log = w.log
 	}
@@ -79,6 +89,38 @@ type walk struct {
 	started time.Time
 	node    *graph.Node     // under way
 	ctx     context.Context // of the node under way
+
+	processor expr.Processor // nil where processor time is not shared
+	caller    graph.Caller
+}
+
+// shortRun is the number of executions that take too little processor time
+// to be shared, but for expressions.
+const shortRun = 64
+
+// yield lets others compute, in a run that is long.
+func (w *walk) yield(ctx context.Context, index int) {
+	if w.processor != nil && index >= shortRun {
+		w.processor.Yield(ctx)
+	}
+}
+
+// release gives the processor free before hooks, which may block.
+func (w *walk) release() {
+	if w.processor != nil && len(w.Hooks) > 0 {
+		w.processor.Release()
+	}
+}
+
+// releasingCaller gives the processor free for the time of a call.
+type releasingCaller struct {
+	graph.Caller
+	processor expr.Processor
+}
+
+func (c releasingCaller) CallTool(ctx context.Context, server, tool string, args value.Value) (graph.ToolResult, error) {
+	c.processor.Release()
+	return c.Caller.CallTool(ctx, server, tool, args)
 }
 
 func (w *walk) log(v value.Value) {
@@ -130,6 +172,7 @@ func (w *walk) step(ctx context.Context) error {
 	ctx, done, err := w.nodeStart(ctx, node, index)
 	if err == nil {
 		w.ctx = ctx
+		w.yield(ctx, index)
 		var out graph.Output
 		if out, err = w.execute(ctx, node); err == nil {
 			err = checkEdge(node, out.Edge)
@@ -145,6 +188,7 @@ func (w *walk) step(ctx context.Context) error {
 		failure.Arguments = rec.Arguments
 		rec.Err = failure
 	}
+	w.release()
 	done(rec)
 	if err := w.run.Advance(rec); err != nil {
 		return newNodeError(w.run.graph, node, err)
@@ -193,7 +237,7 @@ func (w *walk) execute(ctx context.Context, n *graph.Node) (out graph.Output, er
 	}()
 	previous, _ := w.run.Previous(1)
 	return n.Step.Run(ctx, &graph.Input{
-		Args: w.run.args, Previous: previous, Env: w.env, Caller: w.port,
+		Args: w.run.args, Previous: previous, Env: w.env, Caller: w.caller,
 	})
 }
 

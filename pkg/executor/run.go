@@ -2,7 +2,7 @@
 //
 // A Run is the state of one tool call. It does no I/O and reads no clock, so
 // that it can be driven in this process by an Executor, step by step by a
-// debugger, or by anything else that answers the four questions of a Port.
+// debugger, or by anything else that implements a Port.
 package executor
 
 import (

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -162,4 +163,5 @@ func (s *script) CallTool(_ context.Context, server, tool string, args value.Val
 
 func (s *script) Now() time.Time               { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 func (s *script) Random() float64              { return 0.25 }
+func (s *script) Processor() expr.Processor    { return nil }
 func (s *script) NodeDone(rec executor.Record) { s.done = append(s.done, rec) }

@@ -39,13 +39,19 @@ type History interface {
 // Env is what one evaluation sees of the world. Any field may be nil: without
 // a History nothing has run, without Now and Random the expression reads the
 // clock and the randomness of the machine, without Log the operator log only
-// passes its value on. A nil *Env is an empty one.
+// passes its value on, without a Processor a long evaluation computes as it
+// likes. A nil *Env is an empty one.
 type Env struct {
-	History History
-	Now     func() time.Time
-	Random  func() float64
-	Log     func(value.Value)
+	History   History
+	Now       func() time.Time
+	Random    func() float64
+	Log       func(value.Value)
+	Processor Processor
 }
+
+// Processor shares processor time between evaluations. One run at a time uses
+// it, and calls Release where it ends or blocks.
+type Processor = jsonata.Processor
 
 func (e *Env) document() value.Value {
 	if e == nil || e.History == nil {
@@ -62,7 +68,7 @@ func (e *Env) options() *jsonata.Options {
 	if e == nil {
 		return &jsonata.Options{}
 	}
-	return &jsonata.Options{Data: e, Now: e.Now, Random: e.Random}
+	return &jsonata.Options{Data: e, Now: e.Now, Random: e.Random, Processor: e.Processor}
 }
 
 // Program is a compiled JSONata expression or JSON Logic rule. It is immutable

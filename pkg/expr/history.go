@@ -11,10 +11,10 @@ import (
 // type is error T0410, undefined fits every parameter, and a missing node name
 // is taken from the context where that is a string.
 var historyFunctions = []jsonata.Function{
-	{Name: "previousNode", Signature: "<n?:x>", Call: previousNode},
-	{Name: "executionCount", Signature: "<s:n>", Call: executionCount},
-	{Name: "nodeExecution", Signature: "<s-n:x>", Call: nodeExecution},
-	{Name: "nodeExecutions", Signature: "<s:a>", Call: nodeExecutions},
+	{Name: "previousNode", Signature: "<n?:x>", Immediate: true, Call: previousNode},
+	{Name: "executionCount", Signature: "<s:n>", Immediate: true, Call: executionCount},
+	{Name: "nodeExecution", Signature: "<s-n:x>", Immediate: true, Call: nodeExecution},
+	{Name: "nodeExecutions", Signature: "<s:a>", Immediate: true, Call: nodeExecutions},
 }
 
 func historyOf(c *jsonata.Call) History {

@@ -268,6 +268,9 @@ func log(st *state, args []value.Value) (value.Value, error) {
 	if err := st.bounded(v); err != nil {
 		return value.Undef, err
 	}
+	if p := st.processor(); p != nil {
+		p.Release() // the log may block
+	}
 	st.env.Log(v)
 	return v, nil
 }

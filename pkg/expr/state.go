@@ -76,7 +76,18 @@ func (st *state) spend(steps int) error {
 		return nil
 	}
 	st.steps = 0
+	if p := st.processor(); p != nil {
+		p.Yield(st.ctx)
+	}
 	return st.stopped()
+}
+
+// processor is that of the environment, nil where it has none.
+func (st *state) processor() Processor {
+	if st.env == nil {
+		return nil
+	}
+	return st.env.Processor
 }
 
 // charge counts bytes that are about to be built.

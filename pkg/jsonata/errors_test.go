@@ -63,7 +63,7 @@ func TestErrorsSayWhatWhereAndWhy(t *testing.T) {
 		{"$append([1..60], [1..60])", Limits{Sequence: 99}, "D2015", 0, "append", "an array would have more than 99 elements"},
 		{"'12345' & '67890'", Limits{StringBytes: 9}, "D2016", 8, "&", "a string would have more than 9 bytes"},
 		{"($f := function(){ 1 + $f() }; $f())", Limits{Depth: 100}, "U1001", 21, "f", "the evaluation was stopped: it is nested too deeply, which endless recursion can cause"},
-		{"[1..1000].($ * 2)", Limits{Steps: 100}, "U1001", -1, "", "the evaluation was stopped: it took too many steps"},
+		{"[1..1000].($ * 2)", Limits{Steps: 100}, "U1001", 10, "", "the evaluation was stopped: it took too many steps"},
 	} {
 		_, err := evaluate(c.expr, input, &Options{Limits: c.limits})
 		check(c.expr, err, c.code, c.offset, c.token, c.message)

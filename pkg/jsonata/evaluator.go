@@ -152,6 +152,9 @@ func (ev *evaluator) pause(off int) *Error {
 			return err
 		}
 	}
+	if ev.opts.Processor != nil {
+		ev.opts.Processor.Yield(ev.ctx)
+	}
 	return ev.cancelled(off)
 }
 

@@ -15,9 +15,13 @@ import (
 // lets through; it must not keep or change args. An *[Error] that it returns
 // is passed on, any other error becomes one with code U1002, and so does a
 // panic. Call may run in any number of goroutines at once.
+//
+// An evaluation gives its [Processor] free for the time of the call, unless
+// Immediate says that Call never blocks.
 type Function struct {
 	Name      string
 	Signature string
+	Immediate bool
 	Call      func(c *Call, args []value.Value) (value.Value, error)
 }
 
@@ -98,6 +102,9 @@ func (h *host) call(ev *evaluator, args []value.Value, context value.Value) (v v
 		if args, err = h.sig.bind(args, context); err != nil {
 			return value.Undef, err.at(-1, h.fn.Name)
 		}
+	}
+	if ev.opts.Processor != nil && !h.fn.Immediate {
+		ev.opts.Processor.Release()
 	}
 	c := &Call{ev, context, ev.opts.Data}
 	defer func() {

@@ -90,8 +90,21 @@ type Options struct {
 	// Random gives numbers in [0, 1) for $random and $shuffle; nil means
 	// [rand.Float64].
 	Random func() float64
+	// Processor is asked for processor time by a long evaluation; nil means
+	// that it may compute as it likes.
+	Processor Processor
 	// Limits bound the evaluation.
 	Limits Limits
+}
+
+// Processor shares processor time between evaluations. One evaluation at a time
+// uses it, and whoever began that calls Release at its end.
+type Processor interface {
+	// Yield is called every few thousand steps. It returns when the evaluation
+	// may go on, or ctx is done.
+	Yield(ctx context.Context)
+	// Release is called before a host function, which may block.
+	Release()
 }
 
 // Limits bound what one evaluation may use. A zero field means its default.

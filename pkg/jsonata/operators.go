@@ -353,7 +353,7 @@ func (n *rangeNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	out := make([]value.Value, int(size))
 	for i := range out {
 		if i&0xFFFF == 0 {
-			if err := ev.spend(0x10000 >> 4); err != nil {
+			if err := ev.spend(min(len(out)-i, 0x10000) >> 4); err != nil {
 				return value.Undef, err
 			}
 		}

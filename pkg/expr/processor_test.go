@@ -1,0 +1,39 @@
+package expr
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// sharedProcessor counts how it is used.
+type sharedProcessor struct{ yields, releases int }
+
+func (p *sharedProcessor) Yield(context.Context) { p.yields++ }
+func (p *sharedProcessor) Release()              { p.releases++ }
+
+func TestLongRulesYieldTheirProcessor(t *testing.T) {
+	list := make([]value.Value, 20_000)
+	for i := range list {
+		list[i] = value.FromInt(int64(i))
+	}
+	document := value.FromEntries([]value.Entry{{Key: "list", Value: value.FromArray(list)}})
+	for rule, want := range map[string]sharedProcessor{
+		`{"==":[{"var":"list.0"},0]}`:                             {},
+		`{"some":[{"var":"list"},{"==":[{"var":""},-1]}]}`:        {yields: 20},
+		`{"var":"$count($map(list, function($v){ $v + 1 }))"}`:    {yields: 10},
+		`{"log":[{"some":[[1],{"==":[{"var":""},1]}]}]}`:          {releases: 1},
+		`{"reduce":[{"var":"list"},{"+":[{"var":"current"},1]}]}`: {yields: 20},
+	} {
+		var p sharedProcessor
+		env := envOver(document)
+		env.Processor, env.Log = &p, func(value.Value) {}
+		if _, err := compileLogic(t, rule).Eval(context.Background(), env); err != nil {
+			t.Fatal(err)
+		}
+		if p.yields < want.yields || want.yields == 0 && p.yields > 0 || p.releases != want.releases {
+			t.Errorf("%s yields %d times and releases its processor %d times; want %+v", rule, p.yields, p.releases, want)
+		}
+	}
+}
