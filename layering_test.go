@@ -59,8 +59,11 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/executor": {ours: []string{"pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
 
 	"pkg/auth": {
-		ours:   []string{"pkg/config", "pkg/value"},
-		others: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "github.com/modelcontextprotocol/go-sdk"},
+		ours: []string{"pkg/config", "pkg/value"},
+		others: []string{
+			"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "github.com/maypok86/otter/v2",
+			"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync",
+		},
 	},
 
 	"pkg/server": {

@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -325,5 +326,103 @@ func TestRenewedCertificatesAreServed(t *testing.T) {
 	w.stop()
 	if strings.Count(w.said(), "cannot be renewed") != 1 {
 		t.Errorf("not one warning:\n%s", w.said())
+	}
+}
+
+func TestTokensOfTheFlagAreReadAgain(t *testing.T) {
+	callers := filepath.Join(t.TempDir(), "callers")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(callers, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("ann ann-ann-ann-ann-ann\n")
+	file := accessFile(t, "")
+	for _, flag := range []string{"", "--watch"} {
+		w := serveWeb(t, nil, append([]string{file, "--auth", "bearer", "--auth-tokens", callers}, strings.Fields(flag)...)...)
+		status := func(caller string) int {
+			got, _, _ := w.use("look", "Authorization", "Bearer "+strings.TrimSuffix(strings.Repeat(caller+"-", 5), "-"))
+			return got
+		}
+		hangUp := func() {
+			if flag == "" {
+				if err := w.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if ann, bob := status("ann"), status("bob"); ann != 200 || bob != 401 {
+			t.Errorf("at first %d %d", ann, bob)
+		}
+		write("ann short\n")
+		hangUp()
+		eventually(t, "a file that cannot be used is told of", func() bool { return strings.Contains(w.said(), "--auth-tokens cannot be used") })
+		if ann := status("ann"); ann != 200 {
+			t.Errorf("after that %d", ann)
+		}
+		write("bob bob-bob-bob-bob-bob\n")
+		hangUp()
+		eventually(t, "the file is read again", func() bool { return status("bob") == 200 && status("ann") == 401 })
+		w.stop()
+		if strings.Contains(w.said(), "bob-bob") || strings.Contains(w.said(), "ann-ann") {
+			t.Errorf("a token was written:\n%s", w.said())
+		}
+		write("ann ann-ann-ann-ann-ann\n")
+	}
+}
+
+func TestOpaqueTokensOfAnAuthorizationServerLetIn(t *testing.T) {
+	as := mcptest.StartAuthServer(t)
+	inFile := func(secret string) string {
+		return accessFile(t, `  hideUnscopedTools: true
+  auth:
+    type: oauth
+    issuer: `+as.URL+`
+    audience: urn:tools
+    publicUrl: https://tools.example/mcp
+    requiredScopes: [read]
+    introspection: {url: `+as.URL+`/introspect, clientId: resource-server, clientSecret: "`+secret+`"}
+`)
+	}
+	byFlags := []string{
+		accessFile(t, "  hideUnscopedTools: true\n"), "--auth", "oauth", "--auth-issuer", as.URL, "--auth-audience", "urn:tools", "--auth-scope", "read",
+		"--public-url", "https://tools.example/mcp", "--auth-introspection", as.URL + "/introspect", "--auth-introspection-client", "resource-server",
+	}
+	const secret = "resource-server-secret"
+	for _, args := range [][]string{{inFile("${SECRET}")}, byFlags} {
+		w := serveWeb(t, []string{"SECRET=" + secret, "MCPGRAPH_AUTH_INTROSPECTION_SECRET=" + secret}, args...)
+		for _, c := range []struct {
+			name, tool, token string
+			status            int
+			has               string
+		}{
+			{"a good token", "look", as.ClientToken(t, "read", "urn:tools"), 200, ""},
+			{"every scope", "change", as.ClientToken(t, "read write", "urn:tools"), 200, ""},
+			{"for another audience", "look", as.ClientToken(t, "read", "https://elsewhere.example"), 401, `another audience`},
+			{"for nobody", "look", as.ClientToken(t, "read"), 401, `another audience`},
+			{"unknown", "look", "no-such-token", 401, `it is not active`},
+			{"without the scope of every caller", "look", as.ClientToken(t, "write", "urn:tools"), 403, `scope="read"`},
+		} {
+			status, challenge, body := w.use(c.tool, "Authorization", "Bearer "+c.token)
+			if status != c.status || !strings.Contains(challenge, c.has) || strings.Contains(body, c.token) {
+				t.Errorf("%s: %d %s %s", c.name, status, challenge, body)
+			}
+		}
+		if _, _, body := w.use("change", "Authorization", "Bearer "+as.ClientToken(t, "read", "urn:tools")); !strings.Contains(body, `unknown tool \"change\"; expected \"look\"`) {
+			t.Errorf("a hidden tool: %s", body)
+		}
+		w.stop()
+		if strings.Contains(w.said(), secret) {
+			t.Errorf("the secret was written:\n%s", w.said())
+		}
+	}
+	w := serveWeb(t, nil, inFile("a-wrong-secret"))
+	if status, _, body := w.use("look", "Authorization", "Bearer "+as.ClientToken(t, "read", "urn:tools")); status != 503 {
+		t.Errorf("a wrong secret: %d %s", status, body)
+	}
+	w.stop()
+	if said := w.said(); !strings.Contains(said, "answered 401 Unauthorized; check the client id and secret") || strings.Contains(said, "a-wrong-secret") {
+		t.Errorf("%s", said)
 	}
 }

@@ -12,6 +12,9 @@ const (
 	// tokensVariable names the variable that has the callers' tokens, in the form
 	// of the file of --auth-tokens.
 	tokensVariable = "MCPGRAPH_AUTH_TOKENS"
+	// introspectionVariable names the variable that has the secret of the client
+	// which asks about opaque tokens.
+	introspectionVariable = "MCPGRAPH_AUTH_INTROSPECTION_SECRET"
 	// authSetting is where the file says who may come in.
 	authSetting = "server.auth in the file"
 )
@@ -29,6 +32,10 @@ func (o *httpOptions) checkAuth() error {
 		return usagef("--auth-issuer, --auth-audience, --auth-scope, --auth-jwks and --public-url need --auth oauth")
 	case a.Type == config.AuthOAuth && (a.Issuer == "" || a.Audience == ""):
 		return usagef("--auth oauth needs --auth-issuer URL and --auth-audience AUDIENCE")
+	case a.Type != config.AuthOAuth && (o.introspection != config.Introspection{}):
+		return usagef("--auth-introspection and --auth-introspection-client need --auth oauth")
+	case (o.introspection.URL == "") != (o.introspection.ClientID == ""):
+		return usagef("--auth-introspection URL and --auth-introspection-client ID are needed together")
 	case a.Type == config.AuthOAuth && a.PublicURL == "" && !config.IsSecureURL(a.Audience):
 		return usagef("--auth-audience %s is not the https:// URL of the endpoint; say in --public-url by which URL clients know it", a.Audience)
 	}
@@ -50,7 +57,18 @@ func (a *app) guard(o httpOptions, engine *mcpgraph.Engine) (guard auth.Guard, b
 			return nil, true, err
 		}
 	}
-	guard, err = auth.New(&settings)
+	if o.introspection.URL != "" {
+		asked := o.introspection
+		if asked.ClientSecret, _ = a.getenv(introspectionVariable); asked.ClientSecret == "" {
+			return nil, true, usagef("--auth-introspection needs the secret of its client in the variable %s", introspectionVariable)
+		}
+		settings.Introspection = &asked
+	}
+	if settings.TokensFile != "" {
+		guard, err = auth.NewTokensFile(settings.TokensFile)
+	} else {
+		guard, err = auth.New(&settings)
+	}
 	switch {
 	case err != nil && settings.TokensFile == "":
 		err = usagef("--auth %s: %v", settings.Type, err)

@@ -16,18 +16,20 @@ import (
 
 // httpOptions are the flags about serving over HTTP.
 type httpOptions struct {
-	address     string
-	auth        config.ServerAuth
-	insecure    bool
-	hosts       []string
-	origins     []string
-	certificate string
-	key         string
-	maxBody     int64
-	idle        time.Duration
-	grace       time.Duration
-	metrics     bool
-	status      bool
+	address string
+	auth    config.ServerAuth
+	// introspection is without its secret, which the environment has.
+	introspection config.Introspection
+	insecure      bool
+	hosts         []string
+	origins       []string
+	certificate   string
+	key           string
+	maxBody       int64
+	idle          time.Duration
+	grace         time.Duration
+	metrics       bool
+	status        bool
 }
 
 func (o *httpOptions) flags(cmd *cobra.Command) {
@@ -39,6 +41,8 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.auth.Audience, "auth-audience", "", "take access tokens for this `AUDIENCE`, as a rule the public URL of the endpoint")
 	f.StringArrayVar(&o.auth.RequiredScopes, "auth-scope", nil, "take access tokens with this `SCOPE` only (repeatable)")
 	f.StringVar(&o.auth.JWKS, "auth-jwks", "", "get the issuer's keys from this `URL` instead of asking its metadata for it")
+	f.StringVar(&o.introspection.URL, "auth-introspection", "", "ask at this `URL` about access tokens that are no JWTs (RFC 7662)")
+	f.StringVar(&o.introspection.ClientID, "auth-introspection-client", "", "ask as the client with this `ID`, whose secret is in "+introspectionVariable)
 	f.StringVar(&o.auth.PublicURL, "public-url", "", "the `URL` of the endpoint as clients know it, where --auth-audience is another")
 	f.BoolVar(&o.insecure, "insecure", false, "listen beyond this machine without auth: anybody can call the tools")
 	f.StringArrayVar(&o.hosts, "allow-host", nil, "let requests name this `HOST` (repeatable), instead of the file's server.allowedHosts; on loopback addresses, only loopback hosts are known")
@@ -55,7 +59,7 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 			return nil
 		}
 		for _, name := range []string{
-			"auth", "auth-tokens", "auth-issuer", "auth-audience", "auth-scope", "auth-jwks", "public-url", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
+			"auth", "auth-tokens", "auth-issuer", "auth-audience", "auth-scope", "auth-jwks", "auth-introspection", "auth-introspection-client", "public-url", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
 			"max-request-bytes", "session-idle", "shutdown-grace", "metrics", "status",
 		} {
 			if f.Changed(name) {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
@@ -24,7 +26,7 @@ const settle = 100 * time.Millisecond
 type reloader struct {
 	*app
 	path   string
-	others []string // files that --mcp names
+	others []string // files that --mcp and --auth-tokens name
 	seen   contents
 	hangup chan os.Signal
 	watch  *fsnotify.Watcher // nil without --watch
@@ -32,13 +34,18 @@ type reloader struct {
 	// Set when the engine is there.
 	engine *mcpgraph.Engine
 	log    *slog.Logger
+	tokens *auth.TokensFile // of --auth-tokens; nil without
 }
 
 // newReloader begins to listen before the file is read, so that no change is
 // missed.
 func (a *app) newReloader(o serveOptions) (*reloader, error) {
+	others := slices.Clone(o.mcpFiles)
+	if o.http.auth.TokensFile != "" {
+		others = append(others, o.http.auth.TokensFile)
+	}
 	r := &reloader{
-		app: a, path: o.config, others: o.mcpFiles,
+		app: a, path: o.config, others: others,
 		seen: contents{}, hangup: make(chan os.Signal, 1),
 	}
 	if o.watch {
@@ -64,8 +71,8 @@ func (r *reloader) close() {
 func (r *reloader) files() []string {
 	paths := append([]string{r.path}, r.others...)
 	if r.engine != nil {
-		if auth := r.engine.File().Server.Auth; auth != nil && auth.TokensFile != "" {
-			paths = append(paths, auth.TokensFile)
+		if a := r.engine.File().Server.Auth; a != nil && a.TokensFile != "" {
+			paths = append(paths, a.TokensFile)
 		}
 	}
 	return paths
@@ -116,6 +123,11 @@ func (r *reloader) follow() {
 
 // reload replaces what is served, or says why not.
 func (r *reloader) reload() {
+	if r.tokens != nil {
+		if err := r.tokens.Reload(); err != nil {
+			r.log.Warn("the file of --auth-tokens cannot be used; still taking the tokens that it had before", "error", err)
+		}
+	}
 	changes, err := r.engine.Reload()
 	var broken *mcpgraph.LoadError
 	switch {

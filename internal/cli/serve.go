@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 )
 
 type serveOptions struct {
@@ -34,8 +35,8 @@ Nothing but MCP messages is written to stdout; warnings and logs go to stderr.
 The servers that the tools call are started when they are first needed, and
 ended with this one. It ends when stdin does, or at SIGINT or SIGTERM.
 
-At SIGHUP, and with --watch whenever the file, one of --mcp, or the file's
-tokensFile has changed, the file is read again: a valid one takes the place of
+At SIGHUP, and with --watch whenever the file, one of --mcp, or a file of callers'
+tokens (tokensFile, --auth-tokens) has changed, the file is read again: a valid one takes the place of
 what is served, calls under way finish as they began, and clients are told where
 their list of tools has changed. One with errors is reported and changes nothing.`,
 		Example: `  mcpgraph serve tools.yaml
@@ -54,7 +55,7 @@ their list of tools has changed. One with errors is reported and changes nothing
 	o.observe.runFlags(cmd)
 	o.http.flags(cmd)
 	o.calls.flags(cmd)
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "read the file again when it, a file of --mcp, or its tokensFile has changed")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "read the file again when it, a file of --mcp, its tokensFile, or that of --auth-tokens has changed")
 	return cmd
 }
 
@@ -96,6 +97,9 @@ func (a *app) serve(o serveOptions) (err error) {
 	}
 	defer door.close()
 	again.engine, again.log = engine, ob.log
+	if door != nil {
+		again.tokens, _ = door.options.Guard.(*auth.TokensFile)
+	}
 	ctx, stop := until(os.Interrupt, syscall.SIGTERM)
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })

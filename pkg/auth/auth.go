@@ -59,7 +59,7 @@ func New(settings *config.ServerAuth) (Guard, error) {
 	case settings.Type == config.AuthOAuth:
 		guard, err = NewOAuth(OAuthOptions{
 			Issuer: settings.Issuer, Audience: settings.Audience, Resource: settings.PublicURL,
-			Scopes: settings.RequiredScopes, JWKS: settings.JWKS,
+			Scopes: settings.RequiredScopes, JWKS: settings.JWKS, Introspection: settings.Introspection,
 		})
 	case settings.Type == config.AuthBearer:
 		var tokens []config.CallerToken

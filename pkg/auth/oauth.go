@@ -36,16 +36,21 @@ type OAuthOptions struct {
 	Resource string
 	Scopes   []string // that every caller needs
 	JWKS     string   // URL of the issuer's keys; empty: its metadata name it
-	Client   *http.Client
+	// Introspection says where to ask about tokens that are no JWTs; nil refuses
+	// them.
+	Introspection *config.Introspection
+	Client        *http.Client
 }
 
 // OAuth is a Guard that takes the access tokens of an authorization server, as a
 // resource server of OAuth 2.1: signed JWTs (RFC 9068) of its issuer, for its
-// audience. It is safe for any number of goroutines.
+// audience, and opaque tokens by introspection (RFC 7662). It is safe for any
+// number of goroutines.
 type OAuth struct {
 	opts     OAuthOptions
 	metadata string // URL of the protected-resource metadata
 	pages    map[string]http.Handler
+	opaque   *introspector // nil if opaque tokens are not taken
 
 	mu       sync.Mutex
 	verifier *oidc.IDTokenVerifier // nil until it is known where the keys are
@@ -66,7 +71,14 @@ func NewOAuth(opts OAuthOptions) (*OAuth, error) {
 	if err != nil || !config.IsSecureURL(opts.Resource) {
 		return nil, fmt.Errorf("%q is not the URL of an endpoint: https://, or http:// to this machine itself", opts.Resource)
 	}
-	for _, u := range []string{opts.Issuer, opts.JWKS} {
+	urls := []string{opts.Issuer, opts.JWKS}
+	if i := opts.Introspection; i != nil {
+		if i.URL == "" || i.ClientID == "" || i.ClientSecret == "" {
+			return nil, errors.New("introspection needs a URL, a client id and a client secret")
+		}
+		urls = append(urls, i.URL)
+	}
+	for _, u := range urls {
 		if u != "" && !config.IsSecureURL(u) {
 			return nil, fmt.Errorf("%q is not an https:// URL (http:// will do for this machine itself)", u)
 		}
@@ -86,10 +98,14 @@ func NewOAuth(opts OAuthOptions) (*OAuth, error) {
 		Resource: opts.Resource, AuthorizationServers: []string{opts.Issuer}, ScopesSupported: opts.Scopes,
 		BearerMethodsSupported: []string{"header"},
 	})
-	return &OAuth{
+	o := &OAuth{
 		opts: opts, metadata: resource.Scheme + "://" + resource.Host + path,
 		pages: map[string]http.Handler{known: page, path: page},
-	}, nil
+	}
+	if opts.Introspection != nil {
+		o.opaque = newIntrospector(opts)
+	}
+	return o, nil
 }
 
 // Pages are the protected-resource metadata (RFC 9728).
@@ -153,15 +169,34 @@ func (c *claims) scopes() []string {
 	return all
 }
 
+// caller returns whose token has these claims.
+func (c *claims) caller(expires time.Time) (Caller, error) {
+	if c.ClientID == "" {
+		c.ClientID = c.Party
+	}
+	if c.Subject == "" && c.ClientID == "" {
+		return Caller{}, &refusal{http.StatusUnauthorized, invalidToken, "the token says neither sub nor client_id"}
+	}
+	return Caller{
+		Name:   url.QueryEscape(c.Subject) + "@" + url.QueryEscape(c.ClientID),
+		Scopes: c.scopes(), Expires: expires,
+	}, nil
+}
+
 func (o *OAuth) admit(r *http.Request) (Caller, error) {
 	token, err := bearer(r)
 	if err != nil {
 		return Caller{}, err
 	}
-	if err := checkType(token); err != nil {
+	if err := checkType(token); errors.Is(err, errNoJWT) && o.opaque != nil {
+		return o.opaque.check(r.Context(), token)
+	} else if err != nil {
 		return Caller{}, invalid(err)
 	}
 	verifier, err := o.keys(r.Context())
+	if errors.Is(err, errNoKeys) && o.opaque != nil {
+		return o.opaque.check(r.Context(), token)
+	}
 	if err != nil {
 		return Caller{}, err
 	}
@@ -177,16 +212,7 @@ func (o *OAuth) admit(r *http.Request) (Caller, error) {
 	if err != nil {
 		return Caller{}, invalid(err)
 	}
-	if c.ClientID == "" {
-		c.ClientID = c.Party
-	}
-	if c.Subject == "" && c.ClientID == "" {
-		return Caller{}, &refusal{http.StatusUnauthorized, invalidToken, "the token says neither sub nor client_id"}
-	}
-	return Caller{
-		Name:   url.QueryEscape(c.Subject) + "@" + url.QueryEscape(c.ClientID),
-		Scopes: c.scopes(), Expires: verified.Expiry,
-	}, nil
+	return c.caller(verified.Expiry)
 }
 
 // invalid refuses a token.
@@ -201,7 +227,7 @@ func plain(err error) string {
 			return ' '
 		}
 		return r
-	}, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "oidc: "), "go-jose/go-jose: "))
+	}, strings.TrimPrefix(err.Error(), "oidc: "))
 }
 
 // keys returns what verifies tokens. Where the issuer cannot be asked, it is asked
@@ -234,9 +260,12 @@ func (o *OAuth) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	return o.verifier, nil
 }
 
+// errNoKeys says that an issuer does not publish keys.
+var errNoKeys = errors.New("its metadata name no jwks_uri")
+
 func orUnnamed(err error) error {
 	if err == nil {
-		return errors.New("its metadata name no jwks_uri")
+		return errNoKeys
 	}
 	return err
 }

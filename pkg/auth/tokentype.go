@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,10 @@ var signatures = func() (all []jose.SignatureAlgorithm) {
 	return all
 }()
 
+// errNoJWT says that a token is opaque, or signed in a way that nobody but its
+// issuer can verify.
+var errNoJWT = errors.New("it is not a JWT with an asymmetric signature")
+
 // checkType returns an error unless token is a JWT of a type that access tokens
 // have: at+jwt (RFC 9068, 2.1), or JWT or none, as many authorization servers
 // still write it. Other kinds of JWTs of the same issuer, such as logout tokens
@@ -22,7 +27,7 @@ var signatures = func() (all []jose.SignatureAlgorithm) {
 func checkType(token string) error {
 	parsed, err := jose.ParseSignedCompact(token, signatures)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %s", errNoJWT, strings.TrimPrefix(err.Error(), "go-jose/go-jose: "))
 	}
 	typ, there := parsed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType]
 	if !there {

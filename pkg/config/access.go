@@ -28,6 +28,15 @@ type ServerAuth struct {
 	RequiredScopes []string // that every caller needs
 	JWKS           string   // URL of the issuer's keys; empty: the issuer's metadata name it
 	PublicURL      string   // of the endpoint as clients know it; empty: Audience is that
+	// Introspection says where to ask about tokens that are no JWTs; nil: they are
+	// refused.
+	Introspection *Introspection
+}
+
+// Introspection is an endpoint that says whose an access token is (RFC 7662), and
+// the client that may ask it.
+type Introspection struct {
+	URL, ClientID, ClientSecret string
 }
 
 // CallerToken is a token that was agreed on, and whose it is.

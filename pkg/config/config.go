@@ -48,6 +48,9 @@ type Server struct {
 	Auth           *ServerAuth // nil: none
 	AllowedHosts   []string    // that requests may name; see IsHost
 	AllowedOrigins []string    // of web pages that may come in; see IsOrigin
+	// HideUnscopedTools hides the tools from callers over HTTP that lack a scope
+	// for them.
+	HideUnscopedTools bool
 
 	// MaxConcurrentCalls and MaxConcurrentCallsPerCaller are how many calls of
 	// tools run at the same time, 0 for any number; MaxCallWait is how long

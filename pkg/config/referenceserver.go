@@ -15,6 +15,7 @@ var accessSettings = []Setting{
 	{Name: "auth", Doc: "Who may call the tools over HTTP", Shape: MapShape, Fields: serverAuthSettings},
 	{Name: "allowedHosts", Doc: "Hosts that HTTP requests may name; on loopback addresses, only loopback hosts are known", Shape: StringsShape},
 	{Name: "allowedOrigins", Doc: "Origins of web pages that may come in over HTTP, such as https://example.com", Shape: StringsShape},
+	{Name: "hideUnscopedTools", Doc: "List to a caller over HTTP only the tools that it has the scopes for", Shape: BoolShape, Default: "false"},
 }
 
 // turnSettings are about calls at the same time.
@@ -36,11 +37,17 @@ var (
 		{Name: "token", Doc: "The token; at least 16 characters", Required: true},
 		{Name: "scopes", Doc: "What the caller may do beside calling the tools that need no scopes", Shape: WordsShape},
 	}
+	introspectionSettings = []Setting{
+		{Name: "url", Doc: "Address of the authorization server's introspection endpoint", Required: true},
+		{Name: "clientId", Doc: "The client that may ask there", Required: true},
+		{Name: "clientSecret", Doc: "Its secret", Required: true},
+	}
 	issuerSettings = []Setting{
 		{Name: "issuer", Doc: "Of oauth: address of the authorization server"},
 		{Name: "audience", Doc: "Of oauth: whom access tokens have to be for, as a rule the public address of the endpoint"},
 		{Name: "requiredScopes", Doc: "Of oauth: scopes that every caller needs", Shape: WordsShape},
 		{Name: "jwks", Doc: "Of oauth: address of the issuer's keys; the issuer is asked where it is left out"},
+		{Name: "introspection", Doc: "Of oauth: where to ask about access tokens that are no JWTs (RFC 7662); they are refused where it is left out", Shape: MapShape, Fields: introspectionSettings},
 		{Name: "publicUrl", Doc: "Of oauth: the address of the endpoint as clients know it, where the audience is another"},
 	}
 )

@@ -17,6 +17,7 @@ var serverAuthTypes = []string{AuthBearer, AuthOAuth}
 // access decodes who may come in over HTTP.
 func (e *entry) access(s *Server) {
 	s.Auth = e.serverAuth()
+	s.HideUnscopedTools = e.decoder.boolean(e.n, "hideUnscopedTools", false)
 	s.AllowedHosts = e.checkedStrings("allowedHosts", IsHost, "a host, with or without a port",
 		"write it as requests name it: tools.example.com, or tools.example.com:8443")
 	s.AllowedOrigins = e.checkedStrings("allowedOrigins", IsOrigin, "the origin of a web page",
@@ -39,11 +40,22 @@ func (e *entry) serverAuth() *ServerAuth {
 		out.Issuer, out.JWKS, out.PublicURL = a.endpoint("issuer"), a.endpoint("jwks"), a.endpoint("publicUrl")
 		out.Audience = a.string("audience")
 		out.RequiredScopes = a.scopes("requiredScopes")
+		out.Introspection = a.introspection()
 		if out.PublicURL == "" && a.n.Get("publicUrl") == nil {
 			a.audienceIsURL(out.Audience)
 		}
 	}
 	return out
+}
+
+// introspection decodes where opaque tokens are asked about.
+func (e *entry) introspection() *Introspection {
+	i := e.inner("introspection", introspectionSettings)
+	if i == nil {
+		return nil
+	}
+	i.needs("url", "clientId", "clientSecret")
+	return &Introspection{URL: i.endpoint("url"), ClientID: i.string("clientId"), ClientSecret: i.secret("clientSecret")}
 }
 
 // audienceIsURL reports an audience by which clients cannot find the endpoint.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +138,43 @@ func TestAllowedHostsAreMetWithAndWithoutTheirPort(t *testing.T) {
 		if g := x.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Host", host); g.status != status {
 			t.Errorf("%s: %d %s", host, g.status, g.body)
 		}
+	}
+}
+
+func TestStreamsEndWhenTheGuardChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "callers")
+	write := func(callers ...string) {
+		t.Helper()
+		var text strings.Builder
+		for _, c := range callers {
+			fmt.Fprintf(&text, "%s 0123456789abcdef-%s\n", c, c)
+		}
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("ann", "bob")
+	guard, err := auth.NewTokensFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := serve(t, echoing(t), server.HTTPOptions{Guard: guard})
+	ann, bob := x.listen(http.MethodGet, "", x.session("2025-11-25", of("ann")...)...), x.listen(http.MethodGet, "", x.session("2025-11-25", of("bob")...)...)
+	write() // what cannot be used changes nothing
+	if err := guard.Reload(); err == nil {
+		t.Error("a file without tokens was taken")
+	}
+	x.changed("a")
+	ann.want(toolsChanged)
+	bob.want(toolsChanged)
+	write("bob")
+	if err := guard.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	ann.ends()
+	x.changed("b")
+	bob.want(toolsChanged)
+	if g := x.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, of("ann")...); g.status != http.StatusUnauthorized {
+		t.Errorf("%d %s", g.status, g.body)
 	}
 }

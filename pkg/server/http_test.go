@@ -31,6 +31,12 @@ type site struct {
 func serve(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
 	t.Helper()
 	opts.Info = config.Server{Name: "test", Version: "1.0.0"}
+	return serveAs(t, opts, over)
+}
+
+// serveAs is serve with what opts say of the server.
+func serveAs(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
+	t.Helper()
 	s, err := server.New(opts)
 	if err != nil {
 		t.Fatal(err)

@@ -43,9 +43,9 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		refuse(http.StatusNotAcceptable, rpcErrorf(mcp.INVALID_REQUEST, "Accept must name application/json and text/event-stream"))
 		return
 	}
-	at := h.current.Load()
+	at := h.admission()
 	body, err := x.body(w)
-	if h.current.Load() != at {
+	if h.admission() != at {
 		// A client takes its time for a message; who may come in may be others by now.
 		var ok bool
 		if x.caller, ok = h.admit(w, r); !ok {
@@ -243,7 +243,7 @@ func (x *exchange) run(m message) answered {
 	defer release()
 	text, rpcErr := p.read(m, r, x.session)
 	if x.modern {
-		if err := x.mismatch(m, p); err != nil {
+		if err := x.mismatch(m, p, r); err != nil {
 			rpcErr = err
 		}
 	}
@@ -288,7 +288,7 @@ func (x *exchange) notify(method string, params value.Value) {
 
 // mismatch holds the headers of a request of revision 2026-07-28 to its message
 // (MCP 2026-07-28, Transports, Streamable HTTP).
-func (x *exchange) mismatch(m message, p *published) *rpcError {
+func (x *exchange) mismatch(m message, p *published, r *Request) *rpcError {
 	header := x.r.Header
 	said := m.params.Get("_meta").Get(mcp.MetaKeyProtocolVersion).Str()
 	switch version := header.Get(mcp.HeaderProtocolVersion); {
@@ -308,8 +308,8 @@ func (x *exchange) mismatch(m message, p *published) *rpcError {
 	if m.method != string(mcp.MethodToolsCall) {
 		return nil
 	}
-	tool := p.mcp.GetTool(m.params.Get("name").Str())
-	if tool == nil {
+	tool := p.mcp.GetTool(r.Tool)
+	if tool == nil || p.hidden(r, r.Tool) {
 		return nil
 	}
 	err := mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {

@@ -20,6 +20,7 @@ type published struct {
 	names     []string        // sorted
 	blocks    map[string]bool // whose results are lists of content blocks
 	scopes    scopes
+	hides     bool // tools from callers who lack scopes for them
 	access    Access
 	resources []Resource
 	call      CallFunc
@@ -32,7 +33,7 @@ type published struct {
 // newPublished lays out what opts say. The error is that of [Tool.Check].
 func newPublished(opts Options, log *slog.Logger) (*published, error) {
 	p := &published{
-		scopes: scopesOf(opts.Tools), access: opts.Access, resources: slices.Clone(opts.Resources),
+		scopes: scopesOf(opts.Tools), hides: opts.Info.HideUnscopedTools, access: opts.Access, resources: slices.Clone(opts.Resources),
 		call: opts.Call, hold: opts.Hold, log: log, observe: opts.Observe, blocks: map[string]bool{},
 		over: make(chan struct{}),
 	}

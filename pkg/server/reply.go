@@ -136,15 +136,18 @@ func event(message []byte) []byte {
 }
 
 // hold waits until the client of a stream has gone, or ctx or one of the others
-// says that it is over; or until anew, when it reports true.
-func (p *reply) hold(ctx context.Context, quit, quiet, anew <-chan struct{}) bool {
+// says that it is over; or until somebody else may come in than at that time, when
+// it reports true.
+func (p *reply) hold(ctx context.Context, quit, quiet <-chan struct{}, at admission) bool {
 	select {
 	case <-ctx.Done():
 	case <-quit:
 	case <-quiet:
 	case <-p.broken:
 		_ = p.control.SetWriteDeadline(time.Now()) // nothing is waited for
-	case <-anew:
+	case <-at.published.over:
+		return true
+	case <-at.changed:
 		return true
 	}
 	return false

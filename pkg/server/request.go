@@ -90,9 +90,8 @@ func (p *published) read(m message, r *Request, of *session) (text []byte, _ *rp
 		return m.forLibrary(), nil
 	}
 	call, rpcErr := m.call()
-	if _, known := slices.BinarySearch(p.names, call.name); rpcErr == nil && !known {
-		err := &UnknownToolError{Name: call.name, Tools: p.names}
-		rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
+	if _, known := slices.BinarySearch(p.names, call.name); rpcErr == nil && (!known || p.hidden(r, call.name)) {
+		rpcErr = p.unknownTool(r, call.name)
 	}
 	r.Tool, r.Args = call.name, call.args
 	if rpcErr == nil {
@@ -128,10 +127,22 @@ func (p *published) answer(ctx context.Context, r *Request, text []byte) mcp.JSO
 	if failure, ok := response.(mcp.JSONRPCError); ok && r.Method == string(mcp.MethodResourcesRead) {
 		response = r.notFound(failure)
 	}
+	if list, ok := listed(response); ok && p.hides {
+		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t mcp.Tool) bool { return p.hidden(r, t.Name) })
+		response = mcp.JSONRPCResponse{Result: list}
+	}
 	if p.observe != nil {
 		done(r.outcome(response))
 	}
 	return response
+}
+
+// listed returns the result of tools/list, if response has one.
+func listed(response mcp.JSONRPCMessage) (list mcp.ListToolsResult, ok bool) {
+	if r, is := response.(mcp.JSONRPCResponse); is {
+		list, ok = r.Result.(mcp.ListToolsResult)
+	}
+	return list, ok
 }
 
 func (p *published) dispatch(ctx context.Context, r *Request, text []byte) (response mcp.JSONRPCMessage) {

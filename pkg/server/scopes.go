@@ -25,10 +25,15 @@ func scopesOf(tools []Tool) scopes {
 	return s
 }
 
+// lacks reports whether the caller of a request lacks a scope for a tool.
+func (s scopes) lacks(r *Request, tool string) bool {
+	return r.Transport == TCP && !(auth.Caller{Scopes: r.Scopes}).Has(s[tool])
+}
+
 // check says that the caller of a tool lacks scopes for it.
 func (s scopes) check(r *Request) *rpcError {
 	needed := s[r.Tool]
-	if r.Transport != TCP || (auth.Caller{Scopes: r.Scopes}).Has(needed) {
+	if !s.lacks(r, r.Tool) {
 		return nil
 	}
 	e := rpcErrorf(mcp.INVALID_REQUEST, "tool %q: the caller lacks a scope that it needs (%s)", r.Tool, strings.Join(needed, " "))
@@ -58,6 +63,22 @@ func (s scopes) widened(needed, granted []string) []string {
 		}
 	}
 	return all
+}
+
+// hidden reports whether a tool is one that the caller of a request is not to know
+// of.
+func (p *published) hidden(r *Request, tool string) bool {
+	return p.hides && p.scopes.lacks(r, tool)
+}
+
+// unknownTool returns the error for a tool that is not there for the caller of a
+// request. It names none that is hidden.
+func (p *published) unknownTool(r *Request, name string) *rpcError {
+	err := &UnknownToolError{Name: name, Tools: p.names}
+	if p.hides {
+		err.Tools = slices.DeleteFunc(slices.Clone(p.names), func(name string) bool { return p.hidden(r, name) })
+	}
+	return rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
 }
 
 // challenge tells a client, in the header of an answer with HTTP status 403,

@@ -3,17 +3,33 @@ package server
 import (
 	"context"
 	"net/http"
+
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 )
 
 // stand keeps a stream open until its client has gone, ctx or quit says that it
 // is over, or the server says nothing unasked any more. Where something else is
 // published the guard of that decides anew about the request that opened it.
 func (x *exchange) stand(ctx context.Context, quit <-chan struct{}) {
-	for p := x.current.Load(); x.mayStay(); p = x.current.Load() {
-		if !x.reply.hold(ctx, quit, x.quiet, p.over) {
+	for at := x.admission(); x.mayStay(); at = x.admission() {
+		if !x.reply.hold(ctx, quit, x.quiet, at) {
 			return
 		}
 	}
+}
+
+// admission is what decides who may come in, at one time.
+type admission struct {
+	published *published
+	changed   <-chan struct{} // closed when the guard may decide otherwise; nil if it never does
+}
+
+func (h *handler) admission() admission {
+	a := admission{published: h.current.Load()}
+	if guard, ok := h.access().Guard.(auth.Changing); ok {
+		a.changed = guard.Changed()
+	}
+	return a
 }
 
 // mayStay reports whether the request would be let in now, as the same caller.

@@ -1,0 +1,229 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Bounds of introspection. Anybody can send tokens that nobody has seen before,
+// and so make us ask for each of them.
+const (
+	introspectTime    = 5 * time.Second  // for one question, the wait for its turn included
+	introspectAtOnce  = 16               // questions under way
+	introspectWaiting = 256              // further ones that wait for their turn
+	activeTime        = 30 * time.Second // an active token is not asked about again, or until its exp
+	inactiveTime      = 10 * time.Second // nor is any other one
+	maxIntrospected   = 10_000           // tokens of each kind that are remembered
+	maxIntrospection  = 64 << 10         // bytes of an answer
+)
+
+// errIntrospection says that nothing can be said of an opaque token.
+var errIntrospection = fmt.Errorf("%w about a token", ErrUnavailable)
+
+type tokenHash [sha256.Size]byte
+
+// verdict is what was found out about an opaque token.
+type verdict struct {
+	caller Caller
+	err    error // a *refusal
+	until  time.Time
+}
+
+// introspector asks an authorization server about opaque tokens (RFC 7662). It is
+// safe for concurrent use.
+type introspector struct {
+	config.Introspection
+	issuer, audience string
+	client           *http.Client
+
+	// Apart, so that a flood of bad tokens does not displace the good ones.
+	active, inactive *otter.Cache[tokenHash, verdict]
+	asking           singleflight.Group
+	slots            chan struct{}
+	waiting          atomic.Int32
+}
+
+func newIntrospector(o OAuthOptions) *introspector {
+	client := *o.Client
+	// A redirect would carry the client's secret and the token elsewhere.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	// When a verdict ends it says itself. Expiry by the library would need a
+	// goroutine, and a Guard has no end at which to stop it.
+	remember := otter.Options[tokenHash, verdict]{MaximumSize: maxIntrospected}
+	return &introspector{
+		Introspection: *o.Introspection, issuer: o.Issuer, audience: o.Audience, client: &client,
+		active: otter.Must(&remember), inactive: otter.Must(&remember), slots: make(chan struct{}, introspectAtOnce),
+	}
+}
+
+// check returns whose token it is. The error is a *refusal, or wraps
+// ErrUnavailable.
+func (i *introspector) check(ctx context.Context, token string) (Caller, error) {
+	key := tokenHash(sha256.Sum256([]byte(token)))
+	for _, known := range []*otter.Cache[tokenHash, verdict]{i.active, i.inactive} {
+		if v, ok := known.GetIfPresent(key); ok && time.Now().Before(v.until) {
+			return v.caller, v.err
+		}
+	}
+	// Whoever asks first asks for all; its client may be gone.
+	answer := i.asking.DoChan(string(key[:]), func() (any, error) { return i.ask(key, token) })
+	select {
+	case a := <-answer:
+		if a.Err != nil {
+			return Caller{}, a.Err
+		}
+		v := a.Val.(verdict)
+		return v.caller, v.err
+	case <-ctx.Done():
+		return Caller{}, fmt.Errorf("%w: %w", errIntrospection, context.Cause(ctx))
+	}
+}
+
+// ask asks the authorization server, and remembers what it said. The error says
+// that it said nothing.
+func (i *introspector) ask(key tokenHash, token string) (any, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), introspectTime)
+	defer cancel()
+	if i.waiting.Add(1) > introspectAtOnce+introspectWaiting {
+		i.waiting.Add(-1)
+		return nil, fmt.Errorf("%w: too many tokens are being asked about", errIntrospection)
+	}
+	defer i.waiting.Add(-1)
+	select {
+	case i.slots <- struct{}{}:
+		defer func() { <-i.slots }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: no turn within %v", errIntrospection, introspectTime)
+	}
+	body, err := i.post(ctx, token)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errIntrospection, err)
+	}
+	v, err := i.judge(body, time.Now())
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: its answer cannot be used: %w", errIntrospection, err)
+	case v.err != nil:
+		i.inactive.Set(key, v)
+	default:
+		i.active.Set(key, v)
+	}
+	return v, nil
+}
+
+// post sends the question, and returns the body of the answer.
+func (i *introspector) post(ctx context.Context, token string) (string, error) {
+	form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, i.URL, strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", "application/json")
+	r.SetBasicAuth(url.QueryEscape(i.ClientID), url.QueryEscape(i.ClientSecret)) // RFC 6749, 2.3.1
+	response, err := i.client.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s answered %s; check the client id and secret of the introspection", i.URL, response.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxIntrospection+1))
+	if err == nil && len(body) > maxIntrospection {
+		err = fmt.Errorf("its answer is longer than %d bytes", maxIntrospection)
+	}
+	return string(body), err
+}
+
+// judge reads an answer (RFC 7662, 2.2). Names are exact, and none may be there
+// twice. The error is about the answer; a token that is not taken is a verdict.
+func (i *introspector) judge(body string, now time.Time) (verdict, error) {
+	answer, err := value.ParseStrict(body)
+	if err != nil {
+		return verdict{}, err
+	}
+	if answer.Kind() != value.Object || answer.Get("active").Kind() != value.Bool {
+		return verdict{}, errors.New(`it has no member "active" that is true or false`)
+	}
+	var c claims
+	for name, place := range map[string]*string{"sub": &c.Subject, "client_id": &c.ClientID, "scope": &c.Scope} {
+		if *place, err = member(answer, name); err != nil {
+			return verdict{}, err
+		}
+	}
+	issuer, err := member(answer, "iss")
+	kind, kindErr := member(answer, "token_type")
+	use, useErr := member(answer, "token_use")
+	exp, expErr := moment(answer, "exp")
+	nbf, nbfErr := moment(answer, "nbf")
+	if err := errors.Join(err, kindErr, useErr, expErr, nbfErr); err != nil {
+		return verdict{}, err
+	}
+	v := verdict{until: now.Add(inactiveTime)}
+	switch {
+	case !answer.Get("active").Bool():
+		v.err = invalid(errors.New("it is not active"))
+	case !exp.IsZero() && !exp.After(now):
+		v.err = invalid(errors.New("it has expired"))
+	case nbf.After(now):
+		v.err = invalid(errors.New("it is not valid yet"))
+	case issuer != "" && issuer != i.issuer:
+		v.err = invalid(errors.New("it is of another issuer"))
+	case !isFor(answer.Get("aud"), i.audience):
+		v.err = invalid(errors.New("it is for another audience"))
+	case kind != "" && !strings.EqualFold(kind, "Bearer"), use != "" && use != "access_token":
+		v.err = invalid(errors.New("it is no bearer access token"))
+	default:
+		if v.caller, v.err = c.caller(exp); v.err == nil {
+			v.until = now.Add(activeTime)
+			if !exp.IsZero() && exp.Before(v.until) {
+				v.until = exp
+			}
+		}
+	}
+	return v, nil
+}
+
+// member returns a string of an answer; empty if it is not there.
+func member(answer value.Value, name string) (string, error) {
+	switch v := answer.Get(name); v.Kind() {
+	case value.String, value.Undefined, value.Null:
+		return v.Str(), nil
+	}
+	return "", fmt.Errorf("%q is not a string", name)
+}
+
+// moment returns a time in seconds since 1970 of an answer; zero if it is not
+// there.
+func moment(answer value.Value, name string) (time.Time, error) {
+	v := answer.Get(name)
+	switch seconds := v.Float(); {
+	case v.IsUndefined() || v.IsNull():
+		return time.Time{}, nil
+	case v.Kind() == value.Number && seconds >= 0 && seconds < 1e12:
+		return time.Unix(int64(seconds), 0), nil
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time in seconds", name)
+}
+
+// isFor reports whether aud, a string or a list of them, names the audience.
+func isFor(aud value.Value, audience string) bool {
+	return aud.Kind() == value.String && aud.Str() == audience ||
+		slices.ContainsFunc(aud.Elems(), func(v value.Value) bool { return v.Kind() == value.String && v.Str() == audience })
+}
