@@ -10,8 +10,11 @@
 package mcpgraph
 
 import (
+	"bytes"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -59,8 +62,34 @@ func (e *LoadError) Error() string {
 // Load reads and compiles the file at path. No server is started and nothing is
 // called before the first tool needs it. The error is a *LoadError; a file that
 // cannot be read is a diagnostic with [diag.CodeFile].
-func Load(path string, opts ...Option) (*Engine, error) {
-	e := &Engine{path: path, opts: newOptions(opts)}
+func Load(path string, opts ...Option) (*Engine, error) { return load(path, newOptions(opts)) }
+
+// LoadBytes is [Load] for a file that is in memory. Diagnostics call it name, and
+// paths in it are relative to the folder of name. Files of [WithMCPFiles] are
+// read from disk. Text is copied; Reload reads the copy again.
+func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
+	text = append([]byte{}, text...)
+	o := newOptions(opts)
+	o.read = func(path string) ([]byte, error) {
+		if path == name {
+			return bytes.Clone(text), nil
+		}
+		return os.ReadFile(path)
+	}
+	return load(name, o)
+}
+
+// LoadFS is [Load] for a file of fsys, such as an [embed.FS]. Files of
+// [WithMCPFiles] are read from fsys too. What the file itself names, such as
+// tokensFile, is read from disk.
+func LoadFS(fsys fs.FS, path string, opts ...Option) (*Engine, error) {
+	o := newOptions(opts)
+	o.read = func(path string) ([]byte, error) { return fs.ReadFile(fsys, path) }
+	return load(path, o)
+}
+
+func load(path string, opts options) (*Engine, error) {
+	e := &Engine{path: path, opts: opts}
 	e.opts.log = slog.New(telemetry.RewriteLog(e.opts.log.Handler(), e.Redact))
 	p, err := e.compile()
 	if err != nil {

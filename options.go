@@ -16,6 +16,7 @@ type Option func(*options)
 
 type options struct {
 	getenv   func(string) (string, bool)
+	read     func(path string) ([]byte, error) // nil: from disk
 	log      *slog.Logger
 	mcpFiles []string
 	hooks    []executor.Hooks

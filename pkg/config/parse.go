@@ -58,16 +58,19 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 	return d.file, d.diagnostics
 }
 
-// Load reads a configuration and further files of upstream servers from disk. It
-// also gives the contents of all of them, for the lines shown under diagnostics.
-// A file that cannot be read is a diagnostic with CodeFile; getenv nil means
-// os.LookupEnv.
-func Load(path string, mcpFiles []string, getenv func(name string) (string, bool)) (*File, diag.Sources, []diag.Diagnostic) {
+// Load reads a configuration and further files of upstream servers with read. It
+// also returns the contents of all of them, for the lines shown under diagnostics.
+// A file that cannot be read is a diagnostic with CodeFile. Read nil means
+// os.ReadFile, getenv nil os.LookupEnv.
+func Load(path string, mcpFiles []string, read func(path string) ([]byte, error), getenv func(name string) (string, bool)) (*File, diag.Sources, []diag.Diagnostic) {
+	if read == nil {
+		read = os.ReadFile
+	}
 	sources := diag.Sources{}
 	opts := Options{Getenv: getenv}
 	var unreadable []diag.Diagnostic
 	for _, p := range append([]string{path}, mcpFiles...) {
-		text, err := os.ReadFile(p)
+		text, err := read(p)
 		if err != nil {
 			unreadable = append(unreadable, unreadableFile(p, err))
 			continue
@@ -77,7 +80,7 @@ func Load(path string, mcpFiles []string, getenv func(name string) (string, bool
 			opts.MCPFiles = append(opts.MCPFiles, MCPFile{p, text})
 		}
 	}
-	if sources[path] == nil {
+	if _, ok := sources[path]; !ok {
 		return nil, sources, unreadable
 	}
 	f, ds := Parse(path, sources[path], opts)
