@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"io"
-	"os"
+	"context"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ type arguments struct {
 	pairs [][2]string // --arg, in order
 }
 
-func (a *app) readArguments(all string, pairs []string) (arguments, error) {
+func (a *app) readArguments(ctx context.Context, all string, pairs []string) (arguments, error) {
 	given := arguments{all: value.FromEntries(nil)}
 	for _, p := range pairs {
 		name, text, ok := strings.Cut(p, "=")
@@ -32,7 +31,7 @@ func (a *app) readArguments(all string, pairs []string) (arguments, error) {
 	path, isFile := strings.CutPrefix(all, "@")
 	if isFile || all == "-" {
 		var err error
-		if text, from, err = a.readInput("--args", path); err != nil {
+		if text, from, err = a.readInput(ctx, "--args", path); err != nil {
 			return given, err
 		}
 	}
@@ -45,23 +44,6 @@ func (a *app) readArguments(all string, pairs []string) (arguments, error) {
 	}
 	given.all = v
 	return given, nil
-}
-
-// readInput reads the file that a flag names, or stdin where path is "-", and
-// gives what to call it in messages.
-func (a *app) readInput(flag, path string) (text, name string, _ error) {
-	var b []byte
-	var err error
-	if name = path; path == "-" {
-		name = "stdin"
-		b, err = io.ReadAll(a.stdin)
-	} else {
-		b, err = os.ReadFile(path)
-	}
-	if err != nil {
-		return "", name, failedf("%s: %w", flag, err)
-	}
-	return string(b), name, nil
 }
 
 // typed returns the arguments as one object, each --arg read as the type that

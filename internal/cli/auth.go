@@ -19,6 +19,7 @@ const loginTime = 5 * time.Minute
 // authOptions are the flags of the commands of auth.
 type authOptions struct {
 	config    string
+	server    string
 	mcpFiles  []string
 	noBrowser bool
 	json      bool
@@ -34,13 +35,13 @@ func (a *app) authCommand() *cobra.Command {
 Tokens are kept in the file that the entry names (auth.store), else in the one
 that MCPGRAPH_TOKEN_STORE names, else in mcpgraph/tokens.json in the user's
 configuration folder. Only its owner can read it.`,
-		Example: `  mcpgraph auth login notes -g tools.yaml
-  mcpgraph auth status -g tools.yaml
-  mcpgraph auth logout notes -g tools.yaml`,
+		Example: `  mcpgraph auth login tools.yaml notes
+  mcpgraph auth status tools.yaml
+  mcpgraph auth logout tools.yaml notes`,
 	}
 	auth.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return usagef("unknown command %q; expected login, logout or status", args[0])
+			return unknownCommand(auth, args[0])
 		}
 		return nil
 	}
@@ -49,17 +50,42 @@ configuration folder. Only its owner can read it.`,
 	return auth
 }
 
-// authFlags adds what the commands of auth have in common.
-func authFlags(cmd *cobra.Command, o *authOptions) {
-	cmd.Flags().StringVarP(&o.config, "graph", "g", "", "the `FILE` with the server")
+// authFlags adds what the commands of auth have in common: CONFIG, which may also
+// be given by --graph, and the arguments after it.
+func (a *app) authFlags(cmd *cobra.Command, o *authOptions, more ...string) {
+	cmd.Flags().StringVarP(&o.config, "graph", "g", "", "the `FILE` with the server, in the place of CONFIG")
 	mcpFlag(cmd, &o.mcpFiles)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if o.config != "" {
+			return configArgs(more...)(cmd, args)
+		}
+		return configArgs(append([]string{"CONFIG"}, more...)...)(cmd, args)
+	}
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		if o.config == "" {
+			o.config, args = args[0], args[1:]
+		}
+		if len(args) > 0 {
+			o.server = args[0]
+		}
+		return nil
+	}
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if o.config != "" {
+			args = append([]string{o.config}, args...)
+		}
+		switch {
+		case len(args) == 0:
+			return completeConfig(cmd, args, prefix)
+		case len(args) == 1 && len(more) > 0:
+			return a.completeLogins(args[0], o.mcpFiles), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // withPool runs f on the servers of the file.
 func (a *app) withPool(o authOptions, f func(context.Context, *upstream.Pool) error) (err error) {
-	if o.config == "" {
-		return usagef("missing --graph FILE, the file with the server")
-	}
 	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
 	if err != nil {
 		return err
@@ -77,19 +103,18 @@ func (a *app) withPool(o authOptions, f func(context.Context, *upstream.Pool) er
 func (a *app) loginCommand() *cobra.Command {
 	var o authOptions
 	cmd := &cobra.Command{
-		Use:   "login SERVER",
+		Use:   "login CONFIG SERVER",
 		Short: "Log in to a server with a browser",
 		Long: `Log in to a server: a browser opens (the one that BROWSER names, where it is
 set), and comes back to a port of this machine. The address is printed too, for
 a browser that is opened by hand. It has 5 minutes.`,
-		Example: `  mcpgraph auth login notes -g tools.yaml
-  mcpgraph auth login notes -g tools.yaml --no-browser`,
-		Args: configArgs("SERVER"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Example: `  mcpgraph auth login tools.yaml notes
+  mcpgraph auth login tools.yaml notes --no-browser`,
+		RunE: func(*cobra.Command, []string) error {
 			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
 				ctx, cancel := context.WithTimeout(ctx, loginTime)
 				defer cancel()
-				login, err := pool.Login(ctx, args[0], func(_ context.Context, address string) error {
+				login, err := pool.Login(ctx, o.server, func(_ context.Context, address string) error {
 					fmt.Fprintf(a.stderr, "Log in at:\n  %s\n", address)
 					if !o.noBrowser {
 						a.openBrowser(address)
@@ -104,7 +129,7 @@ a browser that is opened by hand. It has 5 minutes.`,
 			})
 		},
 	}
-	authFlags(cmd, &o)
+	a.authFlags(cmd, &o, "SERVER")
 	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "only print the address")
 	return cmd
 }
@@ -112,15 +137,14 @@ a browser that is opened by hand. It has 5 minutes.`,
 func (a *app) logoutCommand() *cobra.Command {
 	var o authOptions
 	cmd := &cobra.Command{
-		Use:   "logout SERVER",
+		Use:   "logout CONFIG SERVER",
 		Short: "Forget the login to a server",
 		Long: `Forget the tokens of a server, and revoke them where its authorization server
 can (RFC 7009).`,
-		Example: `  mcpgraph auth logout notes -g tools.yaml`,
-		Args:    configArgs("SERVER"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Example: `  mcpgraph auth logout tools.yaml notes`,
+		RunE: func(*cobra.Command, []string) error {
 			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
-				there, err := pool.Logout(ctx, args[0])
+				there, err := pool.Logout(ctx, o.server)
 				if err != nil {
 					return &exitError{exitProblems, err}
 				}
@@ -128,27 +152,26 @@ can (RFC 7009).`,
 				if !there {
 					text = "nobody was logged in to %s\n"
 				}
-				_, err = fmt.Fprintf(a.stdout, text, args[0])
+				_, err = fmt.Fprintf(a.stdout, text, o.server)
 				return failed(err)
 			})
 		},
 	}
-	authFlags(cmd, &o)
+	a.authFlags(cmd, &o, "SERVER")
 	return cmd
 }
 
 func (a *app) loginsCommand() *cobra.Command {
 	var o authOptions
 	cmd := &cobra.Command{
-		Use:   "status",
+		Use:   "status CONFIG",
 		Short: "Say who is logged in",
 		Long: `Print each server that a person can log in to, and what is known of the login.
 Nobody is asked: a login that was ended elsewhere shows when it is used.
 
 The exit code is 1 where nobody is logged in to one of them.`,
-		Example: `  mcpgraph auth status -g tools.yaml
-  mcpgraph auth status -g tools.yaml --json`,
-		Args: configArgs(),
+		Example: `  mcpgraph auth status tools.yaml
+  mcpgraph auth status tools.yaml --json`,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
 				logins, err := pool.Logins(ctx)
@@ -167,7 +190,7 @@ The exit code is 1 where nobody is logged in to one of them.`,
 			})
 		},
 	}
-	authFlags(cmd, &o)
+	a.authFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document, for programs")
 	return cmd
 }

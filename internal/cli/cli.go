@@ -31,7 +31,7 @@ const (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environment(environ)}
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(joined(root, args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -47,6 +47,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []st
 	if exit.err != nil {
 		fmt.Fprintf(stderr, "mcpgraph: %v\n", exit.err)
 		if exit.code == exitUsage {
+			if cmd.Name() == helpName {
+				cmd = root
+			}
 			fmt.Fprintf(stderr, "See %s --help.\n", cmd.CommandPath())
 		}
 	}
@@ -119,6 +122,7 @@ func (a *app) root() *cobra.Command {
 With -g FILE and no command it serves FILE on stdio, as the TypeScript mcpGraph
 does.`,
 		Example:           rootExample,
+		Version:           versionLine(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -127,18 +131,11 @@ does.`,
 		if len(args) == 0 {
 			return nil
 		}
-		var names []string
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				names = append(names, c.Name())
-			}
-		}
-		if near, ok := diag.Nearest(args[0], names); ok {
-			return usagef("unknown command %q; did you mean %q?", args[0], near)
-		}
-		return usagef("unknown command %q; expected %s", args[0], diag.List(names))
+		return unknownCommand(cmd, args[0])
 	}
 	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetHelpCommand(helpCommand())
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
 		case graphFile != "":
@@ -157,6 +154,54 @@ does.`,
 	return root
 }
 
+// unknownCommand says that a command has no other of this name.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if near, ok := diag.Nearest(name, names); ok {
+		return usagef("unknown command %q; did you mean %q?", name, near)
+	}
+	return usagef("unknown command %q; expected %s", name, diag.List(names))
+}
+
+const helpName = "help"
+
+// helpCommand is cobra's, but for failing where there is no such command.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     helpName + " [COMMAND]",
+		Short:   "Show the help of a command",
+		Example: "  mcpgraph help run\n  mcpgraph help auth login",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at := cmd.Root()
+			for _, name := range args {
+				next, _, err := at.Find([]string{name})
+				if err != nil || next == at {
+					return unknownCommand(at, name)
+				}
+				at = next
+			}
+			at.InitDefaultHelpFlag()
+			return at.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if at, _, err := cmd.Root().Find(args); err == nil {
+				for _, c := range at.Commands() {
+					if c.IsAvailableCommand() {
+						names = append(names, c.Name()+"\t"+c.Short)
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
 // mcpFlag is not a persistent flag: it means something to few commands.
 func mcpFlag(cmd *cobra.Command, files *[]string) {
 	cmd.Flags().StringArrayVarP(files, "mcp", "m", nil, "read further MCP servers from this JSON `FILE` (repeatable)")
@@ -173,9 +218,4 @@ func configArgs(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// completeConfig offers YAML and JSON files.
-func completeConfig(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
 }

@@ -96,14 +96,14 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 		e.expr = source
 	}
 	if o.data != "" {
-		data, err := a.readData(o.data)
+		data, err := a.readData(ctx, o.data)
 		if err != nil {
 			return err
 		}
 		e.data = data
 	}
 	if o.run != "" {
-		moment, err := a.readRun(o.run, o.at)
+		moment, err := a.readRun(ctx, o.run, o.at)
 		if err != nil {
 			return err
 		}
@@ -124,8 +124,8 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 	return failed(err)
 }
 
-func (a *app) readData(path string) (value.Value, error) {
-	text, name, err := a.readInput("--data", path)
+func (a *app) readData(ctx context.Context, path string) (value.Value, error) {
+	text, name, err := a.readInput(ctx, "--data", path)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -137,8 +137,8 @@ func (a *app) readData(path string) (value.Value, error) {
 }
 
 // readRun reads a recorded run as its execution at saw it; -1 is the end.
-func (a *app) readRun(path string, at int) (*runs.Moment, error) {
-	text, name, err := a.readInput("--run", path)
+func (a *app) readRun(ctx context.Context, path string, at int) (*runs.Moment, error) {
+	text, name, err := a.readInput(ctx, "--run", path)
 	if err != nil {
 		return nil, err
 	}

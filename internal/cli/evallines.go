@@ -18,7 +18,7 @@ import (
 func (a *app) evalLines(ctx context.Context) error {
 	in := bufio.NewReaderSize(a.stdin, 64<<10)
 	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
+		line, err := unlessSignalled(ctx, func() ([]byte, error) { return in.ReadBytes('\n') })
 		if err != nil && !errors.Is(err, io.EOF) {
 			return failed(err)
 		}

@@ -82,7 +82,7 @@ allowed tools and approval mode.`,
   mcpgraph export tools.yaml --for vscode > .vscode/mcp.json
   mcpgraph export tools.yaml --for openai --url https://tools.example.com/mcp --approval writes`,
 		Args:              configArgs("CONFIG"),
-		ValidArgsFunction: completeConfig,
+		ValidArgsFunction: completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.config = args[0]
 			return a.export(o, cmd.Flags().Changed)
@@ -96,6 +96,12 @@ allowed tools and approval mode.`,
 	flags.StringArrayVar(&o.headers, "header", nil, "let requests to the url have this header, `\"NAME: VALUE\"` (repeatable)")
 	flags.StringVar(&o.command, "command", "mcpgraph", "the `PROGRAM` that starts the server")
 	flags.StringSliceVar(&o.tools, "tools", nil, "allow only these `TOOLS` of the file (default: all)")
+	_ = cmd.RegisterFlagCompletionFunc("tools", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.toolNames(args[0], o.mcpFiles), cobra.ShellCompDirectiveNoFileComp
+	})
 	flags.StringVar(&o.approval, "approval", approveAlways, "ask before tools are called: always, writes (only those without readOnlyHint) or never")
 	_ = cmd.RegisterFlagCompletionFunc("approval", cobra.FixedCompletions(approvals, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.connection, "connection", "", "of azure: the `ID` of the project connection that holds the credentials")

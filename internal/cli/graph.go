@@ -29,12 +29,7 @@ programs.`,
 			}
 			return configArgs("CONFIG")(cmd, args)
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 1 {
-				return a.completeTools(args[0]), cobra.ShellCompDirectiveNoFileComp
-			}
-			return completeConfig(cmd, args, prefix)
-		},
+		ValidArgsFunction: a.completeTool(&mcpFiles),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			draw, ok := map[string]func([]*graph.Graph) []byte{
 				"mermaid": drawMermaid, "dot": drawDot, "json": drawJSON,

@@ -27,37 +27,43 @@ type runOptions struct {
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "run CONFIG TOOL",
+		Use:   "run CONFIG [TOOL]",
 		Short: "Call one tool of a file and print its result",
-		Long: `Call one tool of a file and print its result on stdout as compact JSON.
+		Long: `Call one tool of a file and print its result on stdout as compact JSON. Without
+TOOL it lists the tools of the file and their arguments.
 
 --arg NAME=VALUE gives one argument; the tool's inputSchema says whether VALUE is
 taken as it is, as a string, or as JSON. --args gives all of them as one JSON
 object, from the command line, from a file (@FILE) or from stdin (-); --arg wins
 over it.
 
---trace shows the walk on stderr, node by node as it happens; --trace=json as
+--trace shows the walk on stderr, node by node as it happens; --trace json as
 lines of JSON.`,
 		Example: `  mcpgraph run tools.yaml count_files --arg directory=.
   mcpgraph run tools.yaml count_files --args '{"directory": "."}' --trace
-  echo '{"directory": "."}' | mcpgraph run tools.yaml count_files --args - --trace=json 2> walk.jsonl`,
-		Args: configArgs("CONFIG", "TOOL"),
+  echo '{"directory": "."}' | mcpgraph run tools.yaml count_files --args - --trace json 2> walk.jsonl`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && !cmd.Flags().Changed("arg") && !cmd.Flags().Changed("args") {
+				return nil
+			}
+			return configArgs("CONFIG", "TOOL")(cmd, args)
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			o.config, o.tool = args[0], args[1]
+			if o.config = args[0]; len(args) == 1 {
+				return a.listTools(o)
+			}
+			o.tool = args[1]
 			return a.run(o)
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 1 {
-				return a.completeTools(args[0]), cobra.ShellCompDirectiveNoFileComp
-			}
-			return completeConfig(cmd, args, prefix)
-		},
+		ValidArgsFunction: a.completeTool(&o.mcpFiles),
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.args, "arg", "a", nil, "give one argument as `NAME=VALUE` (repeatable)")
 	flags.StringVar(&o.argsJSON, "args", "", "give all arguments as `JSON`, @FILE or - for stdin")
 	flags.StringVar(&o.trace, "trace", "", "show the walk on stderr; `FORMAT` is text or json")
-	flags.Lookup("trace").NoOptDefVal = "text"
+	optionalValue(flags, "trace", traceFormats...)
+	_ = cmd.RegisterFlagCompletionFunc("arg", a.completeArgument(&o.mcpFiles, &o.args))
+	_ = cmd.RegisterFlagCompletionFunc("trace", cobra.FixedCompletions(traceFormats, cobra.ShellCompDirectiveNoFileComp))
 	logFlag(cmd, &o.logLevel)
 	o.observe.contentFlag(cmd)
 	mcpFlag(cmd, &o.mcpFiles)
@@ -65,12 +71,26 @@ lines of JSON.`,
 	return cmd
 }
 
+func (a *app) listTools(o runOptions) (err error) {
+	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
+	if err != nil {
+		return err
+	}
+	defer closeEngine(engine, &err)
+	return failed(writeTools(a.stdout, o.config, engine.Tools(), a.width(a.stdout)))
+}
+
 func (a *app) run(o runOptions) (err error) {
 	log, err := a.logger(o.logLevel)
 	if err != nil {
 		return err
 	}
-	given, err := a.readArguments(o.argsJSON, o.args)
+	ctx, stop := untilSignal()
+	defer stop()
+	if ctx, err = o.caller.context(ctx); err != nil {
+		return err
+	}
+	given, err := a.readArguments(ctx, o.argsJSON, o.args)
 	if err != nil {
 		return err
 	}
@@ -100,30 +120,12 @@ func (a *app) run(o runOptions) (err error) {
 		}
 		opts = append(opts, mcpgraph.WithCallHooks(hooks))
 	}
-	ctx, stop := untilSignal()
-	defer stop()
-	if ctx, err = o.caller.context(ctx); err != nil {
-		return err
-	}
 	result, err := engine.Call(ctx, o.tool, args, opts...)
 	if err != nil {
 		return a.explain(ctx, engine, err)
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s\n", result.JSON())
 	return failed(err)
-}
-
-func (a *app) completeTools(path string) []string {
-	engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv))
-	if err != nil {
-		return nil
-	}
-	defer engine.Close()
-	var names []string
-	for _, t := range engine.Tools() {
-		names = append(names, t.Name+"\t"+t.Description)
-	}
-	return names
 }
 
 // explain reports why a call failed, with the place in the file where there is

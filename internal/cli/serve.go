@@ -43,7 +43,7 @@ their list of tools has changed. One with errors is reported and changes nothing
   mcpgraph serve tools.yaml --http 127.0.0.1:8080 --watch
   mcpgraph serve tools.yaml --mcp ~/.cursor/mcp.json --log-level debug`,
 		Args:              configArgs("CONFIG"),
-		ValidArgsFunction: completeConfig,
+		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.config = args[0]
 			return a.serve(o)

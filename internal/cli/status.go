@@ -31,7 +31,7 @@ code is 1 where a server fails.`,
   mcpgraph status tools.yaml --json
   mcpgraph status tools.yaml --header "X-Token: $TOKEN"`,
 		Args:              configArgs("CONFIG"),
-		ValidArgsFunction: completeConfig,
+		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			log, err := a.logger(logLevel)
 			if err != nil {

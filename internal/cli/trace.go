@@ -17,6 +17,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
+// traceFormats are the values of --trace; alone it means the first.
+var traceFormats = []string{"text", "json"}
+
 // tracer returns hooks that show a walk on stderr as it happens, without secrets.
 func (a *app) tracer(format string, engine *mcpgraph.Engine, g *graph.Graph) (executor.Hooks, error) {
 	clean := func(show func(executor.Record)) func(context.Context, *executor.Run, executor.Record) {
@@ -41,7 +44,7 @@ func (a *app) tracer(format string, engine *mcpgraph.Engine, g *graph.Graph) (ex
 		}
 		return executor.Hooks{NodeStart: t.start, NodeDone: clean(t.done)}, nil
 	}
-	return executor.Hooks{}, usagef("--trace is %q; expected %s", format, diag.List([]string{"text", "json"}))
+	return executor.Hooks{}, usagef("--trace is %q; expected %s", format, diag.List(traceFormats))
 }
 
 // cause leaves out what the line says anyway: the node and its type.

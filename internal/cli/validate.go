@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,9 +27,13 @@ func (a *app) validateCommand() *cobra.Command {
 		caller   caller
 	}
 	cmd := &cobra.Command{
-		Use:   "validate CONFIG...",
+		Use:   "validate PATH...",
 		Short: "Report everything that is wrong in files",
 		Long: `Report everything that is wrong in files, without starting or calling anything.
+
+PATH is a file, - for stdin, or a folder. In a folder and those below it, the
+files *.yaml and *.yml with a key "tools" at the left margin are validated;
+folders whose names begin with a dot, and node_modules, are left out.
 
 With --live, files without errors are compared with their servers, too: each is
 connected to, and has to have the tools that nodes call, with inputSchemas that
@@ -38,13 +43,14 @@ The exit code is 0 where nothing is wrong, 1 where there are errors (with
 --strict, warnings too), 2 for a wrong command line and 3 where a file cannot
 be read.`,
 		Example: `  mcpgraph validate tools.yaml
-  mcpgraph validate --strict --format github *.mcpgraph.yaml
+  mcpgraph validate --strict --format github .
+  envsubst < tools.yaml.in | mcpgraph validate -
   mcpgraph validate --live tools.yaml
   mcpgraph validate --format sarif tools.yaml > mcpgraph.sarif`,
 		ValidArgsFunction: completeConfig,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("missing CONFIG")
+				return usagef("missing PATH; expected a file, a folder, or - for stdin")
 			}
 			return nil
 		},
@@ -65,7 +71,11 @@ be read.`,
 			if o.live {
 				live = func(e *mcpgraph.Engine) []diag.Diagnostic { return e.CheckLive(ctx) }
 			}
-			found, err := a.check(args, o.mcpFiles, live)
+			files, err := configFiles(args)
+			if err != nil {
+				return err
+			}
+			found, err := a.check(ctx, files, o.mcpFiles, live)
 			if err != nil {
 				return err
 			}
@@ -110,10 +120,10 @@ func (f findings) count(s diag.Severity) int {
 
 // check loads files without running them; live finds what there is more to say
 // of those without errors.
-func (a *app) check(paths, mcpFiles []string, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
+func (a *app) check(ctx context.Context, paths, mcpFiles []string, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
 	found := findings{files: len(paths), sources: diag.Sources{}}
 	for _, path := range paths {
-		engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithMCPFiles(mcpFiles...))
+		engine, err := a.read(ctx, path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithMCPFiles(mcpFiles...))
 		var loadErr *mcpgraph.LoadError
 		switch {
 		case err == nil:

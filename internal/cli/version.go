@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 
@@ -9,17 +10,33 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 )
 
+func versionLine() string {
+	return fmt.Sprintf("mcpgraph %s (%s, %s/%s)", mcpgraph.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of this program",
-		Example: `  mcpgraph version`,
-		Args:    configArgs(),
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program",
+		Example: `  mcpgraph version
+  mcpgraph version --json`,
+		Args: configArgs(),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.stdout, "mcpgraph %s (%s, %s/%s)\n", mcpgraph.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return failed(err)
+			if !asJSON {
+				_, err := fmt.Fprintln(a.stdout, versionLine())
+				return failed(err)
+			}
+			return failed(json.NewEncoder(a.stdout).Encode(struct {
+				Version string `json:"version"`
+				Go      string `json:"go"`
+				OS      string `json:"os"`
+				Arch    string `json:"arch"`
+			}{mcpgraph.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}))
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, for programs")
+	return cmd
 }
 
 func (a *app) completionCommand() *cobra.Command {

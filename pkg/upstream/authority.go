@@ -117,7 +117,7 @@ func (a *authority) authenticate(s *server, o Options) {
 	switch {
 	case auth.Type == config.AuthOAuth2:
 		if auth.Flow == config.FlowAuthorizationCode {
-			a.hint = fmt.Sprintf("run mcpgraph auth login %s -g CONFIG", a.name)
+			a.hint = fmt.Sprintf("run mcpgraph auth login CONFIG %s", a.name)
 			a.own.limit = max(a.own.limit, loginTimeout)
 		}
 		a.oauth = newOAuth(s, o)

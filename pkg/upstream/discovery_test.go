@@ -91,7 +91,7 @@ func TestAMissingScopeIsAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, Options{TokenFile: o.TokenFile}, remote(server.URL, login))
-	mustRefuse(t, t.Context(), p, "the scopes that this takes: read", "mcpServers.fake.auth.scopes", "mcpgraph auth login fake")
+	mustRefuse(t, t.Context(), p, "the scopes that this takes: read", "mcpServers.fake.auth.scopes", "mcpgraph auth login CONFIG fake")
 }
 
 func TestAServerMayGetAnotherAuthorizationServer(t *testing.T) {
@@ -110,7 +110,7 @@ func TestAServerMayGetAnotherAuthorizationServer(t *testing.T) {
 	// A secret that was configured is not told to another server by itself.
 	mustRefuse(t, t.Context(), client, "changed from "+before.URL+" to "+after.URL, "mcpServers.fake.auth.issuer")
 	mustRefuse(t, t.Context(), client, "changed from "+before.URL+" to "+after.URL)
-	mustRefuse(t, t.Context(), without, "the login has ended", "mcpgraph auth login fake")
+	mustRefuse(t, t.Context(), without, "the login has ended", "mcpgraph auth login CONFIG fake")
 	mustBe(t, t.Context(), person, who{Sub: "alice", Client: "registered-3", Scope: "read"})
 	if logins, err := without.Logins(t.Context()); err != nil || logins[0].Issuer != after.URL {
 		t.Errorf("got %+v, %v", logins, err)

@@ -247,7 +247,7 @@ func (o *oauth) loginWithin(ctx context.Context, seen challenge, before bool) (T
 		}
 		return r.token(), nil
 	}
-	e := &credentialError{message: "nobody has logged in to it yet", hint: fmt.Sprintf("run mcpgraph auth login %s -g CONFIG", o.entry.Name)}
+	e := &credentialError{message: "nobody has logged in to it yet", hint: fmt.Sprintf("run mcpgraph auth login CONFIG %s", o.entry.Name)}
 	switch {
 	case o.missesScopes(seen):
 		e.message = "the login has not got the scopes that this takes: " + strings.Join(seen.scopes, " ")

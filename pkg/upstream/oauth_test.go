@@ -199,7 +199,7 @@ func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 	o := loginAs(t, "alice")
 	without := Options{TokenFile: o.TokenFile}
 
-	mustRefuse(t, t.Context(), start(t, without, entry), "nobody has logged in", "mcpgraph auth login fake")
+	mustRefuse(t, t.Context(), start(t, without, entry), "nobody has logged in", "mcpgraph auth login CONFIG fake")
 	login, err := start(t, o, entry).Login(t.Context(), "fake", o.OpenBrowser)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// configFiles replaces every folder among the paths by the configurations in it.
+func configFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		found, err := configsIn(path)
+		if err != nil {
+			return nil, failed(err)
+		}
+		if len(found) == 0 {
+			return nil, failedf("%s has no configuration; expected a file *.yaml or *.yml with a key \"tools\" at its left margin", path)
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// toolsKey is how a configuration is told from other YAML files, also where it
+// does not parse.
+var toolsKey = regexp.MustCompile(`(?m)^(tools|"tools"|'tools')[ \t]*:`)
+
+// configsIn returns the configurations in a folder and those below it, in lexical
+// order. Folders whose names begin with a dot, and node_modules, are left out.
+func configsIn(folder string) (found []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		switch name := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && path != folder && (strings.HasPrefix(name, ".") || name == "node_modules"):
+			return filepath.SkipDir
+		case !d.IsDir() && (filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"):
+			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+				return nil // a link to nothing, or to a folder
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if toolsKey.Match(text) {
+				found = append(found, path)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
