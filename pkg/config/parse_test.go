@@ -352,16 +352,16 @@ func TestLoadReadsFilesAndSaysWhichItCannot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, sources, ds := Load(path, []string{mcp}, nil)
+	f, sources, ds := Load(path, []string{mcp}, nil, nil)
 	if len(ds) > 0 || len(f.Upstreams) != 1 || len(sources) != 2 {
 		t.Errorf("%v, %d upstreams, %d sources", ds, len(f.Upstreams), len(sources))
 	}
 	missing := filepath.Join(dir, "no")
-	f, _, ds = Load(missing, nil, nil)
+	f, _, ds = Load(missing, nil, nil, nil)
 	if f != nil || len(ds) != 1 || ds[0].Error() != missing+": error: cannot read the file: no such file or directory [unreadable-file]" {
 		t.Errorf("a missing file: %v", ds)
 	}
-	f, _, ds = Load(path, []string{missing}, nil)
+	f, _, ds = Load(path, []string{missing}, nil, nil)
 	if f == nil || len(ds) != 1 || ds[0].File != missing || ds[0].Code != diag.CodeFile {
 		t.Errorf("a missing file of servers: %v", ds)
 	}
