@@ -85,7 +85,7 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus) error {
 		if len(kept) > 0 {
 			count += fmt.Sprintf(" (%d more kept out)", len(kept))
 		}
-		fmt.Fprintf(table, "%s\t%s\tMCP %s\t%s\t%s\t%s\n", s.Entry.Name, s.Entry.Transport,
+		fmt.Fprintf(table, "%s\t%s\tMCP %s\t%s\t%s\t%s\n", s.Entry.Name, s.Status.Transport,
 			s.Status.Protocol, strings.TrimSpace(s.Status.Name+" "+s.Status.Version), count, brief(s.Status.RoundTrip))
 	}
 	if err := table.Flush(); err != nil {
@@ -111,6 +111,8 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus) error {
 // brief gives a duration with three digits at most.
 func brief(d time.Duration) string {
 	switch {
+	case d == 0:
+		return "no answer to ping"
 	case d >= time.Second:
 		return d.Round(10 * time.Millisecond).String()
 	case d >= time.Millisecond:

@@ -47,6 +47,7 @@ const (
 	StartMute     Start = "mute"     // reads everything and answers nothing
 	StartDeaf     Start = "deaf"     // completes the handshake and then reads nothing
 	StartRefuse   Start = "refuse"   // answers initialize with a JSON-RPC error
+	StartIgnorant Start = "ignorant" // works, but answers nothing to methods that it does not know
 	StartStubborn Start = "stubborn" // (child process only) works, but survives the end of its input and SIGTERM
 )
 

@@ -115,7 +115,7 @@ func (s *server) handle(m message) {
 		s.cancelled = append(s.cancelled, string(p.RequestID))
 		s.counting.Unlock()
 	default:
-		if m.ID != nil {
+		if m.ID != nil && s.script.Start != StartIgnorant {
 			s.fail(m.ID, -32601, "method not found: "+m.Method)
 		}
 	}
@@ -141,6 +141,9 @@ func (s *server) initialize(m message) {
 }
 
 func (s *server) discover(m message) {
+	if s.script.Start == StartIgnorant {
+		return
+	}
 	if !s.modern {
 		s.fail(m.ID, -32601, "method not found: "+m.Method)
 		return

@@ -96,6 +96,7 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 	case HTTP, SSE, WebSocket:
 		e.meaningless(processFields)
 		u.URL = e.url(u.Transport)
+		u.MayBeSSE = u.Transport == HTTP && n.Get("type") == nil
 		u.Headers = e.headers()
 		u.ForwardHeaders = e.forwards("forwardHeaders", true)
 		u.ForwardMeta = e.forwards("forwardMeta", false)

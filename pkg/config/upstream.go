@@ -36,6 +36,9 @@ type Upstream struct {
 	// Of the others.
 	URL     string
 	Headers []Header
+	// MayBeSSE says that the entry has no type: a server that refuses HTTP is
+	// spoken to over SSE. Transport is HTTP.
+	MayBeSSE bool
 
 	ConnectTimeout  time.Duration
 	Timeout         time.Duration // without any sign of life

@@ -128,3 +128,19 @@ mcpServers:
 		}
 	}
 }
+
+func TestOnlyAnHTTPAddressWithoutATypeMayBeSSE(t *testing.T) {
+	f := mustParse(t, `
+mcpServers:
+  untyped: {url: "https://a.example/sse"}
+  typed: {type: http, url: "https://a.example/mcp"}
+  events: {type: sse, url: "https://a.example/sse"}
+  socket: {url: "wss://a.example/mcp"}
+  process: {command: x}
+`, Options{})
+	for _, u := range f.Upstreams {
+		if u.MayBeSSE != (u.Name == "untyped") {
+			t.Errorf("%s: %v", u.Name, u.MayBeSSE)
+		}
+	}
+}

@@ -54,7 +54,7 @@ func conformanceClient(scenario, address string) int {
 	}
 	defer os.RemoveAll(dir)
 	u := &config.Upstream{
-		Name: "server", Transport: config.HTTP, URL: address, ConnectTimeout: 10 * time.Second, Timeout: 10 * time.Second,
+		Name: "server", Transport: config.HTTP, URL: address, ConnectTimeout: time.Minute, Timeout: time.Minute,
 	}
 	if filepath.Dir(scenario) == "auth" {
 		flow := config.FlowAuthorizationCode
@@ -70,6 +70,7 @@ func conformanceClient(scenario, address string) int {
 		ClientName: "mcpgraph-conformance", ClientVersion: "1.0.0", OpenBrowser: browse,
 		Answers: map[string]Answer{"elicitation/create": acceptDefaults, "sampling/createMessage": sample, "roots/list": roots},
 	})
+	p.servers["server"].discoverTime = patience // the machine may be slow
 	ctx := context.Background()
 	defer p.Close(ctx)
 	tools, err := p.Tools(ctx, "server")

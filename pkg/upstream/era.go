@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -15,13 +16,14 @@ import (
 // handshake used to say goes with each request (MCP of 2026-07-28).
 const modernRevision = mcp.ProtocolVersion20260728
 
-// era is how a server wants to be spoken to. It is found out once.
+// era is how a server wants to be spoken to. It is found out once per server.
 type era int32
 
 const (
 	eraUnknown era = iota
 	eraLegacy      // initialize: 2024-11-05 to 2025-11-25
 	eraModern      // server/discover: 2026-07-28
+	eraSSE         // initialize over HTTP+SSE, which the entry did not say
 )
 
 // peer is what a server told of itself.
@@ -37,34 +39,63 @@ type peer struct {
 
 func (p *peer) modern() bool { return p.meta != "" }
 
-// handshake finds out how the server wants to be spoken to and gets to know it.
-// What is known of it goes first, but a server may have been replaced by
-// another one. Over HTTP the question is server/discover first,
-// as the revision of 2026-07-28 says; elsewhere it is initialize, because some
-// older servers end when they are asked anything before it.
+// discoverTime is how long a server may take to answer server/discover before
+// it is sent initialize.
+const discoverTime = 2 * time.Second
+
+// soon returns how long a server may take to answer server/discover: discoverTime, or a quarter of the entry's connectTimeoutMs where
+// that is less.
+func (s *server) soon() time.Duration { return min(s.discoverTime, s.entry.ConnectTimeout/4) }
+
+// handshake performs the handshake of the era that is known, and that of
+// initialize where none is, because some older servers end when they are asked
+// anything before it. If the server does not answer properly, handshake tries the
+// other era, because another server may have taken its place. It returns the era
+// that the server speaks.
 func (s *session) handshake(ctx context.Context, known era) (era, error) {
-	_, overHTTP := s.link.(*httpLink)
-	if _, legacyOnly := s.link.(*sseLink); legacyOnly {
-		known = eraLegacy
+	if _, overSSE := s.link.(*sseLink); overSSE {
+		return eraSSE, s.initialize(ctx)
 	}
-	first, second := s.initialize, s.discover
-	found, other := eraLegacy, eraModern
-	if known == eraModern || known == eraUnknown && overHTTP {
-		first, second, found, other = second, first, other, found
+	if known == eraModern {
+		err := s.discoverSoon(ctx)
+		if err == nil || !mayBeOlder(ctx, err) {
+			return eraModern, err
+		}
+		return eraLegacy, s.initialize(ctx)
 	}
-	err := first(ctx)
-	if err == nil {
-		return found, nil
+	err := s.initialize(ctx)
+	if err == nil || ctx.Err() != nil || !answered(err) {
+		return eraLegacy, err
 	}
-	if ctx.Err() != nil || !answered(err) {
-		return eraUnknown, err
+	discover := s.discoverSoon
+	if speaksModern(err) {
+		discover = s.discover
 	}
-	if err2 := second(ctx); err2 == nil {
-		return other, nil
-	} else if found == eraModern {
-		err = err2 // that of initialize tells more
+	if discover(ctx) == nil {
+		return eraModern, nil
 	}
-	return eraUnknown, err
+	return eraLegacy, err
+}
+
+// discoverSoon is discover within a short time.
+func (s *session) discoverSoon(ctx context.Context) error {
+	short, cancel := context.WithTimeout(ctx, s.server.soon())
+	defer cancel()
+	return s.discover(short)
+}
+
+// mayBeOlder reports whether a server may be of the older era whose answer to
+// server/discover was err. Some of these servers ignore what they do not know,
+// and proxies before them answer late, wrongly or not at all.
+func mayBeOlder(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && (answered(err) || unanswered(err) || errors.Is(err, context.DeadlineExceeded))
+}
+
+// speaksModern reports whether an answer to initialize says that the server
+// speaks the revision of 2026-07-28.
+func speaksModern(err error) bool {
+	var rpc *RPCError
+	return errors.As(err, &rpc) && names(rpc.Data.Get("supported"))
 }
 
 // answered reports whether the server answered, if only with an error that may

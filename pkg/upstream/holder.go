@@ -137,26 +137,16 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 	defer cancel()
 	started := time.Now()
 	key := SessionKey{Server: s.entry.Name, Caller: string(h.id)}
-	l, saved, err := h.link(ctx, key)
-	if err != nil {
-		return nil, s.notStarted(err)
+	session, resumed, failure := h.openSession(ctx, g, key)
+	if failure != nil {
+		return nil, failure
 	}
-	session := newSession(s, l, g, &h.hints)
-	if saved != nil {
-		session.resume(*saved)
+	if resumed {
 		session.tellOpened()
 		session.hear(ctx)
 		s.log.Debug("session resumed")
 		return session, nil
 	}
-	found, err := session.handshake(ctx, era(s.era.Load()))
-	if err != nil {
-		s.era.Store(int32(eraUnknown))
-		failure := s.notInitialized(ctx, l, err)
-		session.end(canceled)
-		return nil, failure
-	}
-	s.era.Store(int32(found))
 	s.save(ctx, key, session)
 	session.tellOpened()
 	session.hear(ctx)
@@ -166,7 +156,7 @@ func (h *holder) connect(delay time.Duration) (*session, *Error) {
 
 // link returns what to open a session on, and the saved session to go on with
 // where there is one.
-func (h *holder) link(ctx context.Context, key SessionKey) (link, *SavedSession, error) {
+func (h *holder) link(ctx context.Context, key SessionKey, known era) (link, *SavedSession, error) {
 	h.mu.Lock()
 	spare := h.spare
 	h.spare = nil
@@ -176,7 +166,7 @@ func (h *holder) link(ctx context.Context, key SessionKey) (link, *SavedSession,
 	if spare != nil && !isClosed(spare.over()) {
 		return spare, nil, nil
 	}
-	l, err := h.server.openLink(ctx)
+	l, err := h.server.openLink(ctx, known)
 	if err != nil {
 		return nil, nil, err
 	}

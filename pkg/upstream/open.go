@@ -60,8 +60,9 @@ func (s *server) closeIdle() {
 }
 
 // openLink opens what the entry says, or what the program brings along. The
-// requests of the link carry what ctx grants unless their own context does.
-func (s *server) openLink(ctx context.Context) (link, error) {
+// requests of the link carry what ctx grants unless their own context does. The
+// known era tells HTTP+SSE from streamable HTTP where the entry does not.
+func (s *server) openLink(ctx context.Context, known era) (link, error) {
 	d := &diary{redact: s.redact.with(secretsOf(ctx)), log: s.log}
 	if s.dial != nil {
 		conn, err := s.dial(ctx, s.entry)
@@ -76,17 +77,14 @@ func (s *server) openLink(ctx context.Context) (link, error) {
 		l   link
 		err error
 	)
-	switch s.entry.Transport {
-	case config.Stdio:
+	switch transport := s.entry.Transport; {
+	case transport == config.Stdio:
 		l, err = openProcess(s.entry, d)
-	case config.HTTP:
+	case transport == config.SSE, transport == config.HTTP && known == eraSSE:
+		l, err = s.openSSE(ctx, d)
+	case transport == config.HTTP:
 		return s.openHTTP(ctx, d), nil
-	case config.SSE:
-		over := s.openHTTP(ctx, d)
-		if l, err = openSSE(ctx, over); err != nil {
-			over.kill()
-		}
-	case config.WebSocket:
+	case transport == config.WebSocket:
 		l, err = s.openWebSocket(ctx, d)
 	default:
 		err = errTransport
@@ -113,6 +111,15 @@ func (s *server) openHTTP(ctx context.Context, d *diary) *httpLink {
 	}
 	l.life, l.kill = context.WithCancel(context.WithoutCancel(ctx))
 	return l
+}
+
+func (s *server) openSSE(ctx context.Context, d *diary) (*sseLink, error) {
+	over := s.openHTTP(ctx, d)
+	l, err := openSSE(ctx, over)
+	if err != nil {
+		over.kill()
+	}
+	return l, err
 }
 
 func (s *server) openWebSocket(ctx context.Context, d *diary) (*pipe, error) {

@@ -76,8 +76,9 @@ func serveReal(t *testing.T, program string, env []string, args ...string) strin
 // everything tries a server-everything that is reached through the entry.
 func everything(t *testing.T, u *config.Upstream, revision string) {
 	t.Helper()
-	u.Name, u.Timeout = "fake", patience
+	u.Name, u.Timeout, u.ConnectTimeout = "fake", patience, patience
 	p := start(t, Options{}, u)
+	p.servers["fake"].discoverTime = patience // the machine may be slow
 	var wait sync.WaitGroup
 	for i := range 20 {
 		wait.Go(func() {
@@ -146,6 +147,50 @@ func TestRealServersOverEveryTransport(t *testing.T) {
 		port := serveReal(t, "mcp-proxy", nil, "--port", "PORT", "--no-modern", "--", "mcp-server-everything")
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
+}
+
+// An address that does not say how it wants to be spoken to is enough.
+func TestRealServersWithoutAType(t *testing.T) {
+	t.Parallel()
+	t.Run("everything over HTTP", func(t *testing.T) {
+		port := serveReal(t, "mcp-server-everything", nil, "streamableHttp")
+		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
+	})
+	t.Run("everything over SSE", func(t *testing.T) {
+		port := serveReal(t, "mcp-server-everything", nil, "sse")
+		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
+	})
+	// supergateway passes everything on, so a server that ignores what it does
+	// not know never answers server/discover.
+	script := mcptest.Script{Start: mcptest.StartIgnorant}
+	command, _, env := script.Command()
+	var variables []string
+	for name, v := range env {
+		variables = append(variables, name+"="+v)
+	}
+	for name, c := range map[string]struct {
+		path, transport string
+		flags           []string
+	}{
+		"supergateway over HTTP":                {"/mcp", config.HTTP, []string{"streamableHttp"}},
+		"supergateway over HTTP, with sessions": {"/mcp", config.HTTP, []string{"streamableHttp", "--stateful"}},
+		"supergateway over SSE":                 {"/sse", config.SSE, []string{"sse"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			port := serveReal(t, "supergateway", variables, append([]string{"--stdio", command, "--port", "PORT", "--outputTransport"}, c.flags...)...)
+			u := &config.Upstream{Name: "fake", Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + c.path, Timeout: patience}
+			byUser(u)
+			p := start(t, Options{}, u)
+			for _, user := range []string{"ada", "bob"} {
+				if err := callAs(p, user); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := p.Stats()[0]; got.Transport != c.transport || got.Protocol != "2025-11-25" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
 }
 
 // The server of the official Go SDK is one that nobody here has written.

@@ -37,11 +37,14 @@ type server struct {
 	// of them as members of _meta.
 	clientInfo, capabilities, modernMeta string
 
-	era     atomic.Int32        // how the server wants to be spoken to
-	issued  atomic.Uint64       // numbers given to requests
-	opened  atomic.Int64        // sessions opened
-	clients atomic.Int32        // HTTP clients made
-	http    func() *http.Client // the client of all sessions, made when it is first needed
+	era     atomic.Int32  // how the server wants to be spoken to
+	probing chan struct{} // full while somebody finds that out
+
+	discoverTime time.Duration       // see soon
+	issued       atomic.Uint64       // numbers given to requests
+	opened       atomic.Int64        // sessions opened
+	clients      atomic.Int32        // HTTP clients made
+	http         func() *http.Client // the client of all sessions, made when it is first needed
 
 	life context.Context // ends with the pool
 	kill context.CancelFunc
@@ -85,6 +88,9 @@ func newServer(entry *config.Upstream, o Options) *server {
 		store:   o.SessionStore,
 		observe: o.Session,
 		holders: map[identity]*holder{},
+		probing: make(chan struct{}, 1),
+
+		discoverTime: discoverTime,
 	}
 	if s.store == nil && own.Session != nil && own.Session.Store == "file" {
 		s.store = fileStore{own.Session.Path}

@@ -121,7 +121,9 @@ func (s *session) request(ctx context.Context, m *outgoing, silence time.Duratio
 		if errors.Is(err, errNotWritten) {
 			return value.Value{}, both(errNotWritten, context.Cause(ctx))
 		}
-		s.cancelled(ctx, m.id, context.Cause(ctx))
+		if m.method != string(mcp.MethodInitialize) { // which must not be cancelled
+			s.cancelled(ctx, m.id, context.Cause(ctx))
+		}
 		return value.Value{}, context.Cause(ctx)
 	}
 	if err != nil {

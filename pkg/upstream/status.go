@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Status is what a server answers to somebody who looks after it.
 type Status struct {
 	Server    string
-	Transport string // stdio, http, sse or websocket
+	Transport string // stdio, http, sse or websocket; the entry's, or what was found out
 	Protocol  string // revision of MCP that is spoken; empty before the handshake
 	// Name and Version are the server's own.
 	Name, Version string
 	// Tools are as Pool.Tools returns them.
 	Tools []value.Value
 	// RoundTrip is the time of one question and answer: a ping, or since
-	// 2026-07-28 server/discover. It is 0 where the server does not answer.
+	// 2026-07-28 server/discover. It is 0 where the server does not answer that.
 	RoundTrip time.Duration
 }
 
@@ -31,19 +32,32 @@ func (p *Pool) Status(ctx context.Context, server string) (Status, error) {
 	if err != nil {
 		return Status{Server: server}, err
 	}
-	out := Status{Server: s.entry.Name, Transport: s.entry.Transport}
+	out := Status{Server: s.entry.Name}
 	err = s.with(ctx, "status", func(ctx context.Context, session *session) error {
 		out.Protocol, out.Name, out.Version = session.peer.revision, session.peer.name, session.peer.version
 		took, err := session.ping(ctx)
-		if err != nil {
+		if err == nil {
+			out.RoundTrip = took
+		} else if !errors.Is(err, errSilent) { // some servers ignore what they do not know
 			return err
 		}
-		out.RoundTrip = took
 		out.Tools, err = session.tools(ctx)
 		return err
 	})
+	out.Transport = s.transport()
 	return out, err
 }
+
+// transport returns the entry's transport, or HTTP+SSE where that was found out.
+func (s *server) transport() string {
+	if era(s.era.Load()) == eraSSE {
+		return config.SSE
+	}
+	return s.entry.Transport
+}
+
+// statusPingTime is how long a server may take to answer a ping.
+const statusPingTime = 5 * time.Second
 
 // ping returns how long a question and its answer take.
 func (s *session) ping(ctx context.Context) (time.Duration, error) {
@@ -52,7 +66,7 @@ func (s *session) ping(ctx context.Context) (time.Duration, error) {
 		method = mcp.MethodServerDiscover // there is no ping
 	}
 	began := time.Now()
-	_, err := s.request(ctx, &outgoing{method: string(method)}, s.server.entry.Timeout)
+	_, err := s.request(ctx, &outgoing{method: string(method)}, min(statusPingTime, s.server.entry.Timeout))
 	var rpc *RPCError
 	if errors.As(err, &rpc) && !s.forgotten(err) {
 		err = nil // an answer it is
@@ -97,7 +111,7 @@ func (p *Pool) Stats() []Stats {
 
 func (s *server) stats() Stats {
 	out := Stats{
-		Server: s.entry.Name, Transport: s.entry.Transport, State: "idle",
+		Server: s.entry.Name, Transport: s.transport(), State: "idle",
 		Opened: s.opened.Load(), Traffic: s.traffic(),
 	}
 	s.mu.Lock()
