@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -161,9 +162,16 @@ func (a *app) explainExpression(source string, isRule bool, err error) error {
 	if isRule || f.offset < 0 {
 		return &exitError{exitProblems, err}
 	}
+	if program, err := expr.CompileJSONata(source); err == nil && f.hint == "" {
+		for _, found := range program.Findings() {
+			if found.Offset == f.offset {
+				f.hint = found.Hint
+			}
+		}
+	}
 	lines := diag.NewLines([]byte(source))
 	a.report([]diag.Diagnostic{{
-		File: "expression", Severity: diag.Error, Code: f.code, Message: f.message,
+		File: "expression", Severity: diag.Error, Code: f.code, Message: f.message, Hint: f.hint,
 		Pos: lines.Pos(f.offset), End: lines.Pos(f.offset + len(f.token)),
 	}}, diag.Sources{"expression": []byte(source)})
 	return &exitError{code: exitProblems}

@@ -85,16 +85,17 @@ type failure struct {
 	offset  int // in bytes; -1 where it is not known
 	token   string
 	message string
+	hint    string
 }
 
 func failureOf(err error) failure {
 	var j *jsonata.Error
 	if errors.As(err, &j) {
-		return failure{j.Code, j.Offset, j.Token, j.Message}
+		return failure{j.Code, j.Offset, j.Token, j.Message, j.Hint}
 	}
 	var x *expr.Error
 	if errors.As(err, &x) {
-		return failure{x.Code, x.Offset, x.Token, x.Message}
+		return failure{x.Code, x.Offset, x.Token, x.Message, x.Hint}
 	}
 	return failure{offset: -1, message: err.Error()}
 }

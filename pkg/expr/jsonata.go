@@ -29,7 +29,7 @@ func jsonataError(err error, src string, path []any) *Error {
 	out := &Error{Path: path, Offset: -1, End: -1, Message: err.Error(), Err: err}
 	var e *jsonata.Error
 	if errors.As(err, &e) {
-		out.Code, out.Token, out.Message = e.Code, e.Token, e.Message
+		out.Code, out.Token, out.Message, out.Hint = e.Code, e.Token, e.Message, e.Hint
 		if e.Offset >= 0 && e.Offset <= len(src) {
 			out.Offset, out.End = e.Offset, e.Offset
 			// A token can be a name without its dollar sign, or part of

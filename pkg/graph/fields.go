@@ -175,8 +175,8 @@ func (f *Fields) text(t FieldType, name, doc string, opts []Option) (*config.Nod
 		return nil, ""
 	case !n.IsString():
 		d := n.Expected(f.what(name), f.wants(t))
-		if n.Kind() == config.Scalar {
-			d.Hint = "put it in quotes"
+		if n.Kind() == config.Scalar || t == ExprField {
+			d.Hint = notText(n)
 		}
 		f.report(d)
 		return nil, ""

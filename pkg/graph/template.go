@@ -95,10 +95,20 @@ func (f *Fields) embedded(n *config.Node, field config.Field, path string) *Prog
 		return nil
 	}
 	if !field.Value.IsString() {
-		f.report(field.Value.Expected(`"expr" in `+what, "a JSONata expression"))
+		d := field.Value.Expected(`"expr" in `+what, "a JSONata expression")
+		d.Hint = notText(field.Value)
+		f.report(d)
 		return nil
 	}
 	return f.compile(field.Value)
+}
+
+// notText says what to do about an expression that is not written as a string.
+func notText(n *config.Node) string {
+	if n.Kind() == config.Scalar {
+		return "put it in quotes"
+	}
+	return "YAML reads braces and brackets as a map or list: put quotes around the expression, or write it below \"|\""
 }
 
 // Eval gives the template with every expression replaced by its value: one that

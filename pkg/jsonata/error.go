@@ -1,6 +1,7 @@
 package jsonata
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 //
 // Code is the language's code: S0… for syntax, T0…, T1… and T2… for types,
 // D1… and D3… for evaluation, U1001 where a limit of depth, time, steps or
-// memory was reached. Offset is the byte offset in the source at which the
+// memory was reached. Hint says what to do, where that is known. Offset is the byte offset in the source at which the
 // problem lies, -1 where none is known. Token is the token or the name of the
 // function concerned, if any. Err is the cause where there is one: the error
 // of a host function, or the cause of the context that ended the evaluation.
@@ -20,7 +21,10 @@ type Error struct {
 	Offset  int
 	Token   string
 	Message string
+	Hint    string
 	Err     error
+
+	open *details // of a sentence that still lacks the name of the function
 }
 
 // Error returns the sentence of the error and its code.
@@ -32,6 +36,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // details are what a sentence can mention.
 type details struct {
 	token string
+	shown string // the token as a sentence shows it, where that differs
 	value value.Value
 	index int
 	text  string
@@ -39,7 +44,11 @@ type details struct {
 
 // newError returns the error of a code at an offset, with its sentence.
 func newError(code string, offset int, d details) *Error {
-	return &Error{Code: code, Offset: offset, Token: d.token, Message: sentence(code, d)}
+	e := &Error{Code: code, Offset: offset, Token: d.token, Message: sentence(code, d)}
+	if d.token == "" && d.shown == "" {
+		e.open = &d
+	}
+	return e
 }
 
 // sentence fills in the sentence that belongs to a code.
@@ -51,11 +60,10 @@ func sentence(code string, d details) string {
 	if !strings.Contains(pattern, "{") {
 		return pattern
 	}
-	if d.token == "" {
-		d.token = "{token}" // filled in where the error passes its call
-	}
+	token := cmp.Or(d.shown, d.token, "the function")
 	return strings.NewReplacer(
-		"{token}", d.token,
+		"${token}", "$"+strings.TrimPrefix(token, "$"),
+		"{token}", token,
 		"{value}", shown(d.value),
 		"{index}", strconv.Itoa(d.index),
 		"{text}", d.text,
@@ -176,13 +184,11 @@ func (e *Error) at(off int, token string) *Error {
 	}
 	if e.Token == "" && token != "" {
 		e.Token = token
-		e.Message = strings.ReplaceAll(e.Message, "{token}", token)
+		if e.open != nil {
+			e.open.token = token
+			e.Message = sentence(e.Code, *e.open)
+			e.open = nil
+		}
 	}
-	return e
-}
-
-// final completes the sentence of an error that leaves the evaluation.
-func (e *Error) final() *Error {
-	e.Message = strings.ReplaceAll(e.Message, "{token}", "the function")
 	return e
 }

@@ -206,6 +206,9 @@ func (c *checker) operands(n *ast) {
 		if n.text == "+" && known == maskString {
 			f.Hint = "strings are joined with &"
 		}
+		if n.text == "/" && operand.kind == astRegex {
+			f.Hint = commentHint
+		}
 		c.findings = append(c.findings, f)
 		return
 	}

@@ -84,7 +84,7 @@ func fnEval(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			err.Offset = -1
 			return value.Undef, err
 		}
-		e := newError(code, -1, details{text: err.final().Message})
+		e := newError(code, -1, details{text: err.Message})
 		e.Err = err
 		return value.Undef, e
 	}

@@ -166,7 +166,7 @@ func (e *Expr) Eval(ctx context.Context, input value.Value, opts *Options) (valu
 	}
 	v, err := ev.run(e.unit, input)
 	if err != nil {
-		return value.Undef, err.final()
+		return value.Undef, err
 	}
 	ev.free()
 	return v, nil

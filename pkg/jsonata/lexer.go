@@ -40,6 +40,9 @@ type token struct {
 type lexer struct {
 	src string
 	pos int
+	// slashes is where the first regular expression begins that stands behind
+	// a slash, which is how other languages begin a comment; 0 for none.
+	slashes int
 }
 
 const operatorBytes = ".[]{}(),@#;:?+-*/%|=<>^&!~"
@@ -192,7 +195,8 @@ func (l *lexer) quoted(quote byte) (token, *Error) {
 		}
 		out = append(out, l.src[plain:i]...)
 		if i+1 >= len(l.src) {
-			return token{}, l.fail("S0103", i, "")
+			// The backslash would escape what follows it.
+			return token{}, newError("S0103", i, details{shown: " that the expression ends with"})
 		}
 		switch e := l.src[i+1]; e {
 		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -228,6 +232,9 @@ func (l *lexer) quoted(quote byte) (token, *Error) {
 // regex reads /pattern/flags; slashes inside brackets do not end it.
 func (l *lexer) regex() (token, *Error) {
 	start := l.pos
+	if l.slashes == 0 && start > 0 && l.src[start-1] == '/' {
+		l.slashes = start
+	}
 	depth := 0
 	for i := start + 1; i < len(l.src); i++ {
 		switch c := l.src[i]; c {

@@ -13,6 +13,8 @@ const maxNesting = 5000
 type parser struct {
 	lexer
 	tok    token
+	last   token   // the one before it
+	open   []token // the brackets around it
 	depth  int
 	labels int // parents seen so far
 	sought int // steps that were looked at for parents
@@ -24,6 +26,15 @@ type parser struct {
 // parse returns the syntax tree of a source.
 func parse(src string) (*ast, *Error) {
 	p := &parser{lexer: lexer{src: src}}
+	n, err := p.whole()
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	return n, nil
+}
+
+// whole parses the source from its beginning to its end.
+func (p *parser) whole() (*ast, *Error) {
 	if err := p.advance(true); err != nil {
 		return nil, err
 	}
@@ -32,7 +43,7 @@ func parse(src string) (*ast, *Error) {
 		return nil, err
 	}
 	if p.tok.kind != tokEnd {
-		return nil, newError("S0201", p.tok.off, details{token: p.tokenText()})
+		return nil, newError("S0201", p.tok.off, details{token: p.tokenText(), shown: p.shownToken()})
 	}
 	if p.sem != nil {
 		return nil, p.sem
@@ -60,13 +71,36 @@ func (p *parser) tokenText() string {
 	return p.src[p.tok.off:p.tok.end]
 }
 
+// shownTokenRunes is how much of a token a sentence shows.
+const shownTokenRunes = 40
+
+// shownToken returns the current token as a sentence shows it.
+func (p *parser) shownToken() string {
+	if p.tok.kind == tokEnd {
+		return "(end)"
+	}
+	text := []rune(p.src[p.tok.off:p.tok.end])
+	if len(text) > shownTokenRunes {
+		return string(text[:shownTokenRunes]) + "…"
+	}
+	return string(text)
+}
+
 // advance moves to the next token; operand says that a value is expected.
 func (p *parser) advance(operand bool) *Error {
 	t, err := p.next(operand)
 	if err != nil {
 		return err
 	}
-	p.tok = t
+	if p.tok.kind == tokOperator {
+		switch p.tok.text {
+		case "(", "[", "{":
+			p.open = append(p.open, p.tok)
+		case ")", "]", "}":
+			p.open = p.open[:max(0, len(p.open)-1)]
+		}
+	}
+	p.last, p.tok = p.tok, t
 	return nil
 }
 
@@ -79,7 +113,7 @@ func (p *parser) expect(op string, operand bool) *Error {
 		if p.tok.kind == tokEnd {
 			code = "S0203"
 		}
-		return newError(code, p.tok.off, details{token: p.tokenText(), text: op})
+		return newError(code, p.tok.off, details{token: p.tokenText(), shown: p.shownToken(), text: op})
 	}
 	return p.advance(operand)
 }

@@ -144,7 +144,7 @@ func parseSignature(text string) (*signature, *Error) {
 			i = end
 		case '<':
 			if last == nil || !last.array && last.mask != maskFunc {
-				tok := ""
+				tok := "<"
 				if i > 0 {
 					tok = body[i-1 : i]
 				}
