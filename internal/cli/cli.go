@@ -30,11 +30,14 @@ const (
 // code. environ has the form of os.Environ.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environment(environ)}
+	if a.isTerminal(stderr) {
+		a.stderr = &screen{file: fileOf(stderr)}
+	}
 	root := a.root()
 	root.SetArgs(joined(root, args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetErr(a.stderr)
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		return exitClean
@@ -45,12 +48,12 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []st
 		exit = &exitError{exitUsage, err}
 	}
 	if exit.err != nil {
-		fmt.Fprintf(stderr, "mcpgraph: %v\n", exit.err)
+		fmt.Fprintf(a.stderr, "mcpgraph: %v\n", exit.err)
 		if exit.code == exitUsage {
 			if cmd.Name() == helpName {
 				cmd = root
 			}
-			fmt.Fprintf(stderr, "See %s --help.\n", cmd.CommandPath())
+			fmt.Fprintf(a.stderr, "See %s --help.\n", cmd.CommandPath())
 		}
 	}
 	return exit.code
@@ -136,6 +139,9 @@ does.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(helpCommand())
+	root.SetUsageFunc(usage)
+	root.SetHelpFunc(help)
+	addGroups(root)
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
 		case graphFile != "":
@@ -147,10 +153,10 @@ does.`,
 	}
 	root.Flags().StringVarP(&graphFile, "graph", "g", "", "serve this `FILE` on stdio")
 	mcpFlag(root, &mcpFiles)
-	root.AddCommand(
-		a.serveCommand(), a.validateCommand(), a.runCommand(), a.evalCommand(),
-		a.statusCommand(), a.exportCommand(), a.authCommand(), a.graphCommand(), a.schemaCommand(), a.versionCommand(), a.completionCommand(),
-	)
+	root.AddCommand(grouped(groupServe, a.serveCommand(), a.runCommand(), a.statusCommand())...)
+	root.AddCommand(grouped(groupCheck, a.validateCommand(), a.evalCommand(), a.graphCommand(), a.schemaCommand())...)
+	root.AddCommand(grouped(groupSetup, a.exportCommand(), a.authCommand(), a.completionCommand())...)
+	root.AddCommand(a.versionCommand())
 	return root
 }
 

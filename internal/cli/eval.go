@@ -65,7 +65,7 @@ byte offset. A line that fails does not end the others.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := untilSignal()
+			ctx, stop := a.untilSignal()
 			defer stop()
 			if o.jsonl {
 				return a.evalLines(ctx)

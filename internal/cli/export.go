@@ -80,7 +80,7 @@ themselves, at --url: they get the tool object of a request, with headers,
 allowed tools and approval mode.`,
 		Example: `  mcpgraph export tools.yaml --for claude
   mcpgraph export tools.yaml --for vscode > .vscode/mcp.json
-  mcpgraph export tools.yaml --for openai --url https://tools.example.com/mcp --approval writes`,
+  mcpgraph export tools.yaml --for openai --url https://tools.example.com/mcp`,
 		Args:              configArgs("CONFIG"),
 		ValidArgsFunction: completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -124,7 +124,7 @@ func (a *app) export(o exportOptions, given func(flag string) bool) (err error) 
 	if err != nil {
 		return err
 	}
-	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
+	engine, err := a.loadOnce(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (a *app) graphCommand() *cobra.Command {
 		Long: `Draw the graph of one tool, or of all tools of a file, for Mermaid, Graphviz or
 programs.`,
 		Example: `  mcpgraph graph tools.yaml count_files
-  mcpgraph graph tools.yaml count_files --format dot | dot -Tsvg > count_files.svg
+  mcpgraph graph tools.yaml count_files --format dot | dot -Tsvg > a.svg
   mcpgraph graph tools.yaml --format json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 {
@@ -37,7 +37,7 @@ programs.`,
 			if !ok {
 				return usagef("--format is %q; expected %s", format, diag.List(graphFormats))
 			}
-			engine, err := a.load(args[0], mcpgraph.WithMCPFiles(mcpFiles...))
+			engine, err := a.loadOnce(args[0], mcpgraph.WithMCPFiles(mcpFiles...))
 			if err != nil {
 				return err
 			}

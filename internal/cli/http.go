@@ -54,6 +54,10 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.grace, "shutdown-grace", server.DefaultGrace, "give calls under way this `TIME` at a signal")
 	f.BoolVar(&o.metrics, "metrics", false, "show metrics to Prometheus at /metrics")
 	f.BoolVar(&o.status, "status", false, "show the state of the upstream servers at /status, as JSON")
+	flagGroup(f, "Flags for HTTP", "http", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
+		"max-request-bytes", "session-idle", "shutdown-grace", "metrics", "status")
+	flagGroup(f, "Flags for callers over HTTP", "auth", "auth-tokens", "auth-issuer", "auth-audience", "auth-scope", "auth-jwks",
+		"auth-introspection", "auth-introspection-client", "public-url")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if o.address != "" {
 			return nil

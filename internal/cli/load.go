@@ -28,9 +28,23 @@ func (a *app) logger(level string) (*slog.Logger, error) {
 	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: l})), nil
 }
 
+// loadOnce is load for commands that a person repeats: warnings that this user has
+// seen are not shown again.
+func (a *app) loadOnce(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	return a.loadShowing(path, func(ds []diag.Diagnostic, sources diag.Sources) bool {
+		return !a.warned(path, ds, sources)
+	}, opts...)
+}
+
 // load loads a file to run it: errors and warnings go to stderr, and errors end
 // the command.
 func (a *app) load(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	return a.loadShowing(path, func([]diag.Diagnostic, diag.Sources) bool { return true }, opts...)
+}
+
+// loadShowing is load, but show says whether the warnings of a file without errors
+// are shown.
+func (a *app) loadShowing(path string, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
 	engine, err := mcpgraph.Load(path, append(opts, mcpgraph.WithGetenv(a.getenv))...)
 	var ds []diag.Diagnostic
 	var sources diag.Sources
@@ -49,7 +63,9 @@ func (a *app) load(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, erro
 	default:
 		return nil, failed(err)
 	}
-	a.report(worse(ds, diag.Info), sources)
+	if ds = worse(ds, diag.Info); len(ds) > 0 && (err != nil || show(ds, sources)) {
+		a.report(ds, sources)
+	}
 	return engine, err
 }
 

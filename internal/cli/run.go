@@ -41,7 +41,7 @@ over it.
 lines of JSON.`,
 		Example: `  mcpgraph run tools.yaml count_files --arg directory=.
   mcpgraph run tools.yaml count_files --args '{"directory": "."}' --trace
-  echo '{"directory": "."}' | mcpgraph run tools.yaml count_files --args - --trace json 2> walk.jsonl`,
+  mcpgraph run tools.yaml count_files --args @args.json --trace json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && !cmd.Flags().Changed("arg") && !cmd.Flags().Changed("args") {
 				return nil
@@ -72,7 +72,7 @@ lines of JSON.`,
 }
 
 func (a *app) listTools(o runOptions) (err error) {
-	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
+	engine, err := a.loadOnce(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *app) run(o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := a.untilSignal()
 	defer stop()
 	if ctx, err = o.caller.context(ctx); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *app) run(o runOptions) (err error) {
 		return err
 	}
 	defer ob.end()
-	engine, err := a.load(o.config, append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...))...)
+	engine, err := a.loadOnce(o.config, append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...))...)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,13 @@ func (a *app) run(o runOptions) (err error) {
 		}
 		opts = append(opts, mcpgraph.WithCallHooks(hooks))
 	}
+	var running *activity
+	if o.trace == "" {
+		running = a.begin("calling " + o.tool)
+		opts = append(opts, mcpgraph.WithCallHooks(running.hooks(o.tool)))
+	}
 	result, err := engine.Call(ctx, o.tool, args, opts...)
+	running.end()
 	if err != nil {
 		return a.explain(ctx, engine, err)
 	}

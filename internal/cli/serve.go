@@ -2,12 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
@@ -100,7 +102,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	if door != nil {
 		again.tokens, _ = door.options.Guard.(*auth.TokensFile)
 	}
-	ctx, stop := until(os.Interrupt, syscall.SIGTERM)
+	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })
 	defer reloading.Wait()
@@ -115,6 +117,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		ob.log.Info("serving MCP over HTTP", "url", door.url)
 		err = engine.ServeHTTP(ctx, door.listener, door.options)
 	} else {
+		a.greet(o.config, engine)
 		err = engine.ServeStdio(ctx, a.stdin, a.mcpOnly())
 	}
 	var signalled *signalError
@@ -130,6 +133,16 @@ func closeEngine(engine *mcpgraph.Engine, err *error) {
 	if closeErr := engine.Close(); *err == nil {
 		*err = failed(closeErr)
 	}
+}
+
+// greet tells a person, who has started a server on a terminal, what it waits for.
+func (a *app) greet(config string, engine *mcpgraph.Engine) {
+	f, ok := a.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return
+	}
+	fmt.Fprintf(a.stderr, "mcpgraph: serving %s of %s; waiting for MCP messages on stdin (Ctrl-C ends it). "+
+		"MCP clients start this command themselves: see mcpgraph export --help.\n", plural(len(engine.Tools()), "tool"), config)
 }
 
 // mcpOnly returns the stream for MCP messages, and sees to it that whatever

@@ -37,25 +37,29 @@ code is 1 where a server fails.`,
 			if err != nil {
 				return err
 			}
-			ctx, stop := untilSignal()
+			ctx, stop := a.untilSignal()
 			defer stop()
 			if ctx, err = who.context(ctx); err != nil {
 				return err
 			}
-			engine, err := a.load(args[0], mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
+			engine, err := a.loadOnce(args[0], mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
 			if err != nil {
 				return err
 			}
 			defer closeEngine(engine, &err)
+			connecting := a.begin("connecting to " + plural(len(engine.File().Upstreams), "server"))
 			found := engine.Status(ctx)
+			connecting.end()
 			if err := interrupted(ctx); err != nil {
 				return err
 			}
-			write := writeStatus
 			if asJSON {
-				write = writeStatusJSON
+				err = writeStatusJSON(a.stdout, found)
+			} else {
+				colored, _ := a.color("auto", a.stdout)
+				err = writeStatus(a.stdout, found, colored)
 			}
-			if err := write(a.stdout, found); err != nil {
+			if err != nil {
 				return failed(err)
 			}
 			if slices.ContainsFunc(found, func(s mcpgraph.ServerStatus) bool { return s.Err != nil }) {
@@ -71,13 +75,13 @@ code is 1 where a server fails.`,
 	return cmd
 }
 
-func writeStatus(w io.Writer, found []mcpgraph.ServerStatus) error {
+func writeStatus(w io.Writer, found []mcpgraph.ServerStatus, colored bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	failures := 0
 	for _, s := range found {
 		if s.Err != nil {
 			failures++
-			fmt.Fprintf(table, "%s\t%s\tfailed\n", s.Entry.Name, s.Entry.Transport)
+			fmt.Fprintf(table, "%s\t%s\t%s\n", s.Entry.Name, s.Entry.Transport, red("failed", colored))
 			continue
 		}
 		open, kept := s.ToolNames()
@@ -94,7 +98,7 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus) error {
 	var b strings.Builder
 	for _, s := range found {
 		if s.Err != nil {
-			fmt.Fprintf(&b, "\n%s\n", s.Err)
+			fmt.Fprintf(&b, "\n%s\n", red(s.Err.Error(), colored))
 		} else if open, _ := s.ToolNames(); len(open) > 0 {
 			fmt.Fprintf(&b, "\n%s: %s\n", s.Entry.Name, strings.Join(open, ", "))
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -35,8 +34,8 @@ func (a *app) color(mode string, w io.Writer) (bool, error) {
 
 // isTerminal reports whether w is a terminal that understands control codes.
 func (a *app) isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && a.environ["TERM"] != "dumb"
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd())) && a.environ["TERM"] != "dumb"
 }
 
 // defaultWidth is the width in columns where w is not a terminal.
@@ -44,7 +43,7 @@ const defaultWidth = 100
 
 // width returns the columns of w, or those of COLUMNS where it is no terminal.
 func (a *app) width(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f := fileOf(w); f != nil {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 			return n
 		}
@@ -53,4 +52,12 @@ func (a *app) width(w io.Writer) int {
 		return n
 	}
 	return defaultWidth
+}
+
+// red marks a failure where that is wanted.
+func red(text string, wanted bool) string {
+	if !wanted || text == "" {
+		return text
+	}
+	return "\x1b[31m" + text + "\x1b[0m"
 }

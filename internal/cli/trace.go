@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -38,10 +36,8 @@ func (a *app) tracer(format string, engine *mcpgraph.Engine, g *graph.Graph) (ex
 			fmt.Fprintln(a.stderr, runs.Execution(g, r).JSON())
 		})}, nil
 	case "text":
-		t := &textTrace{w: a.stderr, width: a.width(a.stderr), idWidth: idWidth(g)}
-		if a.isTerminal(a.stderr) {
-			t.spinner = &spinner{w: a.stderr}
-		}
+		t := &textTrace{app: a, width: a.width(a.stderr), idWidth: idWidth(g)}
+		t.colored, _ = a.color("auto", a.stderr)
 		return executor.Hooks{NodeStart: t.start, NodeDone: clean(t.done)}, nil
 	}
 	return executor.Hooks{}, usagef("--trace is %q; expected %s", format, diag.List(traceFormats))
@@ -58,23 +54,20 @@ func cause(err error) error {
 
 // textTrace prints one line for each execution, and meanwhile a spinner.
 type textTrace struct {
-	w       io.Writer
+	*app
+	colored bool
 	width   int
 	idWidth int
-	spinner *spinner // nil where stderr is no terminal
+	running *activity
 }
 
 func (t *textTrace) start(ctx context.Context, _ *executor.Run, n *graph.Node, index int) (context.Context, error) {
-	if t.spinner != nil {
-		t.spinner.start(t.cut(t.head(index, n.ID, n.Kind.Name), 12))
-	}
+	t.running = t.begin(strings.TrimPrefix(t.head(index, n.ID, n.Kind.Name), "  "))
 	return ctx, nil
 }
 
 func (t *textTrace) done(r executor.Record) {
-	if t.spinner != nil {
-		t.spinner.stop()
-	}
+	t.running.end()
 	line := t.head(r.Index, r.Node, r.Kind) + fmt.Sprintf("%8s  ", duration(r.End.Sub(r.Start)))
 	line += t.sent(r, t.width-utf8.RuneCountInString(line))
 	switch {
@@ -85,7 +78,7 @@ func (t *textTrace) done(r executor.Record) {
 	default:
 		line += r.Output.Preview(4 * t.width)
 	}
-	fmt.Fprintln(t.w, t.cut(line, 0))
+	fmt.Fprintln(t.stderr, red(t.cut(line), t.colored && r.Err != nil))
 }
 
 // head begins a line: the execution's index, the node's id and its type.
@@ -93,10 +86,8 @@ func (t *textTrace) head(index int, id, kind string) string {
 	return fmt.Sprintf("%4d  %s  %-9s ", index, pad(oneLine(id), t.idWidth), kind)
 }
 
-// cut shortens a line to the terminal's width less a reserve, on one line.
-func (t *textTrace) cut(s string, reserve int) string {
-	return shorten(oneLine(s), max(t.width-reserve, 20))
-}
+// cut shortens a line to the terminal's width.
+func (t *textTrace) cut(s string) string { return shorten(oneLine(s), max(t.width, 20)) }
 
 // sent shows the call of a node in at most half of the columns that are left;
 // it is empty where the node made none.
@@ -154,42 +145,4 @@ func duration(d time.Duration) string {
 		return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
 	}
 	return fmt.Sprintf("%.2fs", d.Seconds())
-}
-
-// spinner turns in front of the running node. start and stop alternate.
-type spinner struct {
-	w    io.Writer
-	quit chan struct{}
-	done sync.WaitGroup
-}
-
-const (
-	frames     = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-	frameTime  = 100 * time.Millisecond
-	clearLine  = "\r\x1b[K"
-	frameCount = 10
-)
-
-func (s *spinner) start(text string) {
-	s.quit = make(chan struct{})
-	began := time.Now()
-	s.done.Go(func() {
-		tick := time.NewTicker(frameTime)
-		defer tick.Stop()
-		for i := 0; ; i++ {
-			select {
-			case <-s.quit:
-				return
-			case <-tick.C:
-				frame := []rune(frames)[i%frameCount]
-				fmt.Fprintf(s.w, "%s%c%s%s", clearLine, frame, strings.TrimPrefix(text, " "), duration(time.Since(began)))
-			}
-		}
-	})
-}
-
-func (s *spinner) stop() {
-	close(s.quit)
-	s.done.Wait()
-	fmt.Fprint(s.w, clearLine)
 }

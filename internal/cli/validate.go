@@ -59,7 +59,7 @@ be read.`,
 			if err != nil {
 				return err
 			}
-			ctx, stop := untilSignal()
+			ctx, stop := a.untilSignal()
 			defer stop()
 			if ctx, err = o.caller.context(ctx); err != nil {
 				return err
@@ -69,7 +69,11 @@ be read.`,
 			}
 			live := func(*mcpgraph.Engine) []diag.Diagnostic { return nil }
 			if o.live {
-				live = func(e *mcpgraph.Engine) []diag.Diagnostic { return e.CheckLive(ctx) }
+				live = func(e *mcpgraph.Engine) []diag.Diagnostic {
+					connecting := a.begin("connecting to " + plural(len(e.File().Upstreams), "server"))
+					defer connecting.end()
+					return e.CheckLive(ctx)
+				}
 			}
 			files, err := configFiles(args)
 			if err != nil {
