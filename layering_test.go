@@ -38,9 +38,10 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"go.yaml.in/yaml/v4"},
 	},
 
-	"pkg/expr": {ours: []string{"pkg/diag", "pkg/jsonata", "pkg/value"}},
+	"pkg/expr":         {ours: []string{"pkg/diag", "pkg/jsonata", "pkg/value"}},
+	"internal/jsonrpc": {ours: []string{"pkg/value"}},
 	"pkg/upstream": {
-		ours: []string{"pkg/config", "pkg/diag", "pkg/value"},
+		ours: []string{"internal/jsonrpc", "pkg/config", "pkg/diag", "pkg/value"},
 		others: []string{
 			"github.com/coder/websocket", "github.com/failsafe-go/failsafe-go", "github.com/mark3labs/mcp-go",
 			"github.com/maypok86/otter/v2", "github.com/modelcontextprotocol/go-sdk", "github.com/rogpeppe/go-internal",
@@ -67,7 +68,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	"pkg/server": {
-		ours:   []string{"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/value"},
+		ours:   []string{"internal/jsonrpc", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/value"},
 		others: []string{"github.com/mark3labs/mcp-go"},
 	},
 

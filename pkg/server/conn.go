@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -30,7 +31,7 @@ type conn struct {
 
 func newConn(ctx context.Context, s *Server, out *outbox) *conn {
 	c := &conn{Server: s, session: newSession("stdio"), out: out, crew: newCrew()}
-	c.ctx = s.current.Load().mcp.WithContext(ctx, c.session)
+	c.ctx = ctx
 	c.quiet, c.hush = context.WithCancel(ctx)
 	return c
 }
@@ -48,10 +49,10 @@ func (c *conn) tooLong() {
 // receive takes one line. It waits for nothing but initialize and
 // logging/setLevel, which the requests after them build on.
 func (c *conn) receive(line []byte) {
-	v, err := value.ParseLazy(string(line))
+	v, id, rpcErr := jsonrpc.Parse(string(line))
 	switch {
-	case err != nil:
-		c.out.add(appendError(nil, nullID, rpcErrorf(mcp.PARSE_ERROR, "parse error: %v", err)))
+	case rpcErr != nil:
+		c.out.add(jsonrpc.AppendError(nil, id, rpcErr))
 	case v.Kind() == value.Array:
 		c.receiveBatch(v)
 	default:
@@ -107,13 +108,13 @@ func (b *batch) answer(encoded []byte) {
 
 // take handles one message.
 func (c *conn) take(v value.Value, reply answer) {
-	m, ok, rpcErr := newMessage(v)
+	m, ok, rpcErr := jsonrpc.ReadRequest(v)
 	switch {
 	case rpcErr != nil:
-		reply(appendError(nil, m.id, rpcErr))
+		reply(jsonrpc.AppendError(nil, m.ID, rpcErr))
 	case !ok:
 		reply(nil)
-	case m.id == "":
+	case m.ID == "":
 		c.notified(m)
 		reply(nil)
 	default:
@@ -123,78 +124,62 @@ func (c *conn) take(v value.Value, reply answer) {
 
 // notified takes a notification. Of those that clients send, only two ask for
 // anything here.
-func (c *conn) notified(m message) {
-	switch m.method {
+func (c *conn) notified(m jsonrpc.Request) {
+	switch m.Method {
 	case string(mcp.MethodNotificationCancelled):
-		c.calls.cancel(m.params.Get("requestId").JSON())
+		c.calls.cancel(m.Params.Get("requestId").JSON())
 	case string(mcp.MethodNotificationInitialized):
 		// From here on a client of a revision with sessions may be told things
 		// (MCP 2025-11-25, Lifecycle, Initialization).
-		c.listens.Store(c.session.Initialized())
+		c.listens.Store(c.session.ProtocolVersion() != "")
 	}
 }
 
 // wants reports whether the client may be told something unasked.
 func (c *conn) wants(string) bool { return c.listens.Load() }
 
-func (c *conn) request(m message, reply answer) {
-	r := &Request{Transport: Pipe}
-	p, release := c.hold(m.method)
-	text, rpcErr := p.read(m, r, c.session)
+func (c *conn) request(m jsonrpc.Request, reply answer) {
+	r := &Request{Transport: Pipe, session: c.session, from: c}
+	j, rpcErr := c.accept(c.ctx, m, r, &c.calls)
 	if rpcErr != nil {
-		release()
-		p.refuse(c.ctx, r, rpcErr)
-		reply(appendError(nil, m.id, rpcErr))
-		return
-	}
-	ctx, end, ok, rpcErr := c.calls.begin(c.ctx, m.id)
-	switch {
-	case !ok:
-		release()
-		reply(nil)
-		return
-	case rpcErr != nil:
-		release()
-		reply(appendError(nil, m.id, rpcErr))
-		return
-	}
-	c.enqueue(r)
-	run := func() {
-		defer c.calls.running.Done()
-		defer release()
-		response := c.respond(ctx, p, r, text)
-		if end() {
+		if rpcErr == errEnded {
 			reply(nil)
-			return
+		} else {
+			reply(appendError(nil, m.ID, rpcErr))
 		}
-		c.session.drain(c.log, c.out.add)
-		reply(p.appendResponse(nil, m.id, response))
+		return
 	}
-	if orders(m.method) {
+	run := func() {
+		defer j.finish()
+		text, rpcErr, cancelled := j.run()
+		switch {
+		case cancelled:
+			text = nil
+		case rpcErr != nil:
+			text = appendError(nil, m.ID, rpcErr)
+		}
+		reply(text)
+	}
+	if j.with.ordered {
 		run()
 		return
 	}
 	c.crew.do(run)
 }
 
-func (c *conn) respond(ctx context.Context, p *published, r *Request, text []byte) mcp.JSONRPCMessage {
-	if !r.listens() {
-		return p.answer(withReporter(ctx, r.Meta, c.notify, c.notify), r, text)
-	}
-	return c.subscribe(ctx, p, r, text, c.notify, func() {
-		select {
-		case <-ctx.Done():
-		case <-c.quiet.Done():
-		}
-	})
-}
+// verify permits everything: pipes have no headers.
+func (c *conn) verify(*published, *Request) *rpcError { return nil }
 
-// orders reports whether the requests that follow build on one of this method.
-func orders(method string) bool {
-	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodSetLogLevel)
-}
-
-// notify sends a notification.
 func (c *conn) notify(method string, params value.Value) {
-	c.out.add(appendNotification(nil, method, params))
+	c.out.add(jsonrpc.AppendNotification(nil, method, params))
+}
+
+func (c *conn) later(method string, params value.Value) { c.notify(method, params) }
+
+// stand waits until a subscription is over.
+func (c *conn) stand(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-c.quiet.Done():
+	}
 }

@@ -29,7 +29,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, caller auth.Caller
 	added := s.streams.add(one)
 	one.comment() // the client sees that the stream has begun, and misses nothing from then on
 	if added {
-		x.stand(r.Context(), one.quit)
+		x.keepOpen(r.Context(), one.quit)
 		s.streams.remove(one)
 	}
 	one.abandon()

@@ -28,7 +28,7 @@ func hostileMessages() []hostileMessage {
 		{"invalid UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}", 400, "byte 34 (/method): a byte that is not UTF-8"},
 		{"invalid UTF-8 in arguments", request("1", `"tools/call"`, "{\"name\":\"echo\",\"arguments\":{\"a\":\"\xc3\x28\"}}"), 400, "(/params/arguments/a): a byte that is not UTF-8"},
 		{"lone surrogates", request("1", `"tools/call"`, `{"name":"echo","arguments":{"\udfff":"\ud800"}}`), 200, `"\udfff":"\ud800"`},
-		{"keys twice", request("1", `"tools/call"`, `{"name":"fail","name":"echo","arguments":{"a":1},"arguments":{"a":2}}`), 200, `{"a":2}`},
+		{"keys twice", request("1", `"tools/call"`, `{"name":"fail","name":"echo","arguments":{"a":1},"arguments":{"a":2}}`), 400, "is there twice"},
 		{"NUL", "\x00", 400, "-32700"},
 		{"a byte order mark", "\xef\xbb\xbf" + hostilePing, 400, "-32700"},
 		{"two messages", hostilePing + hostilePing, 400, "-32700"},

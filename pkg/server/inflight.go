@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"net/http"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,16 +18,18 @@ type inflight struct {
 }
 
 // begin adds a request. end says whether its client cancelled it, and must be
-// called; so must running.Done, when it has been answered. An error is for a
-// client that uses an id twice; ok is false where nothing is taken any more.
-func (f *inflight) begin(parent context.Context, id string) (ctx context.Context, end func() (cancelled bool), ok bool, _ *rpcError) {
+// called; so must running.Done, when it has been answered. The error is errEnded
+// where nothing is taken any more, or for a client that uses an id twice.
+func (f *inflight) begin(parent context.Context, id string) (ctx context.Context, end func() (cancelled bool), _ *rpcError) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped {
-		return nil, nil, false, nil
+		return nil, nil, errEnded
 	}
 	if _, used := f.calls[id]; used {
-		return nil, nil, true, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: a request with id %s is still under way", id)
+		e := rpcErrorf(mcp.INVALID_REQUEST, "invalid request: a request with id %s is still under way", id)
+		e.status = http.StatusBadRequest
+		return nil, nil, e
 	}
 	ctx, cancel := context.WithCancelCause(parent)
 	if f.calls == nil {
@@ -41,7 +44,7 @@ func (f *inflight) begin(parent context.Context, id string) (ctx context.Context
 		f.mu.Unlock()
 		cancel(nil)
 		return cancelled
-	}, true, nil
+	}, nil
 }
 
 // cancel ends the request with this id, if it is under way.

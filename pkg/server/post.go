@@ -15,6 +15,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -28,7 +29,7 @@ type exchange struct {
 	modern  bool
 	session *session
 	calls   *inflight
-	late    func(method string, params value.Value) // tells the session what belongs to no request; nil without one
+	streams *streams // of the session; nil without one
 }
 
 // post takes one message, or in revision 2025-03-26 a batch.
@@ -61,29 +62,29 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		refuse(status, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: %v", err))
 		return
 	}
-	v, err := value.ParseLazy(string(body))
-	if err != nil {
-		refuse(http.StatusBadRequest, rpcErrorf(mcp.PARSE_ERROR, "parse error: %v", err))
+	v, id, failure := jsonrpc.Parse(string(body))
+	if failure != nil {
+		x.reply.whole(http.StatusBadRequest, jsonrpc.AppendError(nil, id, failure))
 		return
 	}
 	if v.Kind() == value.Array {
 		x.batch(v)
 		return
 	}
-	m, ok, rpcErr := newMessage(v)
+	m, ok, failure := jsonrpc.ReadRequest(v)
 	switch {
-	case rpcErr != nil:
-		x.reply.whole(http.StatusBadRequest, appendError(nil, m.id, rpcErr))
+	case failure != nil:
+		x.reply.whole(http.StatusBadRequest, jsonrpc.AppendError(nil, m.ID, failure))
 		return
 	case !ok:
 		x.reply.accepted()
 		return
 	}
-	said := m.params.Get("_meta").Get(mcp.MetaKeyProtocolVersion).Str()
+	said := m.Params.Get("_meta").Get(mcp.MetaKeyProtocolVersion).Str()
 	x.modern = mcp.IsModernProtocol(said) || mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	if x.modern {
 		x.session, x.calls = newSession(""), &inflight{}
-		if m.id == "" {
+		if m.ID == "" {
 			// The only one that asks for anything, notifications/cancelled, could
 			// be about anybody's request; closing the request cancels it.
 			x.reply.accepted()
@@ -92,7 +93,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		x.answer(m)
 		return
 	}
-	if m.method == string(mcp.MethodInitialize) && m.id != "" {
+	if m.Method == string(mcp.MethodInitialize) && m.ID != "" {
 		x.begin(m)
 		return
 	}
@@ -101,7 +102,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		return
 	}
 	defer x.sessions.release(s)
-	if m.id == "" {
+	if m.ID == "" {
 		x.notified(m)
 		x.reply.accepted()
 		return
@@ -121,15 +122,15 @@ func (x *exchange) body(w http.ResponseWriter) ([]byte, error) {
 }
 
 // begin answers initialize with a new session.
-func (x *exchange) begin(m message) {
+func (x *exchange) begin(m jsonrpc.Request) {
 	s, err := x.sessions.create(x.r.Context(), x.caller.Name)
 	if err != nil {
 		x.reply.w.Header().Set("Retry-After", "10")
-		x.reply.whole(http.StatusServiceUnavailable, appendError(nil, m.id, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err)))
+		x.reply.whole(http.StatusServiceUnavailable, appendError(nil, m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err)))
 		return
 	}
 	defer x.sessions.release(s)
-	x.session, x.calls, x.late = s.session, &s.calls, s.streams.tell
+	x.session, x.calls, x.streams = s.session, &s.calls, &s.streams
 	x.reply.w.Header().Set(mcp.HeaderSessionID, s.id)
 	if !x.answer(m) {
 		x.sessions.remove(s.id, x.caller.Name)
@@ -156,18 +157,18 @@ func (x *exchange) resume() *httpSession {
 			rpcErrorf(mcp.INVALID_REQUEST, "there is no such session; initialize again")))
 		return nil
 	}
-	x.session, x.calls, x.late = s.session, &s.calls, s.streams.tell
+	x.session, x.calls, x.streams = s.session, &s.calls, &s.streams
 	return s
 }
 
-func (x *exchange) notified(m message) {
-	if m.method == string(mcp.MethodNotificationCancelled) {
-		x.calls.cancel(m.params.Get("requestId").JSON())
+func (x *exchange) notified(m jsonrpc.Request) {
+	if m.Method == string(mcp.MethodNotificationCancelled) {
+		x.calls.cancel(m.Params.Get("requestId").JSON())
 	}
 }
 
 // answer answers a request, and reports whether with a result.
-func (x *exchange) answer(m message) bool {
+func (x *exchange) answer(m jsonrpc.Request) bool {
 	a := x.run(m)
 	if a.scopes != nil {
 		x.log.DebugContext(x.r.Context(), "a request was refused", "from", x.r.RemoteAddr, "caller", x.caller.Name, "needs", a.scopes)
@@ -199,13 +200,13 @@ func (x *exchange) batch(v value.Value) {
 	var done sync.WaitGroup
 	b := &batch{left: v.Len(), send: func(text []byte) { all = text }}
 	for _, e := range v.Elems() {
-		m, ok, rpcErr := newMessage(e)
+		m, ok, failure := jsonrpc.ReadRequest(e)
 		switch {
-		case rpcErr != nil:
-			b.answer(appendError(nil, m.id, rpcErr))
+		case failure != nil:
+			b.answer(jsonrpc.AppendError(nil, m.ID, failure))
 		case !ok:
 			b.answer(nil)
-		case m.id == "":
+		case m.ID == "":
 			x.notified(m)
 			b.answer(nil)
 		default:
@@ -231,66 +232,58 @@ type answered struct {
 }
 
 // run answers one request.
-func (x *exchange) run(m message) answered {
+func (x *exchange) run(m jsonrpc.Request) answered {
 	r := &Request{
 		Transport: TCP, Header: x.r.Header, Caller: x.caller.Name, Scopes: x.caller.Scopes,
-		Session: x.session.id, Address: hostname(x.r.Host),
+		Session: x.session.id, Address: hostname(x.r.Host), session: x.session, from: x,
 	}
 	if _, port, err := net.SplitHostPort(x.r.Host); err == nil {
 		r.Port, _ = strconv.Atoi(port)
 	}
-	p, release := x.hold(m.method)
-	defer release()
-	text, rpcErr := p.read(m, r, x.session)
-	if x.modern {
-		if err := x.mismatch(m, p, r); err != nil {
-			rpcErr = err
-		}
-	}
-	if rpcErr == nil && r.listens() && !x.reply.events {
-		rpcErr = rpcErrorf(mcp.INVALID_REQUEST, "Accept must name text/event-stream")
-	}
+	j, rpcErr := x.accept(x.r.Context(), m, r, x.calls)
 	if rpcErr != nil {
-		p.refuse(x.r.Context(), r, rpcErr)
-		return answered{status: x.status(rpcErr.code), text: appendError(nil, m.id, rpcErr), scopes: rpcErr.scopes}
+		return answered{status: x.status(rpcErr), text: appendError(nil, m.ID, rpcErr), scopes: rpcErr.scopes}
 	}
-	ctx, end, taken, rpcErr := x.calls.begin(p.mcp.WithContext(x.r.Context(), x.session), m.id)
-	switch {
-	case !taken:
-		return answered{status: http.StatusNotFound, text: appendError(nil, m.id, rpcErrorf(mcp.INVALID_REQUEST, "the session has ended; initialize again"))}
-	case rpcErr != nil:
-		return answered{status: http.StatusBadRequest, text: appendError(nil, m.id, rpcErr)}
-	}
-	defer x.calls.running.Done()
+	defer j.finish()
 	x.reply.expect()
-	x.enqueue(r)
-	response := x.respond(ctx, p, r, text)
-	end()
-	x.session.drain(x.log, func(message []byte) { x.reply.event(message) })
-	failure, failed := response.(mcp.JSONRPCError)
-	status := http.StatusOK
-	if failed {
-		status = x.status(failure.Error.Code)
+	text, rpcErr, _ := j.run()
+	if rpcErr != nil {
+		return answered{status: x.status(rpcErr), text: appendError(nil, m.ID, rpcErr)}
 	}
-	return answered{status: status, text: p.appendResponse(nil, m.id, response), ok: !failed}
-}
-
-func (x *exchange) respond(ctx context.Context, p *published, r *Request, text []byte) mcp.JSONRPCMessage {
-	if !r.listens() {
-		return p.answer(withReporter(ctx, r.Meta, x.notify, x.late), r, text)
-	}
-	return x.subscribe(ctx, p, r, text, x.notify, func() { x.stand(ctx, nil) })
+	return answered{status: http.StatusOK, text: text, ok: true}
 }
 
 func (x *exchange) notify(method string, params value.Value) {
-	x.reply.event(appendNotification(nil, method, params))
+	x.reply.event(jsonrpc.AppendNotification(nil, method, params))
+}
+
+func (x *exchange) later(method string, params value.Value) {
+	if x.streams != nil {
+		x.streams.tell(method, params)
+	}
+}
+
+// stand waits until a subscription is over.
+func (x *exchange) stand(ctx context.Context) { x.keepOpen(ctx, nil) }
+
+// verify holds a request to its headers.
+func (x *exchange) verify(p *published, r *Request) *rpcError {
+	if x.modern {
+		if rpcErr := x.mismatch(p, r); rpcErr != nil {
+			return rpcErr
+		}
+	}
+	if r.Method == string(mcp.MethodSubscriptionsListen) && r.modern && !x.reply.events {
+		return rpcErrorf(mcp.INVALID_REQUEST, "Accept must name text/event-stream")
+	}
+	return nil
 }
 
 // mismatch holds the headers of a request of revision 2026-07-28 to its message
 // (MCP 2026-07-28, Transports, Streamable HTTP).
-func (x *exchange) mismatch(m message, p *published, r *Request) *rpcError {
+func (x *exchange) mismatch(p *published, r *Request) *rpcError {
 	header := x.r.Header
-	said := m.params.Get("_meta").Get(mcp.MetaKeyProtocolVersion).Str()
+	said := r.Meta.Get(mcp.MetaKeyProtocolVersion).Str()
 	switch version := header.Get(mcp.HeaderProtocolVersion); {
 	case version == "":
 		return rpcErrorf(mcp.HEADER_MISMATCH, "the header %s is missing", mcp.HeaderProtocolVersion)
@@ -299,36 +292,46 @@ func (x *exchange) mismatch(m message, p *published, r *Request) *rpcError {
 	case version != said:
 		return rpcErrorf(mcp.HEADER_MISMATCH, "the header %s is %q, but _meta says %q", mcp.HeaderProtocolVersion, version, said)
 	case !mcp.IsValidProtocolVersion(said):
-		return nil // the library says which there are
+		return nil // another error says which there are
 	}
-	params := json.RawMessage(m.params.JSON())
-	if err := mcp.ValidateStandardHeaders(header.Get, said, mcp.MCPMethod(m.method), params); err != nil {
+	// The library reads the params again, and not by exact names: it gets no others.
+	params := headerParams(r, "name", "uri")
+	if err := mcp.ValidateStandardHeaders(header.Get, said, mcp.MCPMethod(r.Method), params); err != nil {
 		return rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
-	if m.method != string(mcp.MethodToolsCall) {
-		return nil
-	}
-	tool := p.mcp.GetTool(r.Tool)
+	tool := p.mirrored[r.Tool]
 	if tool == nil || p.hidden(r, r.Tool) {
 		return nil
 	}
 	err := mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
 		values := header.Values(name)
 		return strings.Join(values, ","), values != nil
-	}, &tool.Tool, params)
+	}, tool, headerParams(r, "arguments"))
 	if err != nil {
 		return rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
 	return nil
 }
 
+// headerParams returns the named members of the params as JSON.
+func headerParams(r *Request, names ...string) json.RawMessage {
+	b := value.NewBuilder(len(names))
+	for _, name := range names {
+		b.Set(name, r.params.Get(name))
+	}
+	return b.Value().Append(nil)
+}
+
 // status gives the HTTP status for an error: before revision 2026-07-28 errors
 // were results like others.
-func (x *exchange) status(code int) int {
-	if !x.modern {
+func (x *exchange) status(e *rpcError) int {
+	switch {
+	case e.status != 0:
+		return e.status
+	case !x.modern:
 		return http.StatusOK
 	}
-	switch code {
+	switch e.Code {
 	case mcp.METHOD_NOT_FOUND:
 		return http.StatusNotFound
 	case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -28,19 +27,23 @@ type Reporter struct {
 	progresses, logs flood
 }
 
-type reporterKey struct{}
-
-// withReporter lets the client of a call be told things, through send, and once it
-// has been answered through late, which may be nil.
-func withReporter(ctx context.Context, meta value.Value, send, late func(method string, params value.Value)) context.Context {
-	return context.WithValue(ctx, reporterKey{}, &Reporter{meta: meta, send: send, late: late})
+// newReporter returns the reporter of a call. Log messages have the level that the
+// client asked for: for the request itself, as of revision 2026-07-28, or for its
+// session.
+func newReporter(r *Request) *Reporter {
+	if r.modern {
+		return &Reporter{meta: r.Meta, level: r.Meta.Get(mcp.MetaKeyLogLevel).Str(), send: r.from.notify}
+	}
+	return &Reporter{meta: r.Meta, level: string(r.session.logLevel()), send: r.from.notify, late: r.from.later}
 }
 
 // ReporterOf returns the reporter of the call that runs in ctx; nil outside of
 // one. The methods of a nil Reporter do nothing.
 func ReporterOf(ctx context.Context) *Reporter {
-	r, _ := ctx.Value(reporterKey{}).(*Reporter)
-	return r
+	if r := RequestOf(ctx); r != nil {
+		return r.reporter
+	}
+	return nil
 }
 
 // Meta gives the _meta of the request; undefined where there is none.
@@ -132,24 +135,8 @@ func (r *Reporter) Log(params value.Value) {
 	}
 }
 
-// begin takes down the level of log messages that the client asked for: for the
-// request itself, as of revision 2026-07-28, or for its session.
-func (r *Reporter) begin(ctx context.Context) {
-	if r == nil {
-		return
-	}
-	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
-		r.level, r.late = string(info.LogLevel), nil
-	} else if s, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok {
-		r.level = string(s.GetLogLevel())
-	}
-}
-
 // end lets nothing more be sent as part of the call.
 func (r *Reporter) end() {
-	if r == nil {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true

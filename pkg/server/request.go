@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -38,10 +37,30 @@ type Request struct {
 	Caller string
 	Scopes []string // that were granted to the caller
 
-	result  value.Value // what the tool gave
-	uri     string      // of resources/read
-	missing bool        // there is a reader for it, which has found nothing
-	turn    *turn       // of tools/call; nil where nothing limits it
+	params  value.Value // an object, or undefined
+	modern  bool        // of revision 2026-07-28 or later, without sessions
+	session *session
+	from    client
+
+	turn         *turn     // of tools/call; nil where nothing limits it
+	reporter     *Reporter // of tools/call
+	result       value.Value
+	failed       bool // the result of tools/call is an error
+	failure      string
+	subscription *subscription // of subscriptions/listen
+}
+
+// client is where a request came from, and the way back.
+type client interface {
+	// verify returns why the request is refused by its transport; it may be nil.
+	verify(p *published, r *Request) *rpcError
+	// notify sends a notification before the answer. It does not wait.
+	notify(method string, params value.Value)
+	// later sends a notification that belongs to no request, and says nothing where
+	// none can be sent. It does not wait.
+	later(method string, params value.Value)
+	// stand waits until a stream of notifications is over.
+	stand(ctx context.Context)
 }
 
 // Outcome is how a request was answered.
@@ -69,38 +88,50 @@ func RequestOf(ctx context.Context) *Request {
 	return r
 }
 
-// protocol gives the revision that a request is of: what it says itself, as
-// 2026-07-28 asks, or else that of its session.
-func protocol(meta value.Value, session string) string {
-	if v := meta.Get(mcp.MetaKeyProtocolVersion).Str(); v != "" {
-		return v
-	}
-	return session
-}
-
-// read takes down in r what a message asks for, and gives the text that the
-// library gets of it.
-func (p *published) read(m message, r *Request, of *session) (text []byte, _ *rpcError) {
-	r.Method, r.ID, r.Meta = m.method, m.id, m.params.Get("_meta")
-	r.Protocol = protocol(r.Meta, of.ProtocolVersion())
-	if m.method == string(mcp.MethodResourcesRead) {
-		r.uri = m.params.Get("uri").Str()
-	}
-	if m.method != string(mcp.MethodToolsCall) {
-		return m.forLibrary(), nil
-	}
-	call, rpcErr := m.call()
-	if _, known := slices.BinarySearch(p.names, call.name); rpcErr == nil && (!known || p.hidden(r, call.name)) {
-		rpcErr = p.unknownTool(r, call.name)
-	}
-	r.Tool, r.Args = call.name, call.args
+// read reads in r what a message asks for, and returns what answers it. The error
+// is why it is refused.
+func (p *published) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
+	r.Method, r.ID, r.params = m.Method, m.ID, m.Params
+	meta, rpcErr := r.param("_meta", value.Object)
 	if rpcErr == nil {
-		rpcErr = p.scopes.check(r)
+		r.Meta = meta
+	}
+	said := r.Meta.Get(mcp.MetaKeyProtocolVersion).Str()
+	if r.Protocol = said; said == "" {
+		r.Protocol = r.session.ProtocolVersion()
+	}
+	r.modern = mcp.IsModernProtocol(said)
+	if m.Method == string(mcp.MethodToolsCall) && rpcErr == nil {
+		rpcErr = r.readCall()
+	}
+	if rpcErr == nil && r.modern {
+		rpcErr = checkModern(r, said)
 	}
 	if rpcErr != nil {
-		return nil, rpcErr
+		return method{}, rpcErr
 	}
-	return m.forLibrary(), nil
+	found, rpcErr := lookUp(r)
+	if rpcErr == nil && found.check != nil {
+		rpcErr = found.check(p, r)
+	}
+	return found, rpcErr
+}
+
+// checkModern checks what every request of revision 2026-07-28 or later says of
+// its client (MCP 2026-07-28, Base Protocol, _meta).
+func checkModern(r *Request, version string) *rpcError {
+	if v := r.Meta.Get(mcp.MetaKeyClientCapabilities); v.Kind() != value.Object {
+		return rpcErrorf(mcp.INVALID_PARAMS, "missing or invalid _meta field %s", mcp.MetaKeyClientCapabilities)
+	}
+	if !mcp.IsValidProtocolVersion(version) {
+		rpcErr := rpcErrorf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version %q; supported: %s",
+			version, strings.Join(mcp.ValidProtocolVersions, ", "))
+		rpcErr.Data = value.FromEntries([]value.Entry{
+			{Key: "supported", Value: supportedVersions}, {Key: "requested", Value: value.FromString(version)},
+		})
+		return rpcErr
+	}
+	return nil
 }
 
 // observed tells of a request.
@@ -115,107 +146,34 @@ func (p *published) observed(ctx context.Context, r *Request) (context.Context, 
 // refuse tells of a request that is answered with an error at once.
 func (p *published) refuse(ctx context.Context, r *Request, e *rpcError) {
 	_, done := p.observed(ctx, r)
-	done(Outcome{Code: e.code, Message: e.text})
+	done(Outcome{Code: e.Code, Message: e.Message})
 }
 
-// answer lets the library answer one request, whose message is text, without
-// the arguments of a call.
-func (p *published) answer(ctx context.Context, r *Request, text []byte) mcp.JSONRPCMessage {
+// answer answers one request, with the whole message or an error.
+func (p *published) answer(ctx context.Context, with method, r *Request) ([]byte, *rpcError) {
 	ctx, done := p.observed(ctx, r)
-	response := p.dispatch(ctx, r, text)
+	text, rpcErr := p.recovered(ctx, with, r)
 	r.turn.leave()
-	if failure, ok := response.(mcp.JSONRPCError); ok && r.Method == string(mcp.MethodResourcesRead) {
-		response = r.notFound(failure)
-	}
-	if list, ok := listed(response); ok && p.hides {
-		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t mcp.Tool) bool { return p.hidden(r, t.Name) })
-		response = mcp.JSONRPCResponse{Result: list}
-	}
 	if p.observe != nil {
-		done(r.outcome(response))
+		done(r.outcome(rpcErr))
 	}
-	return response
+	return text, rpcErr
 }
 
-// listed returns the result of tools/list, if response has one.
-func listed(response mcp.JSONRPCMessage) (list mcp.ListToolsResult, ok bool) {
-	if r, is := response.(mcp.JSONRPCResponse); is {
-		list, ok = r.Result.(mcp.ListToolsResult)
-	}
-	return list, ok
-}
-
-func (p *published) dispatch(ctx context.Context, r *Request, text []byte) (response mcp.JSONRPCMessage) {
+// recovered answers a panic with an internal error.
+func (p *published) recovered(ctx context.Context, with method, r *Request) (text []byte, rpcErr *rpcError) {
 	defer func() {
 		if x := recover(); x != nil {
 			p.log.ErrorContext(ctx, "a request panicked", "method", r.Method, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
-			response = mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: %v", x), nil)}
+			text, rpcErr = nil, rpcErrorf(mcp.INTERNAL_ERROR, "internal error: %v", x)
 		}
 	}()
-	return p.mcp.HandleMessage(ctx, text)
+	return with.answer(p, ctx, r)
 }
 
-// notFound gives the error for a missing resource the code that the request's
-// revision has for it, and the resource's address (MCP 2026-07-28, Resources,
-// Error Handling); the library takes the error of a reader for an internal one.
-func (r *Request) notFound(failure mcp.JSONRPCError) mcp.JSONRPCError {
-	if !r.missing && !strings.HasSuffix(failure.Error.Message, mcpserver.ErrResourceNotFound.Error()) {
-		return failure
+func (r *Request) outcome(e *rpcError) Outcome {
+	if e != nil {
+		return Outcome{Code: e.Code, Message: e.Message}
 	}
-	code := mcp.RESOURCE_NOT_FOUND
-	if mcp.IsModernProtocol(r.Protocol) {
-		code = mcp.INVALID_PARAMS
-	}
-	failure.Error = mcp.NewJSONRPCErrorDetails(code, fmt.Sprintf("there is no resource %q", r.uri), map[string]string{"uri": r.uri})
-	return failure
-}
-
-func (r *Request) outcome(response mcp.JSONRPCMessage) Outcome {
-	switch m := response.(type) {
-	case mcp.JSONRPCError:
-		return Outcome{Code: m.Error.Code, Message: m.Error.Message}
-	case mcp.JSONRPCResponse:
-		if result, ok := m.Result.(*mcp.CallToolResult); ok && result.IsError {
-			text, _ := onlyText(result)
-			return Outcome{Failed: true, Message: text}
-		}
-	}
-	return Outcome{Result: r.result}
-}
-
-// Resource is something to read beside the tools.
-type Resource struct {
-	// URI names the resource, or where Template is true any number of them (a
-	// URI template of RFC 6570, level 1).
-	URI         string
-	Template    bool
-	Name        string
-	Description string
-	MIMEType    string
-	// Read gives the text of the resource at uri for the caller of
-	// [RequestOf](ctx). ok is false where there is none.
-	Read func(ctx context.Context, uri string) (text string, ok bool)
-}
-
-// publish registers a resource with the library.
-func (p *published) publish(r Resource) {
-	read := func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		uri := q.Params.URI
-		text, ok := r.Read(ctx, uri)
-		if !ok {
-			if at := RequestOf(ctx); at != nil {
-				at.missing = true
-			}
-			return nil, fmt.Errorf("there is no resource %q", uri)
-		}
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: r.MIMEType, Text: text}}, nil
-	}
-	if r.Template {
-		t := mcp.NewResourceTemplate(r.URI, r.Name,
-			mcp.WithTemplateDescription(r.Description), mcp.WithTemplateMIMEType(r.MIMEType))
-		p.mcp.AddResourceTemplate(t, mcpserver.ResourceTemplateHandlerFunc(read))
-		return
-	}
-	p.mcp.AddResource(mcp.NewResource(r.URI, r.Name,
-		mcp.WithResourceDescription(r.Description), mcp.WithMIMEType(r.MIMEType)), read)
+	return Outcome{Failed: r.failed, Message: r.failure, Result: r.result}
 }

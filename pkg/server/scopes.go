@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // scopes are those that tools need, by the tool's name; tools that need none are
@@ -37,9 +38,13 @@ func (s scopes) check(r *Request) *rpcError {
 		return nil
 	}
 	e := rpcErrorf(mcp.INVALID_REQUEST, "tool %q: the caller lacks a scope that it needs (%s)", r.Tool, strings.Join(needed, " "))
-	e.data = map[string]any{"requiredScopes": needed}
+	var listed []value.Value
+	for _, scope := range needed {
+		listed = append(listed, value.FromString(scope))
+	}
+	e.Data = value.FromEntries([]value.Entry{{Key: "requiredScopes", Value: value.FromArray(listed)}})
 	e.scopes = needed
-	if !mcp.IsModernProtocol(r.Protocol) {
+	if !r.modern {
 		e.scopes = s.widened(needed, r.Scopes)
 	}
 	return e

@@ -101,7 +101,7 @@ func New(opts Options) (*Server, error) {
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
-	p, err := newPublished(opts, s.log)
+	p, err := newPublished(opts, s.log, &s.audience)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *Server) Replace(opts Options) error {
 	if err := s.Check(opts); err != nil {
 		return err
 	}
-	p, err := newPublished(opts, s.log)
+	p, err := newPublished(opts, s.log, &s.audience)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *Server) Replace(opts Options) error {
 	if !was.sameTools(p) {
 		s.audience.tell(mcp.MethodNotificationToolsListChanged, value.Undef)
 	}
-	if !was.sameResources(p) {
+	if !was.resources.same(&p.resources) {
 		s.audience.tell(mcp.MethodNotificationResourcesListChanged, value.Undef)
 	}
 	close(was.over)
@@ -177,22 +177,6 @@ func (s *Server) Check(opts Options) error {
 		}
 	}
 	return nil
-}
-
-// newResult wraps a tool's value. Before revision 2026-07-28 only an object may
-// be structured content.
-func newResult(v value.Value, anyStructured, blocks bool) *mcp.CallToolResult {
-	if blocks {
-		return &mcp.CallToolResult{StructuredContent: contentBlocks{v}}
-	}
-	if v.Kind() == value.Undefined || v.Kind() == value.Func {
-		v = value.NullValue
-	}
-	result := mcp.NewToolResultText(v.JSON())
-	if v.Kind() == value.Object || anyStructured {
-		result.StructuredContent = v
-	}
-	return result
 }
 
 // UnknownToolError says that a tool was asked for which is not there.

@@ -7,10 +7,10 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 )
 
-// stand keeps a stream open until its client has gone, ctx or quit says that it
+// keepOpen keeps a stream open until its client has gone, ctx or quit says that it
 // is over, or the server says nothing unasked any more. Where something else is
 // published the guard of that decides anew about the request that opened it.
-func (x *exchange) stand(ctx context.Context, quit <-chan struct{}) {
+func (x *exchange) keepOpen(ctx context.Context, quit <-chan struct{}) {
 	for at := x.admission(); x.mayStay(); at = x.admission() {
 		if !x.reply.hold(ctx, quit, x.quiet, at) {
 			return

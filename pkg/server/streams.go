@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -54,7 +55,7 @@ func (s *streams) tell(method string, params value.Value) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range slices.Backward(s.open) {
-		if one.event(appendNotification(nil, method, params)) {
+		if one.event(jsonrpc.AppendNotification(nil, method, params)) {
 			return
 		}
 	}

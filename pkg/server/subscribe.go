@@ -5,93 +5,84 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// subscriber is the client of one subscriptions/listen. The library tells it
-// what of the client's wishes the server can fulfil.
-type subscriber struct {
-	*session
-	granted mcp.SubscriptionFilter
+// subscription is what the client of one subscriptions/listen is told (MCP
+// 2026-07-28, Subscriptions).
+type subscription struct {
+	audience *audience
+	tag      value.Value // the _meta of what belongs to it
+	filter   value.Value // what of the client's wishes is fulfilled
 }
 
-var _ mcpserver.SessionWithSubscriptionFilter = (*subscriber)(nil)
-
-// SetSubscriptionFilter takes the filter down; the library takes it back when it
-// thinks that the subscription is over.
-func (s *subscriber) SetSubscriptionFilter(f mcp.SubscriptionFilter) {
-	if !f.IsEmpty() {
-		s.granted = f
+// subscribable are the notifications that a client may ask for, by their names in
+// the request. Resources do not change: that one did is never told.
+func (p *published) subscribable() map[string]string {
+	all := map[string]string{"toolsListChanged": mcp.MethodNotificationToolsListChanged}
+	if len(p.resources.all) > 0 {
+		all["resourcesListChanged"] = mcp.MethodNotificationResourcesListChanged
 	}
+	return all
 }
 
-func (s *subscriber) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
-	return s.granted, !s.granted.IsEmpty()
+// listen answers subscriptions/listen with what closes the stream; before that the
+// subscription is served.
+func (p *published) listen(_ context.Context, r *Request) ([]byte, *rpcError) {
+	wanted, rpcErr := r.param("notifications", value.Object)
+	if rpcErr != nil {
+		return nil, rpcErr
+	}
+	possible, granted := p.subscribable(), value.NewBuilder(2)
+	for _, e := range wanted.Entries() {
+		switch _, known := possible[e.Key]; {
+		case !known:
+		case e.Value.Kind() != value.Bool:
+			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: notifications.%s must be a boolean, found %s", r.Method, e.Key, graph.Describe(e.Value))
+		case e.Value.Bool():
+			granted.Set(e.Key, value.True)
+		}
+	}
+	id, _ := value.Parse(r.ID) // it was read from a message
+	r.subscription = &subscription{
+		audience: p.audience, filter: granted.Value(),
+		tag: value.FromEntries([]value.Entry{{Key: mcp.MetaKeySubscriptionID, Value: id}}),
+	}
+	return p.message(r, nil, false), nil
 }
 
 // wants reports whether the client asked for notifications of this method.
-// Resources do not change: that one did is never told.
-func (s *subscriber) wants(method string) bool {
+func (s *subscription) wants(method string) bool {
 	switch method {
 	case mcp.MethodNotificationToolsListChanged:
-		return s.granted.ToolsListChanged
+		return s.filter.Has("toolsListChanged")
 	case mcp.MethodNotificationResourcesListChanged:
-		return s.granted.ResourcesListChanged
+		return s.filter.Has("resourcesListChanged")
 	}
 	return false
 }
 
-// listens reports whether a request is one for notifications.
-func (r *Request) listens() bool {
-	return r.Method == string(mcp.MethodSubscriptionsListen) && mcp.IsModernProtocol(r.Protocol)
-}
-
-// subscribe answers subscriptions/listen (MCP 2026-07-28, Subscriptions). send
-// gets the acknowledgement, and then what the client asked for, until hold
-// returns; it does not wait. Where there is nothing to wait for hold is not
-// called. Afterwards the response is what closes the stream.
-func (s *Server) subscribe(ctx context.Context, p *published, r *Request, text []byte,
-	send func(method string, params value.Value), hold func()) mcp.JSONRPCMessage {
-	to := &subscriber{session: newSession("")}
-	ctx, cancel := context.WithCancel(p.mcp.WithContext(ctx, to))
-	// The library checks the request and waits for its end, holding on to what is
-	// published now. We do the waiting.
-	cancel()
-	response := p.answer(ctx, r, text)
-	done, ok := response.(mcp.JSONRPCResponse)
-	if !ok {
-		return response
-	}
-	id, _ := value.Parse(r.ID) // it was read from a message
-	tag := value.FromEntries([]value.Entry{{Key: mcp.MetaKeySubscriptionID, Value: id}})
-	if result, ok := done.Result.(mcp.SubscriptionsListenResult); ok {
-		result.EnsureResultMeta().SetSubscriptionID(id)
-		done.Result = result
-	}
-	granted, err := appendJSON(nil, to.granted)
-	if err != nil {
-		return mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, err.Error(), nil)}
-	}
-	filter, _ := value.Parse(string(granted)) // it was made just now
-	acknowledgement := value.FromEntries([]value.Entry{{Key: "_meta", Value: tag}, {Key: "notifications", Value: filter}})
-	if to.granted.IsEmpty() {
-		send(mcp.MethodNotificationSubscriptionsAcknowledged, acknowledgement)
-		return done
+// serve acknowledges the subscription, and then sends what the client asked for
+// until the stream is over. Where there is nothing to send it is over at once.
+func (s *subscription) serve(ctx context.Context, to client) {
+	acknowledgement := value.FromEntries([]value.Entry{{Key: "_meta", Value: s.tag}, {Key: "notifications", Value: s.filter}})
+	if s.filter.Len() == 0 {
+		to.notify(mcp.MethodNotificationSubscriptionsAcknowledged, acknowledgement)
+		return
 	}
 	var first sync.Mutex // nothing goes before the acknowledgement
 	first.Lock()
-	leave := s.audience.join(to.wants, func(method string, params value.Value) {
+	leave := s.audience.join(s.wants, func(method string, params value.Value) {
 		first.Lock()
 		defer first.Unlock()
-		send(method, tagged(params, tag))
+		to.notify(method, tagged(params, s.tag))
 	})
 	defer leave()
-	send(mcp.MethodNotificationSubscriptionsAcknowledged, acknowledgement)
+	to.notify(mcp.MethodNotificationSubscriptionsAcknowledged, acknowledgement)
 	first.Unlock()
-	hold()
-	return done
+	to.stand(ctx)
 }
 
 // tagged gives a notification's params with the id of the subscription.

@@ -53,6 +53,22 @@ func newListedTool(t Tool) listedTool {
 	}
 }
 
+// appendTools appends the list of the tools, in the order of the file.
+func appendTools(dst []byte, tools []listedTool, modern bool) []byte {
+	dst = append(dst, '[')
+	for i, t := range tools {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if modern {
+			dst = append(dst, t.modern...)
+		} else {
+			dst = append(dst, t.legacy...)
+		}
+	}
+	return append(dst, ']')
+}
+
 func (t Tool) render(withOutput bool) []byte {
 	b := value.NewBuilder(7)
 	b.Set("name", value.FromString(t.Name))

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 )
 
 // cursor is where a stream of events stands.
@@ -34,7 +36,7 @@ type eventStream struct {
 type event struct {
 	name     string
 	data     []byte
-	envelope envelope
+	envelope jsonrpc.Envelope
 }
 
 // maxField is how much of a field other than data is read.
@@ -122,8 +124,8 @@ func (s *eventStream) field(e *event, more bool) (name, value string, blank bool
 }
 
 func (s *eventStream) data(e *event, part []byte) {
-	e.envelope.feed(part)
-	if int64(e.envelope.pos) <= s.limit {
+	e.envelope.Feed(part)
+	if int64(e.envelope.Len()) <= s.limit {
 		e.data = append(e.data, part...)
 	} else {
 		e.data = nil

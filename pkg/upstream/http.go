@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 )
 
 // httpLink carries one session over streamable HTTP (MCP of 2025-03-26 and
@@ -160,7 +162,7 @@ func (l *httpLink) exchange(h *detached, m *outgoing) (json.RawMessage, error) {
 // readMessage takes a body that is one message, of size bytes where that is
 // known.
 func readMessage(body io.Reader, size int64, r *receiver) error {
-	var e envelope
+	var e jsonrpc.Envelope
 	if size <= 0 || size > maxPresize {
 		size = minRead
 	}
@@ -170,7 +172,7 @@ func readMessage(body io.Reader, size int64, r *receiver) error {
 			text = slices.Grow(text, minRead)
 		}
 		n, err := body.Read(text[len(text):cap(text)])
-		e.feed(text[len(text) : len(text)+n])
+		e.Feed(text[len(text) : len(text)+n])
 		text = text[:len(text)+n]
 		if int64(len(text)) > r.limit {
 			// Only one answer can come here, so the rest tells nothing.
@@ -180,7 +182,7 @@ func readMessage(body io.Reader, size int64, r *receiver) error {
 		switch {
 		case err == nil:
 		case errors.Is(err, io.EOF):
-			r.take(text, &e, !e.complete() && e.state != notAnObject)
+			r.take(text, &e, e.Unfinished())
 			return nil
 		default:
 			r.take(text, &e, true)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 )
 
 // Sizes of a server's HTTP client.
@@ -196,9 +198,9 @@ func (l *httpLink) fill(ctx context.Context, r *http.Request, m *outgoing) error
 func newStatusError(r *http.Response) *statusError {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
 	e := &statusError{Status: r.StatusCode, Header: r.Header, Body: string(body)}
-	var env envelope
-	if env.feed(body); env.complete() && env.failure.found() {
-		e.rpc = rpcError(env.failure.of(body))
+	var env jsonrpc.Envelope
+	if env.Feed(body); env.Complete() && env.Error.Found() {
+		e.rpc = rpcError(env.Error.Of(body))
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -50,23 +51,23 @@ type receiver struct {
 }
 
 // take handles one message; cut says that the input ended within it.
-func (r *receiver) take(line []byte, e *envelope, cut bool) {
-	tooLong := int64(e.pos) > r.limit
+func (r *receiver) take(line []byte, e *jsonrpc.Envelope, cut bool) {
+	tooLong := int64(e.Len()) > r.limit
 	switch {
-	case e.blank():
-	case tooLong && e.rpc && !e.method.found():
-		r.deliver(string(e.idAt), answer{err: &tooLongError{r.limit}})
+	case e.Blank():
+	case tooLong && e.Versioned && !e.Method.Found():
+		r.deliver(e.IDText(), answer{err: &tooLongError{r.limit}})
 	case tooLong:
-		r.odd(fmt.Sprintf("a message of %d bytes", e.pos))
+		r.odd(fmt.Sprintf("a message of %d bytes", e.Len()))
 	case cut:
 		r.odd("a message that ends in its middle: " + quote(line))
-	case !e.complete():
+	case !e.Complete():
 		r.garbage(line, e)
-	case e.method.found() && e.id.found():
+	case e.Method.Found() && e.ID.Found():
 		r.request(line, e)
-	case e.method.found():
+	case e.Method.Found():
 		r.notification(line, e)
-	case e.result.found() || e.failure.found():
+	case e.Result.Found() || e.Error.Found():
 		r.response(line, e)
 	default:
 		r.garbage(line, e)
@@ -75,12 +76,12 @@ func (r *receiver) take(line []byte, e *envelope, cut bool) {
 
 // garbage handles a line that is not a JSON-RPC message: a batch, which the
 // revision of 2025-03-26 allows, a broken message, or anything else.
-func (r *receiver) garbage(line []byte, e *envelope) {
+func (r *receiver) garbage(line []byte, e *jsonrpc.Envelope) {
 	var batch []json.RawMessage
 	if bytes.TrimLeft(line, " \t\r\n")[0] == '[' && json.Unmarshal(line, &batch) == nil {
 		for _, m := range batch {
-			var inner envelope
-			if inner.feed(m); inner.complete() {
+			var inner jsonrpc.Envelope
+			if inner.Feed(m); inner.Complete() {
 				r.take(m, &inner, false)
 			} else {
 				r.odd(quote(m))
@@ -89,24 +90,24 @@ func (r *receiver) garbage(line []byte, e *envelope) {
 		return
 	}
 	r.odd(quote(line))
-	if e.rpc {
-		r.deliverOnly(string(e.idAt), answer{err: fmt.Errorf("%w: %s", errBroken, quote(line))})
+	if e.Versioned {
+		r.deliverOnly(e.IDText(), answer{err: fmt.Errorf("%w: %s", errBroken, quote(line))})
 	}
 }
 
-func (r *receiver) response(line []byte, e *envelope) {
-	id := string(e.id.of(line))
+func (r *receiver) response(line []byte, e *jsonrpc.Envelope) {
+	id := string(e.ID.Of(line))
 	var a answer
-	if e.failure.found() {
-		if rpc := rpcError(e.failure.of(line)); rpc != nil {
+	if e.Error.Found() {
+		if rpc := rpcError(e.Error.Of(line)); rpc != nil {
 			a.err = rpc
 		} else {
 			a.err = fmt.Errorf("%w: %s", errBroken, quote(line))
 		}
 	} else {
-		a.result = e.result.of(line)
+		a.result = e.Result.Of(line)
 	}
-	if !e.id.found() || id == "null" {
+	if !e.ID.Found() || id == "null" {
 		// The server could not even read the id of what we sent.
 		r.odd("an answer without an id: " + quote(line))
 		r.deliverOnly("", a)
@@ -132,30 +133,30 @@ func rpcError(text []byte) *RPCError {
 	return rpc
 }
 
-func (r *receiver) notification(line []byte, e *envelope) {
+func (r *receiver) notification(line []byte, e *jsonrpc.Envelope) {
 	in := r.in.Load()
 	if in == nil {
 		return
 	}
 	var method string
-	if err := json.Unmarshal(e.method.of(line), &method); err != nil {
+	if err := json.Unmarshal(e.Method.Of(line), &method); err != nil {
 		r.odd(quote(line))
 		return
 	}
 	in.notified(r.origin, method, params(line, e))
 }
 
-func params(line []byte, e *envelope) json.RawMessage {
-	if !e.params.found() {
+func params(line []byte, e *jsonrpc.Envelope) json.RawMessage {
+	if !e.Params.Found() {
 		return nil
 	}
-	return e.params.of(line)
+	return e.Params.Of(line)
 }
 
-func (r *receiver) request(line []byte, e *envelope) {
-	id := e.id.of(line)
+func (r *receiver) request(line []byte, e *jsonrpc.Envelope) {
+	id := e.ID.Of(line)
 	var method string
-	if err := json.Unmarshal(e.method.of(line), &method); err != nil {
+	if err := json.Unmarshal(e.Method.Of(line), &method); err != nil {
 		r.odd(quote(line))
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 )
 
 var (
@@ -143,9 +145,9 @@ func (s *stream) read() {
 	for err == nil {
 		var (
 			line []byte
-			e    envelope
+			e    jsonrpc.Envelope
 		)
-		if line, err = s.line(lines, &e); err == nil || !e.blank() {
+		if line, err = s.line(lines, &e); err == nil || !e.Blank() {
 			s.take(line, &e, err != nil)
 		}
 	}
@@ -158,12 +160,12 @@ func (s *stream) read() {
 }
 
 // line reads one line and feeds it to e. A line over the limit is nil.
-func (s *stream) line(lines *bufio.Reader, e *envelope) ([]byte, error) {
+func (s *stream) line(lines *bufio.Reader, e *jsonrpc.Envelope) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := lines.ReadSlice('\n')
-		e.feed(part)
-		if int64(e.pos) <= s.limit {
+		e.Feed(part)
+		if int64(e.Len()) <= s.limit {
 			line = append(line, part...)
 		} else {
 			line = nil
