@@ -226,15 +226,22 @@ func (n *reduction) eval(st *state) (value.Value, error) {
 	outer := st.scope
 	defer func() { st.scope = outer }()
 	before := st.bytes
+	settled := before // bytes after the turn that gave acc
 	for _, e := range data.Elems() {
 		if err := st.spend(1); err != nil {
 			return value.Undef, at(err, n.path)
 		}
+		last := acc
 		st.scope = scope{kind: reduceScope, element: e, accumulator: acc}
 		if acc, err = n.body.eval(st); err != nil {
 			return value.Undef, err
 		}
-		st.settle(before, acc)
+		if acc.Kind() == value.Array && strictEqual(acc, last) {
+			st.bytes = min(st.bytes, settled) // a long list is not walked at each turn
+		} else {
+			st.settle(before, acc)
+			settled = st.bytes
+		}
 		if err := st.charge(0); err != nil {
 			return value.Undef, at(err, n.path)
 		}

@@ -37,3 +37,18 @@ func TestLongRulesYieldTheirProcessor(t *testing.T) {
 		}
 	}
 }
+
+// TestAReductionThatKeepsAListDoesNotWalkItAtEachTurn counts its work.
+func TestAReductionThatKeepsAListDoesNotWalkItAtEachTurn(t *testing.T) {
+	list := make([]value.Value, 20_000)
+	env := envOver(value.FromEntries([]value.Entry{{Key: "list", Value: value.FromArray(list)}}))
+	var p sharedProcessor
+	env.Processor = &p
+	rule := compileLogic(t, `{"reduce":[{"var":"list"},{"var":"accumulator"},{"var":"list"}]}`)
+	if v, err := rule.Eval(context.Background(), env); err != nil || v.Len() != len(list) {
+		t.Fatal(v.Len(), err)
+	}
+	if p.yields > 200 {
+		t.Errorf("it yields %d times, so it takes thousands of steps for each element", p.yields)
+	}
+}

@@ -113,6 +113,7 @@ func (st *state) settle(before int, result value.Value) {
 	case value.String:
 		kept = len(result.Str())
 	case value.Array:
+		st.steps += result.Len() / 8
 		kept = result.Len() * valueSize
 		for _, e := range result.Elems() {
 			if e.Kind() == value.String {

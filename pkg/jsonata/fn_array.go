@@ -2,7 +2,6 @@ package jsonata
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -81,63 +80,44 @@ func fnShuffle(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	return value.FromArray(out), nil
 }
 
-// fnDistinct finds equal scalars by a key and compares the rest one by one.
+// fnDistinct compares only elements that share a hash.
 func fnDistinct(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	elems := args[0].Elems()
 	if len(elems) < 2 {
 		return args[0], nil
 	}
-	if err := ev.meter(48 * len(elems)); err != nil {
+	if err := ev.meter(64 * len(elems)); err != nil {
 		return value.Undef, err
 	}
-	seen := make(map[string]bool, len(elems))
-	var deep []value.Value
 	out := make([]value.Value, 0, len(elems))
+	// The places in out by hash: the latest, and for each the one before it.
+	latest := make(map[uint64]int32, len(elems))
+	before := make([]int32, 0, len(elems))
 next:
 	for _, e := range elems {
-		if err := ev.spend(1); err != nil {
+		hash, comparable, err := ev.hash(e, 0)
+		if err != nil {
 			return value.Undef, err
 		}
-		if key, ok := scalarKey(e); ok {
-			if !seen[key] {
-				seen[key] = true
-				out = append(out, e)
+		last := int32(-1)
+		if comparable {
+			if at, ok := latest[hash]; ok {
+				last = at
 			}
-			continue
+			for at := last; at >= 0; at = before[at] {
+				same, err := ev.equal(out[at], e, 0)
+				if err != nil {
+					return value.Undef, err
+				}
+				if same {
+					continue next
+				}
+			}
+			latest[hash] = int32(len(out))
 		}
-		for _, d := range deep {
-			same, err := ev.equal(d, e, 0)
-			if err != nil {
-				return value.Undef, err
-			}
-			if same {
-				continue next
-			}
-			if err := ev.spend(1); err != nil {
-				return value.Undef, err
-			}
-		}
-		deep = append(deep, e)
-		out = append(out, e)
+		out, before = append(out, e), append(before, last)
 	}
 	return value.FromArray(out).WithFlags(args[0].Flags() & value.Sequence), nil
-}
-
-// scalarKey returns a text that equal scalars share.
-func scalarKey(v value.Value) (string, bool) {
-	switch v.Kind() {
-	case value.String:
-		return "s" + v.Str(), true
-	case value.Number:
-		x := v.Float()
-		if math.IsNaN(x) {
-			return "", false
-		}
-		return strconv.FormatFloat(x+0, 'g', -1, 64), true
-	case value.Bool, value.Null, value.Undefined:
-		return v.Kind().String() + v.JSON(), true
-	}
-	return "", false
 }
 
 func fnZip(ev *evaluator, args []value.Value) (value.Value, *Error) {

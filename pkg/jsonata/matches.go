@@ -45,9 +45,13 @@ func (n *nextMatch) call(ev *evaluator, _ []value.Value, _ value.Value) (value.V
 	return n.find(ev)
 }
 
+// matchSteps is what a search for a match counts. It can take milliseconds, so
+// the context is looked at every few dozen matches.
+const matchSteps = 64
+
 // step moves to the next match.
 func (n *nextMatch) step(ev *evaluator) (bool, *Error) {
-	if err := ev.spend(1); err != nil {
+	if err := ev.spend(matchSteps); err != nil {
 		return false, err
 	}
 	if n.empty && n.sc.Rest() != "" {

@@ -42,9 +42,10 @@ func (t *transformer) call(ev *evaluator, args []value.Value, context value.Valu
 		return value.Undef, err
 	}
 	var one [1]value.Value
+	c := change{transformer: t, ev: ev, draft: draft}
 	if !matches.IsUndefined() {
 		for _, m := range (stream{matches, matches.Kind() == value.Array}).items(&one) {
-			if err := t.change(ev, draft, m); err != nil {
+			if err := c.apply(m); err != nil {
 				return value.Undef, err
 			}
 		}
@@ -53,8 +54,20 @@ func (t *transformer) call(ev *evaluator, args []value.Value, context value.Valu
 	return draft.Value(), nil
 }
 
-// change updates one match in the copy.
-func (t *transformer) change(ev *evaluator, draft *value.Draft, m value.Value) *Error {
+// change is one call of a transformer.
+type change struct {
+	*transformer
+	ev    *evaluator
+	draft *value.Draft
+	// Values that hold nothing of the draft, which cannot change any more: an
+	// update often puts the same one into every match.
+	foreign [4]value.Value
+	known   int // so far
+}
+
+// apply updates one match in the copy.
+func (t *change) apply(m value.Value) *Error {
+	ev, draft := t.ev, t.draft
 	update, err := t.n.update.eval(ev, t.env, m)
 	if err != nil {
 		return err
@@ -67,7 +80,7 @@ func (t *transformer) change(ev *evaluator, draft *value.Draft, m value.Value) *
 			v := e.Value
 			// An object must not become part of itself: it gets a copy of what
 			// it is now.
-			inside, err := ev.reaches(v, m, 0)
+			inside, err := t.reaches(v, m)
 			if err != nil {
 				return err
 			}
@@ -93,30 +106,64 @@ func (t *transformer) change(ev *evaluator, draft *value.Draft, m value.Value) *
 	if !allOf(keys, value.String) {
 		return newError("T2012", t.n.off, details{value: remove})
 	}
-	for _, k := range keys {
-		draft.Delete(m, k.Str())
+	if err := ev.spend(len(keys) + m.Len()); err != nil {
+		return err
 	}
+	names := make([]string, len(keys))
+	for i := range keys {
+		names[i] = keys[i].Str()
+	}
+	draft.Delete(m, names)
 	return nil
 }
 
 // reaches reports whether the object m is v or part of it.
-func (ev *evaluator) reaches(v, m value.Value, depth int) (bool, *Error) {
+func (t *change) reaches(v, m value.Value) (bool, *Error) {
+	if v.Len() == 0 {
+		return value.Same(v, m), nil
+	}
+	for i := range t.foreign {
+		if value.Same(t.foreign[i], v) {
+			return false, nil
+		}
+	}
+	w := search{ev: t.ev, draft: t.draft, object: m, foreign: true}
+	found, err := w.in(v, 0)
+	if err == nil && w.foreign {
+		t.foreign[t.known%len(t.foreign)] = v
+		t.known++
+	}
+	return found, err
+}
+
+// search looks for an object of a draft in a value.
+type search struct {
+	ev      *evaluator
+	draft   *value.Draft
+	object  value.Value
+	foreign bool // no object of the draft was seen
+}
+
+func (w *search) in(v value.Value, depth int) (bool, *Error) {
 	if depth > maxValueDepth {
 		return false, stopped(-1, "a value is nested too deeply")
 	}
-	if v.Kind() == value.Object && value.Same(v, m) {
-		return true, nil
+	if v.Kind() == value.Object {
+		if value.Same(v, w.object) {
+			return true, nil
+		}
+		w.foreign = w.foreign && !w.draft.Owns(v)
 	}
-	if err := ev.spend(1); err != nil {
+	if err := w.ev.spend(1); err != nil {
 		return false, err
 	}
 	for _, e := range v.Elems() {
-		if found, err := ev.reaches(e, m, depth+1); found || err != nil {
+		if found, err := w.in(e, depth+1); found || err != nil {
 			return found, err
 		}
 	}
 	for _, e := range v.Entries() {
-		if found, err := ev.reaches(e.Value, m, depth+1); found || err != nil {
+		if found, err := w.in(e.Value, depth+1); found || err != nil {
 			return found, err
 		}
 	}

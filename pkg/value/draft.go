@@ -94,20 +94,33 @@ func (d *Draft) Set(obj Value, key string, v Value) bool {
 		return true
 	}
 	o.entries = append(o.entries, Entry{key, v})
-	o.index.Store(nil)
+	if index := o.index.Load(); index != nil {
+		(*index)[key] = len(o.entries) - 1
+	}
 	return true
 }
 
-// Delete takes a member out of an object of the draft and reports whether it
+// Delete takes members out of an object of the draft and reports whether it
 // is one.
-func (d *Draft) Delete(obj Value, key string) bool {
+func (d *Draft) Delete(obj Value, keys []string) bool {
 	o := d.find(obj)
 	if o == nil {
 		return false
 	}
-	if i := o.find(key); i >= 0 {
-		o.entries = append(o.entries[:i], o.entries[i+1:]...)
-		o.index.Store(nil)
+	gone := make([]bool, len(o.entries))
+	for _, key := range keys {
+		if i := o.find(key); i >= 0 {
+			gone[i] = true
+		}
 	}
+	kept := o.entries[:0]
+	for i, e := range o.entries {
+		if !gone[i] {
+			kept = append(kept, e)
+		}
+	}
+	clear(o.entries[len(kept):])
+	o.entries = kept
+	o.index.Store(nil)
 	return true
 }
