@@ -39,6 +39,14 @@ var errGivenUp = errors.New("given up by the caller")
 // classify says what an error of a call means. Nil is a success.
 func classify(err error) failure {
 	raw := rawCause(err)
+	f := classifyCause(err, raw)
+	if beforeCall(err) || errors.Is(raw, errNotWritten) {
+		f.unknown = false
+	}
+	return f
+}
+
+func classifyCause(err, raw error) failure {
 	var (
 		status *statusError
 		rpc    *RPCError
@@ -65,14 +73,14 @@ func classify(err error) failure {
 		return failure{final: true, fault: true, names: []string{failedConnect}}
 	case errors.Is(raw, errBroken), errors.As(raw, &kind):
 		return failure{unknown: true, fault: true, names: []string{failedMalformed}}
-	case notConnected(err, raw):
+	case beforeCall(err), notDialed(raw):
 		f := failure{retried: true, fault: true, names: []string{failedConnect}}
 		if timedOut(raw) {
 			f.names = append(f.names, failedTimeout)
 		}
 		return f
 	}
-	f := failure{retried: true, fault: true, unknown: !errors.Is(raw, errNotWritten), names: []string{failedClosed}}
+	f := failure{retried: true, fault: true, unknown: true, names: []string{failedClosed}}
 	if timedOut(raw) {
 		f.names = []string{failedTimeout}
 	}
@@ -90,9 +98,11 @@ func ofStatus(e *statusError) failure {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 		http.StatusProxyAuthRequired, http.StatusUnprocessableEntity:
 		f.final = true
-	case http.StatusRequestTimeout, http.StatusTooManyRequests,
-		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		f.retried, f.fault = true, true
+	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
+		// Who gave up waiting for the server does not know what it did.
+		f.retried, f.fault, f.unknown = true, true, true
 	default:
 		f.fault = e.Status >= http.StatusInternalServerError
 	}
@@ -121,13 +131,16 @@ func permanent(err error) bool {
 		errors.Is(err, errTransport) || errors.As(err, &version) || errors.As(err, &certificate)
 }
 
-// notConnected reports whether there was no session over which the call could
-// have been sent.
-func notConnected(err, raw error) bool {
+// beforeCall reports whether a call failed because no session could be opened
+// over which to send it.
+func beforeCall(err error) bool {
 	var e *Error
-	if errors.As(err, &e) && (e.Op == "start" || e.Op == "handshake") {
-		return true
-	}
+	return errors.As(err, &e) && (e.Op == "start" || e.Op == "handshake")
+}
+
+// notDialed reports whether there was no connection over which a request could
+// have been sent.
+func notDialed(raw error) bool {
 	var op *net.OpError
 	return errors.As(raw, &op) && op.Op == "dial"
 }

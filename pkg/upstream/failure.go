@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os/exec"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -23,6 +24,9 @@ type statusError struct {
 // Error returns the status and what the body says.
 func (e *statusError) Error() string {
 	text := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
+	if after := e.Header.Get("Retry-After"); after != "" {
+		text += " (Retry-After: " + strings.TrimSuffix(strings.TrimPrefix(quote([]byte(after)), `"`), `"`) + ")"
+	}
 	switch {
 	case e.rpc != nil:
 		text += ": " + e.rpc.Error()
@@ -238,7 +242,10 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		message, hint = cred.message, cred.hint
 	case errors.As(err, &rpc):
 		clean := &RPCError{Code: rpc.Code, Message: s.redact.text(rpc.Message)}
-		e := s.failure(op, tool, "it answered an error: "+clean.Error(), "", clean)
+		if errors.As(err, &status) && op == "call" && ofStatus(status).unknown {
+			hint = s.againHint()
+		}
+		e := s.failure(op, tool, "it answered an error: "+clean.Error(), hint, clean)
 		e.raw = raw
 		return e
 	case errors.As(err, &status):
@@ -257,7 +264,7 @@ func (s *server) failed(ctx context.Context, op, tool string, session *session, 
 		message = "it " + over.Error() + " before it had answered"
 		stderr = d.last()
 	}
-	if errors.Is(err, errLost) && op == "call" {
+	if op == "call" && (errors.Is(err, errLost) || status != nil && ofStatus(status).unknown) {
 		hint = s.againHint()
 	}
 	e := s.failure(op, tool, message+oddSince(odd, d), hint, err)

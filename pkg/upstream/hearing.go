@@ -196,7 +196,7 @@ func (s *session) setLevel(ctx context.Context) error {
 	case s.setting <- struct{}{}:
 		defer func() { <-s.setting }()
 	case <-ctx.Done():
-		return both(errNotWritten, context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 	if enough() {
 		return nil

@@ -130,7 +130,9 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"handshake too long, skipped as timeout", handshake(context.DeadlineExceeded), skip("timeout"), once, once},
 		{"handshake too long, skipped as connect", handshake(context.DeadlineExceeded), skip("connect"), once, once},
 		{"handshake refused as unauthorized", handshake(status(401)), nil, once, once},
+		{"handshake answered 502", handshake(status(502)), nil, tried, tried},
 		{"handshake answered 503", handshake(status(503)), nil, tried, tried},
+		{"handshake that is not MCP, retryOn", handshake(errBroken), on("malformed"), tried, tried},
 		{"no such program", startup(&exec.Error{Name: "nope", Err: exec.ErrNotFound}), nil, once, once},
 		{"connection closed before the request", raw(notSent(overError("closed the connection"))), nil, tried, tried},
 		{"timeout before the request", raw(notSent(errSilent)), nil, tried, tried},
@@ -149,7 +151,8 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"HTTP 401", raw(status(401)), on("401", "4xx"), once, once},
 		{"HTTP 403", raw(status(403)), on("403"), once, once},
 		{"HTTP 404", raw(status(404)), nil, once, once},
-		{"HTTP 408", raw(status(408)), nil, tried, tried},
+		{"HTTP 408", raw(status(408)), nil, once, tried},
+		{"HTTP 408, retryUnsafe", raw(status(408)), unsafe, tried, tried},
 		{"HTTP 425, retryOn", raw(status(425)), on("425"), tried, tried},
 		{"HTTP 429", raw(status(429)), nil, tried, tried},
 		{"HTTP 429, class skipped", raw(status(429)), skip("4xx"), once, once},
@@ -157,10 +160,15 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"HTTP 500, retryOn", raw(status(500)), on("500"), tried, tried},
 		{"HTTP 500, class in retryOn", raw(status(500)), on("5xx"), tried, tried},
 		{"HTTP 501, class in retryOn but skipped", raw(status(501)), func(u *config.Upstream) { on("5xx")(u); skip("501")(u) }, once, once},
-		{"HTTP 502", raw(status(502)), nil, tried, tried},
+		{"HTTP 502", raw(status(502)), nil, once, tried},
+		{"HTTP 502, retryUnsafe", raw(status(502)), unsafe, tried, tried},
+		{"HTTP 502, retryOn", raw(status(502)), on("502", "5xx"), once, tried},
+		{"HTTP 502, skipped", raw(status(502)), skip("502"), once, once},
+		{"HTTP 502 before the request", raw(notSent(status(502))), nil, tried, tried},
 		{"HTTP 503", raw(status(503)), nil, tried, tried},
 		{"HTTP 503, skipped", raw(status(503)), skip("503"), once, once},
-		{"HTTP 504", raw(status(504)), nil, tried, tried},
+		{"HTTP 504", raw(status(504)), nil, once, tried},
+		{"HTTP 504, retryUnsafe", raw(status(504)), unsafe, tried, tried},
 		{"invalid arguments", raw(&RPCError{Code: -32602, Message: "no"}), on("-32602"), once, once},
 		{"unknown method", raw(&RPCError{Code: -32601, Message: "no"}), unsafe, once, once},
 		{"error of the server's own", raw(&RPCError{Code: -32001, Message: "busy"}), unsafe, once, once},
@@ -217,7 +225,7 @@ func TestResultOfTheToolsOwnIsNotTriedAgain(t *testing.T) {
 func TestLaterTrySucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := layered(t, retrying(5))
-		a := &answers{errs: []error{s.failing(status(503)), s.failing(status(502)), nil}}
+		a := &answers{errs: []error{s.failing(status(503)), s.failing(status(429)), nil}}
 		r, err := s.through(context.Background(), "look", a.next)
 		if err != nil || r.Attempts != 3 || !value.Equal(r.Reply, good) {
 			t.Errorf("%+v, %v", r, err)
@@ -279,7 +287,10 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := layered(t, retrying(2), func(u *config.Upstream) { u.Retry.Jitter = c.jitter })
 				a := &answers{errs: []error{s.failing(status(429, "Retry-After", c.header()))}}
-				_, _ = s.through(context.Background(), "look", a.next)
+				_, err := s.through(context.Background(), "look", a.next)
+				if says := strings.Contains(err.Error(), "(Retry-After), and mcpServers.fake.retry.maxDelayMs allows 5s"); says != (c.tries == 1) {
+					t.Errorf("error %q", err)
+				}
 				if len(a.times) != c.tries {
 					t.Fatalf("%d tries, want %d", len(a.times), c.tries)
 				}
@@ -299,7 +310,8 @@ func TestRetryAfterBeyondTheTimeLeftEndsTheTries(t *testing.T) {
 		began := time.Now()
 		a := &answers{errs: []error{s.failing(status(429, "Retry-After", "3"))}}
 		_, err := s.through(ctx, "look", a.next)
-		if time.Since(began) != 0 || len(a.times) != 1 || !strings.Contains(err.Error(), "HTTP 429") {
+		if time.Since(began) != 0 || len(a.times) != 1 || !strings.Contains(err.Error(), "HTTP 429") ||
+			!strings.Contains(err.Error(), "wait of 3s (Retry-After), and the call has only 2s left") {
 			t.Errorf("after %v, %d tries: %v", time.Since(began), len(a.times), err)
 		}
 	})

@@ -75,6 +75,7 @@ func (l *layers) try(ctx context.Context, id identity, tool string, next try) (R
 		}
 		var after time.Duration
 		if after, more = l.worthAnother(ctx, id, tool, latest); !more {
+			latest = l.tooLate(ctx, latest)
 			return errEnough
 		}
 		l.server.log.DebugContext(ctx, "a call failed and may be tried again", "tool", tool, "try", n, "error", latest)
@@ -100,7 +101,7 @@ func (l *layers) worthAnother(ctx context.Context, id identity, tool string, err
 	f := classify(err)
 	r := l.server.entry.Retry
 	switch {
-	case ctx.Err() != nil, f.final, f.isOneOf(r.SkipOn), !f.retried && !f.isOneOf(r.RetryOn):
+	case ctx.Err() != nil, !f.isRetried(r):
 		return 0, false
 	case f.after > r.MaxDelay:
 		return 0, false // it would be asked before it wants, or wait for longer than allowed
@@ -111,6 +112,29 @@ func (l *layers) worthAnother(ctx context.Context, id identity, tool string, err
 		return 0, false
 	}
 	return f.after, true
+}
+
+// tooLate says so where a call that failed would have been tried again, had the
+// server not asked for a longer wait (Retry-After) than there may be.
+func (l *layers) tooLate(ctx context.Context, err error) error {
+	f := classify(err)
+	end, bounded := ctx.Deadline()
+	switch r := l.server.entry.Retry; {
+	case f.after == 0 || f.unknown || ctx.Err() != nil || !f.isRetried(r):
+		return err
+	case f.after > r.MaxDelay:
+		return amended(err, fmt.Sprintf("; it was not tried again, because it asks for a wait of %v (Retry-After), and %s allows %v",
+			f.after, l.server.setting("retry.maxDelayMs"), r.MaxDelay))
+	case bounded && time.Until(end) < f.after:
+		return amended(err, fmt.Sprintf("; it was not tried again, because it asks for a wait of %v (Retry-After), and the call has only %v left",
+			f.after, time.Until(end).Round(time.Millisecond)))
+	}
+	return err
+}
+
+// isRetried reports whether the settings have such a failure tried again.
+func (f failure) isRetried(r *config.Retry) bool {
+	return !f.final && !f.isOneOf(r.SkipOn) && (f.retried || f.isOneOf(r.RetryOn))
 }
 
 // isOneOf reports whether one of the names of retryOn or skipOn is f's.

@@ -204,11 +204,11 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value, p
 	if s.peer.mirrors {
 		var err error
 		if mirrored, err = s.mirrored(ctx, s.server.entry.NamePrefix+tool, members); err != nil {
-			return value.Value{}, err
+			return value.Value{}, both(errNotWritten, err)
 		}
 	}
 	if err := s.setLevel(ctx); err != nil {
-		return value.Value{}, err
+		return value.Value{}, both(errNotWritten, err)
 	}
 	once := func(extra []byte) (value.Value, error) {
 		return pass(func() (value.Value, error) {
