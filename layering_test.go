@@ -45,7 +45,7 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{
 			"github.com/coder/websocket", "github.com/failsafe-go/failsafe-go", "github.com/mark3labs/mcp-go",
 			"github.com/maypok86/otter/v2", "github.com/modelcontextprotocol/go-sdk", "github.com/rogpeppe/go-internal",
-			"golang.org/x/oauth2", "golang.org/x/sync", "golang.org/x/sys",
+			"golang.org/x/oauth2", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/time",
 		},
 	},
 

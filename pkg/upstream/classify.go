@@ -57,7 +57,7 @@ func classifyCause(err, raw error) failure {
 	switch {
 	case err == nil:
 		return failure{}
-	case errors.Is(raw, errGivenUp), errors.Is(raw, errShut), errors.As(raw, &lacks):
+	case errors.Is(raw, errGivenUp), errors.Is(raw, errShut), errors.Is(raw, errNoRoom), errors.As(raw, &lacks):
 		return failure{final: true, silent: true}
 	case errors.Is(raw, errTooSlow):
 		return failure{final: true, fault: true, names: []string{failedTimeout}}

@@ -13,8 +13,8 @@ import (
 )
 
 // layers is what stands between the calls of one server and the wire, from the
-// caller inwards: cache, rate limit, circuit breaker, retry, and the limit of
-// calls in flight. A nil one has no layer and costs nothing.
+// caller inwards: cache, circuit breaker, retry, rate limit, and the limit of
+// requests in flight. A nil one has no layer and costs nothing.
 type layers struct {
 	server *server
 	cache  *cache                         // nil: nothing is cached
@@ -118,11 +118,7 @@ func (l *layers) call(ctx context.Context, id identity, tool string, args value.
 
 // ask is call behind the cache.
 func (l *layers) ask(ctx context.Context, id identity, tool string, next try) (Result, error) {
-	sh := l.of(id)
-	if err := l.pace(ctx, sh, tool); err != nil {
-		return Result{}, err
-	}
-	leave, err := l.enter(ctx, sh, tool)
+	leave, err := l.enter(ctx, l.of(id), tool)
 	if err != nil {
 		return Result{}, err
 	}
@@ -131,16 +127,43 @@ func (l *layers) ask(ctx context.Context, id identity, tool string, next try) (R
 	return result, err
 }
 
-// pass makes a request for the tool as soon as the server has a free slot. Who
-// waits for one is served in the order of coming.
-func (l *layers) pass(ctx context.Context, tool string, request func() (value.Value, error)) (value.Value, error) {
-	if l != nil && l.slots != nil {
-		if err := l.slots.AcquirePermit(ctx); err != nil {
-			return value.Undef, l.server.stopped(ctx, "call", tool, "while it waited for a free slot (maxConcurrency)")
-		}
-		defer l.slots.ReleasePermit()
+// pass makes a request for the tool as soon as the rate limits let it and the
+// server has a free slot. Requests wait for either in the order of coming.
+func (l *layers) pass(ctx context.Context, id identity, tool string, request func() (value.Value, error)) (value.Value, error) {
+	if l == nil {
+		return request()
 	}
+	release, err := l.slot(ctx, tool)
+	if err != nil {
+		return value.Undef, err
+	}
+	// A turn counts from when it is taken, so it is taken last: turns taken
+	// before the wait for a slot would all be used at once when slots get free.
+	// But a request that waits for its turn holds no slot that others could use.
+	if l.server.entry.RateLimit != nil {
+		if limits := l.of(id).limits.of(tool); !allow(limits, time.Now()) {
+			release()
+			if err := l.pace(ctx, limits, tool); err != nil {
+				return value.Undef, err
+			}
+			if release, err = l.slot(ctx, tool); err != nil {
+				return value.Undef, err
+			}
+		}
+	}
+	defer release()
 	return request()
+}
+
+// slot waits for one of the requests that may be in flight.
+func (l *layers) slot(ctx context.Context, tool string) (release func(), err error) {
+	if l.slots == nil {
+		return func() {}, nil
+	}
+	if err := l.slots.AcquirePermit(ctx); err != nil {
+		return nil, l.server.stopped(ctx, "call", tool, "while it waited for a free slot (maxConcurrency)")
+	}
+	return l.slots.ReleasePermit, nil
 }
 
 // changed drops the results: the server has said that its list of tools is

@@ -52,7 +52,7 @@ func (s *server) through(ctx context.Context, tool string, next func(context.Con
 // callAs makes a call through the layers, of which each try is one request.
 func (s *server) callAs(ctx context.Context, id identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
 	return s.layers.call(ctx, id, tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
-		reply, err = s.layers.pass(ctx, tool, func() (value.Value, error) {
+		reply, err = s.layers.pass(ctx, id, tool, func() (value.Value, error) {
 			sent++
 			return next(ctx)
 		})
@@ -335,24 +335,104 @@ func TestCallGivenUpBetweenTriesSaysWhatTheLastOneCameTo(t *testing.T) {
 	})
 }
 
-func TestRateLimitMakesCallsWaitForTheirTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, func(u *config.Upstream) {
-			u.RateLimit = &config.RateLimit{Limit: 3, Period: 10 * time.Second, PerTool: []config.ToolRate{{Tool: "slow", Limit: 1, Period: 10 * time.Second}}}
-		})
-		began := time.Now()
-		a := &answers{errs: []error{nil}}
-		for range 7 {
-			if _, err := s.through(context.Background(), "look", a.next); err != nil {
-				t.Fatal(err)
+// densest returns how many of the times lie in one period at most.
+func densest(times []time.Time, period time.Duration) int {
+	most := 0
+	for i, from := range times {
+		n := 0
+		for _, at := range times[i:] {
+			if at.Sub(from) < period-time.Microsecond { // the limiter calculates in floats
+				n++
 			}
 		}
-		if took := time.Since(began); took != 20*time.Second {
-			t.Errorf("7 calls at 3 in 10s took %v", took)
+		most = max(most, n)
+	}
+	return most
+}
+
+// However calls come, no period sees more requests than the limit, and they are
+// spread over it.
+func TestRateLimitHoldsInEveryPeriod(t *testing.T) {
+	for _, c := range []struct {
+		limit, atOnce int
+		took          time.Duration // of three times as many calls as the limit
+	}{
+		{1, 1, 2 * time.Second},
+		{5, 1, 2800 * time.Millisecond},
+		{30, 3, 3107 * time.Millisecond}, // 87 calls behind the first three, 28 a second
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := layered(t, func(u *config.Upstream) { u.RateLimit = &config.RateLimit{Limit: c.limit, Period: time.Second} })
+			time.Sleep(10*time.Second + 990*time.Millisecond) // just before a second is full
+			began := time.Now()
+			var mu sync.Mutex
+			var times []time.Time
+			var wait sync.WaitGroup
+			for range 3 * c.limit {
+				wait.Go(func() {
+					_, err := s.through(context.Background(), "look", func(context.Context) (value.Value, error) {
+						mu.Lock()
+						defer mu.Unlock()
+						times = append(times, time.Now())
+						return good, nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wait.Wait()
+			if n := densest(times, time.Second); n > c.limit {
+				t.Errorf("limit %d: %d requests in one second", c.limit, n)
+			}
+			if n := densest(times, time.Millisecond); n != c.atOnce {
+				t.Errorf("limit %d: %d requests at once, want %d", c.limit, n, c.atOnce)
+			}
+			if took := time.Since(began).Round(time.Millisecond); took != c.took {
+				t.Errorf("limit %d: took %v, want %v", c.limit, took, c.took)
+			}
+			if n := s.traffic().RateLimitWaits; n != int64(3*c.limit-c.atOnce) {
+				t.Errorf("limit %d: %d waits counted", c.limit, n)
+			}
+		})
+	}
+}
+
+// Every request counts, those of further attempts too.
+func TestRateLimitCountsFurtherAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, retrying(4), func(u *config.Upstream) {
+			u.Retry.InitialDelay, u.Retry.MaxDelay = time.Millisecond, 2*time.Millisecond
+			u.RateLimit = &config.RateLimit{Limit: 2, Period: 10 * time.Second}
+		})
+		a := &answers{errs: []error{s.failing(status(503))}}
+		if r, err := s.through(context.Background(), "look", a.next); err == nil || r.Attempts != 4 {
+			t.Errorf("attempts %d: %v", r.Attempts, err)
 		}
-		if n := s.traffic().RateLimitWaits; n != 2 {
-			t.Errorf("%d waits counted, want 2: the 4th and the 7th call", n)
+		for i, gap := range a.gaps() {
+			if gap.Round(10*time.Millisecond) != 5*time.Second {
+				t.Errorf("attempt %d came after %v", i+2, gap)
+			}
 		}
+	})
+}
+
+// A call that waits for its turn leaves the slots to others.
+func TestCallThatWaitsForTheRateLimitHoldsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, func(u *config.Upstream) {
+			u.MaxConcurrency = 1
+			u.RateLimit = &config.RateLimit{PerTool: []config.ToolRate{{Tool: "slow", Limit: 1, Period: 10 * time.Second}}}
+		})
+		a := &answers{errs: []error{nil}}
+		_, _ = s.through(context.Background(), "slow", a.next)
+		go s.through(context.Background(), "slow", a.next)
+		synctest.Wait()
+		began := time.Now()
+		if _, err := s.through(context.Background(), "look", a.next); err != nil || time.Since(began) != 0 {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		time.Sleep(time.Minute)
 	})
 }
 
@@ -389,7 +469,7 @@ func TestCallThatCannotGetItsTurnInTimeFailsAtOnce(t *testing.T) {
 		if err == nil || time.Since(began) != 0 || r.Attempts != 0 || a.asked.Load() != 1 {
 			t.Fatalf("%+v, %v after %v", r, err, time.Since(began))
 		}
-		for _, want := range []string{"rate limit of 1 calls in 10s", "next 5s", "mcpServers.fake.rateLimit"} {
+		for _, want := range []string{"rate limit of 1 requests in 10s", "next 5s", "mcpServers.fake.rateLimit"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error %q does not say %q", err, want)
 			}
@@ -457,14 +537,14 @@ func TestCallThatWaitsToTryAgainHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// The order of the layers: cache, rate limit, circuit breaker, retry.
+// The order of the layers: cache, circuit breaker, retry, rate limit.
 func TestLayersStandInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := layered(t, caching, breaking, retrying(2), func(u *config.Upstream) {
-			u.RateLimit = &config.RateLimit{Limit: 5, Period: time.Hour}
+			u.RateLimit = &config.RateLimit{Limit: 70, Period: time.Hour} // seven at once
 		})
 		a := &answers{errs: []error{nil}}
-		for range 20 { // one call of the rate limit's five, the others come from the cache
+		for range 20 { // one request of the rate limit's seven, the others come from the cache
 			if _, err := s.through(context.Background(), "look", a.next); err != nil {
 				t.Fatal(err)
 			}
@@ -479,15 +559,16 @@ func TestLayersStandInTheirOrder(t *testing.T) {
 			t.Errorf("the server was asked %d times, want 6", n)
 		}
 		if _, err := s.through(context.Background(), "find", failing.next); !errors.Is(err, errOpen) {
-			t.Errorf("want an open breaker: %v", err) // the fifth of the rate limit
+			t.Errorf("want the breaker before the rate limit: %v", err)
 		}
-		if _, err := s.through(context.Background(), "find", failing.next); !errors.Is(err, errNoRoom) {
-			t.Errorf("want the rate limit before the breaker: %v", err)
+		began := time.Now() // three seconds after the first request, for the delays of retry
+		if _, err := s.through(context.Background(), "other", a.next); err != nil || time.Since(began) == 0 {
+			t.Errorf("want all requests to count, those of further attempts too: %v", err)
 		}
 		if r, err := s.through(context.Background(), "look", a.next); err != nil || !r.FromCache {
 			t.Errorf("want the cache before the rate limit: %+v, %v", r, err)
 		}
-		want := Traffic{Retries: 3, CacheHits: 20, RateLimitWaits: 1, Breakers: []Breaker{{"find", "open", 1}, {"look", "closed", 1}}}
+		want := Traffic{Retries: 3, CacheHits: 20, RateLimitWaits: 1, Breakers: []Breaker{{"find", "open", 1}, {"look", "closed", 1}, {"other", "closed", 1}}}
 		if got := s.traffic(); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("traffic %+v, want %+v", got, want)
 		}
@@ -533,7 +614,7 @@ func TestSettingsWithoutNumbersDoNoHarm(t *testing.T) {
 
 func TestOneCallersTroubleIsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, breaking, func(u *config.Upstream) { u.RateLimit = &config.RateLimit{Limit: 4, Period: time.Hour} })
+		s := layered(t, breaking, func(u *config.Upstream) { u.RateLimit = &config.RateLimit{Limit: 30, Period: time.Hour} })
 		failing := &answers{errs: []error{s.failing(status(503))}}
 		for range 3 {
 			_, _ = s.callAs(context.Background(), "alice", "look", value.Undef, failing.next)
@@ -541,8 +622,8 @@ func TestOneCallersTroubleIsNoOthers(t *testing.T) {
 		if _, err := s.callAs(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, errOpen) {
 			t.Errorf("alice: %v", err)
 		}
-		if _, err := s.callAs(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, errNoRoom) {
-			t.Errorf("alice: %v", err)
+		if _, err := s.callAs(context.Background(), "alice", "other", value.Undef, failing.next); !errors.Is(err, errNoRoom) {
+			t.Errorf("alice: %v", err) // three requests went out at once
 		}
 		for _, other := range []identity{"bob", "carol", ""} {
 			a := &answers{errs: []error{nil}}
@@ -550,7 +631,7 @@ func TestOneCallersTroubleIsNoOthers(t *testing.T) {
 				t.Errorf("%q: %v", other, err)
 			}
 		}
-		if got, want := s.traffic().Breakers, []Breaker{{"look", "closed", 3}, {"look", "open", 1}}; !slices.Equal(got, want) {
+		if got, want := s.traffic().Breakers, []Breaker{{"look", "closed", 3}, {"look", "open", 1}, {"other", "closed", 1}}; !slices.Equal(got, want) {
 			t.Errorf("breakers %v, want %v", got, want)
 		}
 	})

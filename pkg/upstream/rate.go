@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go/ratelimiter"
+	"golang.org/x/time/rate"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
@@ -19,17 +19,26 @@ type limits struct {
 
 // limit is one rate limit, in the library's form and in words.
 type limit struct {
-	ratelimiter.RateLimiter[any]
-	calls  int
-	period time.Duration
+	*rate.Limiter
+	requests int
+	period   time.Duration
 }
 
+// atOnce is the part of a limit's requests that may go out at once; the others
+// follow evenly.
+const atOnce = 10
+
 // newLimit returns nil where the numbers are no limit.
-func newLimit(calls int, period time.Duration) *limit {
-	if calls <= 0 || period <= 0 {
+//
+// No span of time as long as the period sees more than the limit: after burst
+// requests at once, as many as are left of the limit fit evenly into a period.
+func newLimit(requests int, period time.Duration) *limit {
+	if requests <= 0 || period <= 0 {
 		return nil
 	}
-	return &limit{ratelimiter.NewBursty[any](uint(calls), period), calls, period}
+	burst := max(1, requests/atOnce)
+	evenly := rate.Limit(float64(requests-burst+1) / period.Seconds())
+	return &limit{rate.NewLimiter(evenly, burst), requests, period}
 }
 
 func newLimits(r *config.RateLimit) limits {
@@ -53,31 +62,59 @@ func longestPeriod(r *config.RateLimit) time.Duration {
 	return longest
 }
 
-// pace waits until the rate limits let a call through. Where that would take
-// longer than the call may take it fails at once.
-func (l *layers) pace(ctx context.Context, sh *share, tool string) error {
-	waited := false
-	patience := time.Now().Add(l.server.entry.Timeout)
-	if end, ok := ctx.Deadline(); ok && end.Before(patience) {
-		patience = end
+// of returns the limits of a tool. The tool's own comes first: a call that waits
+// there takes no turn of the server's from other tools.
+func (l *limits) of(tool string) []*limit {
+	var out []*limit
+	for _, one := range []*limit{l.tools[tool], l.all} {
+		if one != nil {
+			out = append(out, one)
+		}
 	}
-	// The tool's own limit comes first: who waits there takes no turn of the
-	// server's from other tools.
-	for _, limit := range []*limit{sh.limits.tools[tool], sh.limits.all} {
-		if limit == nil || limit.TryAcquirePermit() {
-			continue
+	return out
+}
+
+// allow takes a turn from each of the limits if none of them has to be waited
+// for, and else from none.
+func allow(limits []*limit, now time.Time) bool {
+	taken := make([]*rate.Reservation, 0, 2)
+	for _, one := range limits {
+		r := one.ReserveN(now, 1)
+		taken = append(taken, r)
+		if r.DelayFrom(now) > 0 {
+			for _, r := range taken {
+				r.CancelAt(now)
+			}
+			return false
 		}
-		if !waited {
-			waited = true
-			l.server.counts.waits.Add(1)
-		}
-		left := max(0, time.Until(patience))
-		switch err := limit.AcquirePermitWithMaxWait(ctx, left); {
-		case errors.Is(err, ratelimiter.ErrExceeded):
+	}
+	return true
+}
+
+// pace waits until the rate limits let a request through. Where that would take
+// longer than the request may take it fails at once.
+func (l *layers) pace(ctx context.Context, limits []*limit, tool string) error {
+	l.server.counts.waits.Add(1)
+	until := time.Now().Add(l.server.entry.Timeout)
+	if end, ok := ctx.Deadline(); ok && end.Before(until) {
+		until = end
+	}
+	for _, one := range limits {
+		now := time.Now()
+		turn := one.ReserveN(now, 1)
+		wait, left := turn.DelayFrom(now), max(0, until.Sub(now))
+		if wait > left {
+			turn.CancelAt(now)
 			return l.server.failure("call", tool,
-				fmt.Sprintf("the rate limit of %d calls in %v leaves no room for it in the next %v", limit.calls, limit.period, left.Round(time.Millisecond)),
+				fmt.Sprintf("the rate limit of %d requests in %v leaves no room for it in the next %v", one.requests, one.period, left.Round(time.Millisecond)),
 				"call it less often, or raise "+l.server.setting("rateLimit")+" or "+l.server.setting("timeoutMs"), errNoRoom)
-		case err != nil:
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			turn.Cancel()
 			return l.server.stopped(ctx, "call", tool, "while it waited for the rate limit")
 		}
 	}

@@ -132,7 +132,7 @@ func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Res
 // requests went out. Errors are *[Error].
 func (s *server) try(ctx context.Context, g *grant, tool string, args value.Value) (reply value.Value, _ *grant, sent int, err error) {
 	pass := func(request func() (value.Value, error)) (value.Value, error) {
-		return s.layers.pass(ctx, tool, func() (value.Value, error) {
+		return s.layers.pass(ctx, g.id, tool, func() (value.Value, error) {
 			reply, err := request()
 			if !errors.Is(err, errNotWritten) {
 				sent++
