@@ -1,8 +1,10 @@
 package upstream
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"sync"
 	"sync/atomic"
 
 	"github.com/maypok86/otter/v2"
@@ -18,6 +20,50 @@ type cache struct {
 	// what was asked before is not found afterwards, even where its answer
 	// comes later.
 	age atomic.Uint64
+
+	mu    sync.Mutex
+	calls map[cacheKey]*sharedCall // under way
+}
+
+// sharedCall is a call under way that equal ones wait for.
+type sharedCall struct {
+	done  chan struct{}
+	reply value.Value
+	err   error
+	valid bool // for those who wait; else each of them has to ask
+}
+
+// join returns the call under way with this key. Where there is none it returns a
+// new one and true, and leave has to be called.
+func (c *cache) join(key cacheKey) (f *sharedCall, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f = c.calls[key]; f != nil {
+		return f, false
+	}
+	f = &sharedCall{done: make(chan struct{})}
+	c.calls[key] = f
+	return f, true
+}
+
+// leave ends a call under way with what those who wait get, where that is valid.
+func (c *cache) leave(key cacheKey, f *sharedCall, reply value.Value, err error, valid bool) {
+	f.reply, f.err, f.valid = reply, err, valid
+	c.mu.Lock()
+	delete(c.calls, key)
+	c.mu.Unlock()
+	close(f.done)
+}
+
+// wait waits for a call under way; ok is false where it or ctx ended without
+// anything that counts.
+func (f *sharedCall) wait(ctx context.Context) (reply value.Value, err error, ok bool) {
+	select {
+	case <-f.done:
+		return f.reply, f.err, f.valid
+	case <-ctx.Done():
+		return value.Undef, nil, false
+	}
 }
 
 // cacheKey is a hash of who called what with which arguments: the arguments may
@@ -25,7 +71,7 @@ type cache struct {
 type cacheKey [sha256.Size]byte
 
 func newCache(c *config.Cache) *cache {
-	return &cache{results: otter.Must(&otter.Options[cacheKey, value.Value]{
+	return &cache{calls: map[cacheKey]*sharedCall{}, results: otter.Must(&otter.Options[cacheKey, value.Value]{
 		MaximumSize: max(1, c.MaxEntries), ExpiryCalculator: otter.ExpiryWriting[cacheKey, value.Value](c.TTL),
 	})}
 }

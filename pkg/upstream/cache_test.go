@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -198,4 +199,105 @@ func TestNoCallerGetsAnothersAnswer(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// Equal calls at the same time are one.
+func TestEqualCallsAtOnceShareOneCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, caching)
+		n := &numbered{}
+		var wait sync.WaitGroup
+		var cached, attempts atomic.Int32
+		for i := range 60 {
+			id := identity([]string{"alice", "bob"}[i%2])
+			wait.Go(func() {
+				r, err := s.callAs(context.Background(), id, "look", value.Undef, func(ctx context.Context) (value.Value, error) {
+					time.Sleep(time.Second)
+					return n.next(ctx)
+				})
+				if err != nil || r.FromCache != (r.Attempts == 0) {
+					t.Errorf("%+v, %v", r, err)
+				}
+				if r.FromCache {
+					cached.Add(1)
+				}
+				attempts.Add(int32(r.Attempts))
+			})
+		}
+		wait.Wait()
+		if n.asked.Load() != 2 || cached.Load() != 58 || attempts.Load() != 2 || s.traffic().CacheHits != 58 {
+			t.Errorf("asked %d times for two callers, %d from the cache, %d attempts, %+v", n.asked.Load(), cached.Load(), attempts.Load(), s.traffic())
+		}
+		if len(s.layers.cache.calls) != 0 {
+			t.Error("calls are left under way")
+		}
+	})
+}
+
+// A caller that gives up, or whose time is up, takes no other one with it.
+func TestCallerThatGivesUpFailsNoEqualCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, caching)
+		n := &numbered{}
+		slow := func(ctx context.Context) (value.Value, error) {
+			select {
+			case <-time.After(10 * time.Second):
+				return n.next(ctx)
+			case <-ctx.Done():
+				return value.Undef, s.stopped(ctx, "call", "look", "before it was answered")
+			}
+		}
+		began := time.Now()
+		var wait sync.WaitGroup
+		for i := range 4 {
+			ctx := context.Background()
+			cancelled := i < 2 // the first one, which asks, and one that waits for it
+			if cancelled {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, 3*time.Second)
+				defer cancel()
+			}
+			wait.Go(func() {
+				r, err := s.through(ctx, "look", slow)
+				if (err != nil) != cancelled {
+					t.Errorf("call %d: %+v, %v", i, r, err)
+				}
+				if cancelled && (time.Since(began) != 3*time.Second || !errors.Is(err, context.DeadlineExceeded)) {
+					t.Errorf("call %d ended after %v: %v", i, time.Since(began), err)
+				}
+			})
+			synctest.Wait()
+		}
+		wait.Wait()
+		if n.asked.Load() != 1 || time.Since(began) != 13*time.Second {
+			t.Errorf("answered %d times, after %v", n.asked.Load(), time.Since(began))
+		}
+	})
+}
+
+// An error goes to those who waited, and is not kept.
+func TestErrorIsSharedButNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, caching)
+		a := &answers{errs: []error{s.failing(status(500)), nil}}
+		slow := func(ctx context.Context) (value.Value, error) {
+			time.Sleep(time.Second)
+			return a.next(ctx)
+		}
+		var wait sync.WaitGroup
+		for range 6 {
+			wait.Go(func() {
+				if r, err := s.through(context.Background(), "look", slow); err == nil || r.FromCache {
+					t.Errorf("%+v, %v", r, err)
+				}
+			})
+		}
+		wait.Wait()
+		if n := a.asked.Load(); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+		if r, err := s.through(context.Background(), "look", slow); err != nil || r.FromCache {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
 }

@@ -104,15 +104,44 @@ func (l *layers) call(ctx context.Context, id identity, tool string, args value.
 	if l.cache == nil || !l.server.entry.Cache.Caches(tool) {
 		return l.ask(ctx, id, tool, next)
 	}
-	key := l.cache.key(id, tool, args)
-	if reply, ok := l.cache.get(key); ok {
-		l.server.counts.hits.Add(1)
-		return Result{Reply: reply, FromCache: true}, nil
+	for {
+		key := l.cache.key(id, tool, args)
+		if reply, ok := l.cache.get(key); ok {
+			l.server.counts.hits.Add(1)
+			return Result{Reply: reply, FromCache: true}, nil
+		}
+		f, first := l.cache.join(key)
+		if !first {
+			reply, err, ok := f.wait(ctx)
+			switch {
+			case ctx.Err() != nil && !ok:
+				return Result{}, l.server.stopped(ctx, "call", tool, "before it was answered")
+			case !ok:
+				continue // it was cut short for reasons of its own caller
+			case err == nil:
+				l.server.counts.hits.Add(1)
+			}
+			return Result{Reply: reply, FromCache: err == nil}, err
+		}
+		if _, ok := l.cache.get(key); ok { // one has just ended
+			l.cache.leave(key, f, value.Undef, nil, false)
+			continue
+		}
+		return l.lead(ctx, id, tool, key, f, next)
 	}
-	result, err := l.ask(ctx, id, tool, next)
-	if err == nil {
+}
+
+// lead makes a call that others with the same key wait for.
+func (l *layers) lead(ctx context.Context, id identity, tool string, key cacheKey, f *sharedCall, next try) (result Result, err error) {
+	ended := false
+	defer func() {
+		// What is due to this caller's time alone says nothing to the others.
+		l.cache.leave(key, f, result.Reply, err, ended && ctx.Err() == nil && !classify(err).silent)
+	}()
+	if result, err = l.ask(ctx, id, tool, next); err == nil {
 		l.cache.put(key, result.Reply)
 	}
+	ended = true
 	return result, err
 }
 
