@@ -250,11 +250,38 @@ func TestFileOfSessionsIsSharedByServersAndBounded(t *testing.T) {
 	if s, _ := f.Load(ctx, SessionKey{"new", "c"}); s.ID != "" {
 		t.Error("deleted and still there")
 	}
-	if err := os.WriteFile(f.path, []byte("{broken"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Load(ctx, SessionKey{}); err == nil || !strings.Contains(err.Error(), "is not a file of sessions") {
-		t.Error(err)
+}
+
+// A file that cannot be read is said, put aside and replaced.
+func TestCorruptFileOfSessionsIsReplaced(t *testing.T) {
+	for _, broken := range []string{"{broken", "", "null", "[]", `{"fake":{"":{"id":7}}}`, "mcpServers: {}"} {
+		t.Run(broken, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "sessions.json")
+			if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w := &mcptest.Web{}
+			u := web(t, config.HTTP, w, func(u *config.Upstream) { u.Session = &config.Session{Store: "file", Path: path} })
+			var log logged
+			for range 2 {
+				p := New([]*config.Upstream{u}, Options{Log: log.logger()})
+				mustCall(t, p, "echo", `{}`)
+				_ = p.Close(context.Background())
+			}
+			if n := w.Sessions(); n != 1 {
+				t.Errorf("%d sessions for two runs", n)
+			}
+			if n := strings.Count(log.String(), "is not a file of sessions; it is renamed to sessions.json.corrupt and replaced"); n != 1 {
+				t.Errorf("said %d times: %s", n, log.String())
+			}
+			if kept, err := os.ReadFile(path + ".corrupt"); err != nil || string(kept) != broken {
+				t.Errorf("kept %q, %v", kept, err)
+			}
+			if s, err := (fileStore{path}).Load(context.Background(), SessionKey{Server: "fake"}); err != nil || s.ID == "" {
+				t.Errorf("%+v, %v", s, err)
+			}
+		})
 	}
 }
 

@@ -81,10 +81,15 @@ func (f fileStore) Delete(_ context.Context, key SessionKey) error {
 	return f.change(func(all savedFile) { delete(all[key.Server], key.Caller) })
 }
 
+// change edits the file. One that does not hold sessions is put aside, because
+// it may be another file that was named by mistake, and replaced.
 func (f fileStore) change(change func(savedFile)) error {
 	fileStores.Lock()
 	defer fileStores.Unlock()
 	all, err := f.read()
+	if errors.Is(err, errNoSessions) {
+		all, err = savedFile{}, os.Rename(f.path, f.path+asideSuffix)
+	}
 	if err != nil {
 		return err
 	}
@@ -104,12 +109,23 @@ func (f fileStore) read() (savedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := savedFile{}
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("%s is not a file of sessions: %w", f.path, err)
+	var all savedFile
+	err = json.Unmarshal(text, &all)
+	if err == nil && all == nil { // the text is null
+		err = errors.New("expected an object")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %w; it is renamed to %s and replaced: %w",
+			f.path, errNoSessions, filepath.Base(f.path)+asideSuffix, err)
 	}
 	return all, nil
 }
+
+// errNoSessions is in the error of reading a file that holds something else.
+var errNoSessions = errors.New("is not a file of sessions")
+
+// asideSuffix ends the name of a file that was put aside.
+const asideSuffix = ".corrupt"
 
 // write replaces the file as a whole, so that nobody ever reads half of it.
 func (f fileStore) write(text []byte) error {

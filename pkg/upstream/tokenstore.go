@@ -102,7 +102,7 @@ func (s *tokenStore) read() (map[string]record, error) {
 		return nil, err
 	}
 	// What went wrong could quote a token.
-	if json.Unmarshal(raw, &all) != nil {
+	if json.Unmarshal(raw, &all) != nil || all == nil { // nil: the text is null
 		return nil, fmt.Errorf("%s is not a file of tokens; remove it and log in again", path)
 	}
 	return all, nil
