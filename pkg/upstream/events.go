@@ -29,6 +29,9 @@ type eventStream struct {
 	lines  *bufio.Reader
 	limit  int64
 	cursor *cursor
+
+	begun   bool // the first bytes were read
+	afterCR bool // the last line ended with CR, to which a LF may belong
 }
 
 // event is one event. The data of one over the limit are dropped; envelope has
@@ -83,16 +86,9 @@ func (s *eventStream) field(e *event, more bool) (name, value string, blank bool
 		first = true
 	)
 	for {
-		part, err := s.lines.ReadSlice('\n')
-		ended := err == nil
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			if errors.Is(err, io.EOF) && len(part) > 0 {
-				err = io.ErrUnexpectedEOF
-			}
+		part, ended, err := s.part()
+		if err != nil {
 			return "", "", false, err
-		}
-		if ended {
-			part = bytes.TrimSuffix(part[:len(part)-1], []byte("\r"))
 		}
 		if first {
 			first = false
@@ -121,6 +117,68 @@ func (s *eventStream) field(e *event, more bool) (name, value string, blank bool
 		field, rest, _ := bytes.Cut(head, []byte(":"))
 		return string(field), string(bytes.TrimPrefix(rest, []byte(" "))), false, nil
 	}
+}
+
+// byteOrderMark may stand before the first line.
+const byteOrderMark = "\ufeff"
+
+// part reads a line without its end, which is LF, CR or CRLF, or as much of a
+// long one as is read at once. It does not wait for what comes behind a CR, which
+// may be long in coming. The bytes are good until the next read.
+func (s *eventStream) part() (part []byte, ended bool, err error) {
+	if err := s.skip(); err != nil {
+		return nil, false, err
+	}
+	for from := 0; ; {
+		_, err := s.lines.Peek(from + 1) // waits for more
+		there, _ := s.lines.Peek(s.lines.Buffered())
+		end := bytes.IndexByte(there[from:], '\n')
+		if end < 0 {
+			end = len(there) - from
+		}
+		if cr := bytes.IndexByte(there[from:from+end], '\r'); cr >= 0 {
+			end = cr
+		}
+		if end += from; end < len(there) {
+			s.afterCR = there[end] == '\r'
+			_, _ = s.lines.Discard(end + 1)
+			return there[:end], true, nil
+		}
+		switch from = len(there); {
+		case errors.Is(err, bufio.ErrBufferFull):
+			_, _ = s.lines.Discard(from)
+			return there, false, nil
+		case errors.Is(err, io.EOF) && from > 0:
+			return nil, false, io.ErrUnexpectedEOF
+		case err != nil:
+			return nil, false, err
+		}
+	}
+}
+
+// skip skips what may stand before a line and does not belong to it.
+func (s *eventStream) skip() error {
+	if !s.begun {
+		s.begun = true
+		if start, _ := s.lines.Peek(1); string(start) != byteOrderMark[:1] {
+			return nil
+		}
+		if start, _ := s.lines.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
+			_, _ = s.lines.Discard(len(byteOrderMark))
+		}
+	}
+	if !s.afterCR {
+		return nil
+	}
+	next, err := s.lines.Peek(1)
+	if err != nil {
+		return err
+	}
+	if next[0] == '\n' {
+		_, _ = s.lines.Discard(1)
+	}
+	s.afterCR = false
+	return nil
 }
 
 func (s *eventStream) data(e *event, part []byte) {
