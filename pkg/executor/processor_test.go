@@ -22,6 +22,8 @@ func (s *sharing) Processor() expr.Processor { return s }
 
 func (s *sharing) Yield(context.Context) { s.yields++ }
 
+func (s *sharing) Acquire(context.Context) func() { return func() {} }
+
 func (s *sharing) Release() { s.events = append(s.events, "release") }
 
 func (s *sharing) CallTool(context.Context, string, string, value.Value) (graph.ToolResult, error) {

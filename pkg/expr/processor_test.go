@@ -8,10 +8,15 @@ import (
 )
 
 // sharedProcessor counts how it is used.
-type sharedProcessor struct{ yields, releases int }
+type sharedProcessor struct{ yields, releases, acquired int }
 
 func (p *sharedProcessor) Yield(context.Context) { p.yields++ }
 func (p *sharedProcessor) Release()              { p.releases++ }
+
+func (p *sharedProcessor) Acquire(context.Context) func() {
+	p.acquired++
+	return func() {}
+}
 
 func TestLongRulesYieldTheirProcessor(t *testing.T) {
 	list := make([]value.Value, 20_000)

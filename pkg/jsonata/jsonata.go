@@ -105,6 +105,9 @@ type Processor interface {
 	Yield(ctx context.Context)
 	// Release is called before a host function, which may block.
 	Release()
+	// Acquire is called before work of many milliseconds that cannot yield. It
+	// returns when that may begin, or ctx is done; end is called after it.
+	Acquire(ctx context.Context) (end func())
 }
 
 // Limits bound what one evaluation may use. A zero field means its default.

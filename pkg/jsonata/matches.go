@@ -57,7 +57,7 @@ func (n *nextMatch) step(ev *evaluator) (bool, *Error) {
 	if n.empty && n.sc.Rest() != "" {
 		return false, newError("D1004", -1, details{})
 	}
-	ok, err := n.sc.Next(ev.ctx)
+	ok, err := n.sc.Next(ev.ctx, ev.searchTime())
 	if err != nil {
 		return false, ev.regexError(err)
 	}
@@ -67,6 +67,14 @@ func (n *nextMatch) step(ev *evaluator) (bool, *Error) {
 	n.begun = true
 	n.empty = ok && n.sc.Match() == ""
 	return ok, nil
+}
+
+// searchTime is the processor of long searches, nil where it is not shared.
+func (ev *evaluator) searchTime() regex.Processor {
+	if ev.opts.Processor == nil {
+		return nil
+	}
+	return ev.opts.Processor
 }
 
 func (ev *evaluator) regexError(err error) *Error {

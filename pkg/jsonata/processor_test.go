@@ -2,16 +2,23 @@ package jsonata
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // sharedProcessor counts how it is used.
-type sharedProcessor struct{ yields, releases int }
+type sharedProcessor struct{ yields, releases, acquired int }
 
 func (p *sharedProcessor) Yield(context.Context) { p.yields++ }
 func (p *sharedProcessor) Release()              { p.releases++ }
+
+func (p *sharedProcessor) Acquire(context.Context) func() {
+	p.acquired++
+	return func() {}
+}
 
 func TestLongEvaluationsYieldTheirProcessor(t *testing.T) {
 	const count = `($f := function($n){ $n > 0 ? $f($n - 1) : "done" }; $f(100000))`
@@ -56,6 +63,27 @@ func TestHostFunctionsReleaseTheProcessorUnlessTheyAreImmediate(t *testing.T) {
 		var p sharedProcessor
 		if _, err := e.Eval(context.Background(), value.Undef, &Options{Processor: &p}); err != nil || p.releases != want {
 			t.Errorf("%s releases its processor %d times (%v), want %d", src, p.releases, err, want)
+		}
+	}
+}
+
+func TestLongSearchesTakeTurns(t *testing.T) {
+	for src, want := range map[string]int{
+		`$contains("aaaa!", /^(?=a)(a|aa)+$/)`: 0,
+		`$contains("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(?=a)(a|aa)+$/)`: 1,
+		`$contains(big, /(?:xy|z )+q/)`: 1,
+	} {
+		e, err := Compile(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p sharedProcessor
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		input := value.FromEntries([]value.Entry{{Key: "big", Value: value.FromString(strings.Repeat("xyz ", 1<<18))}})
+		_, _ = e.Eval(ctx, input, &Options{Processor: &p}) // the second gets no result in that time
+		cancel()
+		if p.acquired != want {
+			t.Errorf("%.60s… takes %d turns, want %d", src, p.acquired, want)
 		}
 	}
 }

@@ -31,6 +31,7 @@ const (
 // Scheduler shares slots between tasks. It is safe for concurrent use.
 type Scheduler struct {
 	processors func() int
+	unyielding *Scheduler // of work that cannot yield
 
 	mu      sync.Mutex
 	taken   int                // slots
@@ -51,7 +52,13 @@ type caller struct {
 // New returns a scheduler with as many slots as there are processors for Go
 // code at the time (GOMAXPROCS).
 func New() *Scheduler {
-	return &Scheduler{processors: func() int { return runtime.GOMAXPROCS(0) }, callers: map[string]*caller{}}
+	s := newScheduler(func() int { return runtime.GOMAXPROCS(0) })
+	s.unyielding = newScheduler(func() int { return max(1, s.processors()-1) })
+	return s
+}
+
+func newScheduler(processors func() int) *Scheduler {
+	return &Scheduler{processors: processors, callers: map[string]*caller{}}
 }
 
 // Task returns a new task of a caller. It costs nothing until its first Yield.

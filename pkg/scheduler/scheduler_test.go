@@ -123,7 +123,7 @@ func TestShortComputationsNeedNoSlot(t *testing.T) {
 		s := withSlots(1)
 		ctx := context.Background()
 		long := s.Task("a")
-		long.Acquire(ctx)
+		long.acquire(ctx)
 		short := s.Task("b")
 		for range 19 {
 			short.Yield(ctx)
@@ -169,10 +169,10 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withSlots(1)
 		first, second := s.Task("a"), s.Task("b")
-		first.Acquire(context.Background())
+		first.acquire(context.Background())
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		second.Acquire(ctx) // a deadlock of the bubble if it does not return
+		second.acquire(ctx) // a deadlock of the bubble if it does not return
 		if second.held || ctx.Err() == nil {
 			t.Error("it got the slot that another task has")
 		}
@@ -187,10 +187,10 @@ func TestAReleasedSlotIsForOthers(t *testing.T) {
 		s := withSlots(1)
 		ctx := context.Background()
 		first, second := s.Task("a"), s.Task("b")
-		first.Acquire(ctx)
+		first.acquire(ctx)
 		got := make(chan struct{})
 		go func() {
-			second.Acquire(ctx)
+			second.acquire(ctx)
 			close(got)
 		}()
 		synctest.Wait()
@@ -230,7 +230,9 @@ func TestNoSlotIsLost(t *testing.T) {
 					case 0:
 						task.Release()
 					case 1:
-						task.Acquire(ctx)
+						end := task.Acquire(ctx)
+						time.Sleep(time.Duration(rand.IntN(5000)) * time.Microsecond)
+						end()
 					}
 					cancel()
 				}
@@ -238,6 +240,32 @@ func TestNoSlotIsLost(t *testing.T) {
 		}
 		wg.Wait()
 		s.idle(t)
+		s.unyielding.idle(t)
+	})
+}
+
+func TestWorkThatCannotYieldLeavesAProcessor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withSlots(3)
+		var working, most atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 10 {
+			wg.Go(func() {
+				task := s.Task(string(rune('a' + i%2)))
+				defer task.Release()
+				end := task.Acquire(context.Background())
+				most.Store(max(most.Load(), working.Add(1)))
+				time.Sleep(time.Second)
+				working.Add(-1)
+				end()
+			})
+		}
+		wg.Wait()
+		if most.Load() != 2 {
+			t.Errorf("%d worked at the same time, want 2", most.Load())
+		}
+		s.idle(t)
+		s.unyielding.idle(t)
 	})
 }
 

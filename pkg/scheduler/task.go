@@ -37,7 +37,7 @@ func (t *Task) Yield(ctx context.Context) {
 	switch {
 	case t.free:
 		if t.used >= freeTime {
-			t.Acquire(ctx)
+			t.acquire(ctx)
 		}
 	case now.Sub(t.turn) >= turnTime:
 		t.turnOver(ctx, now)
@@ -61,7 +61,7 @@ func (t *Task) begin(ctx context.Context, now time.Time) {
 		return
 	}
 	s.mu.Unlock()
-	t.Acquire(ctx)
+	t.acquire(ctx)
 }
 
 func (t *Task) register() {
@@ -70,9 +70,22 @@ func (t *Task) register() {
 	}
 }
 
-// Acquire waits for a slot, unless the task has one, whatever it has computed
+// Acquire is called before work of many milliseconds that cannot yield, and
+// returns when that may begin or ctx is done. The returned function ends the
+// work; the task keeps its slot. All callers together do one piece of such work
+// less at a time than there are processors, so that others need not wait until
+// Go interrupts it.
+func (t *Task) Acquire(ctx context.Context) (end func()) {
+	t.Release() // others compute while it waits
+	work := t.scheduler.unyielding.Task(t.name)
+	work.acquire(ctx)
+	t.acquire(ctx)
+	return work.Release
+}
+
+// acquire waits for a slot, unless the task has one, whatever it has computed
 // so far. It returns without one when ctx is done.
-func (t *Task) Acquire(ctx context.Context) {
+func (t *Task) acquire(ctx context.Context) {
 	if t.held {
 		return
 	}

@@ -17,7 +17,7 @@ const (
 	// maxStack bounds the memory of one search by backtracking, in integers.
 	maxStack = 1 << 20
 	// firstSlice is how long a search runs before the context is looked at.
-	firstSlice = 40 * time.Millisecond
+	firstSlice = 20 * time.Millisecond
 	// clockPeriod is how exactly regexp2 keeps its timeouts.
 	clockPeriod = 10 * time.Millisecond
 )
@@ -30,13 +30,19 @@ var refineClock = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(clockPeri
 // regexp2 knows timeouts but no contexts, so a search runs in slices: where one
 // ends without a result and the context lives, it starts again with twice the
 // time. All slices together take at most twice as long as the last.
-func (r *Regex) findBacktrack(ctx context.Context, units []rune, from int, loc []int) (bool, error) {
+//
+// Slices but the first take their turns with the work of others.
+func (r *Regex) findBacktrack(ctx context.Context, p Processor, units []rune, from int, loc []int) (bool, error) {
 	compiled, err := r.backtrack()
 	if err != nil {
 		return false, err
 	}
 	started := time.Now()
 	for slice := firstSlice; ; slice *= 2 {
+		if slice == 2*firstSlice && p != nil {
+			defer p.Acquire(ctx)()
+			started = time.Now().Add(-firstSlice)
+		}
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}

@@ -15,7 +15,7 @@ func (r *Regex) heavy(s string) bool { return len(s) > heavyWork/(r.size+16) }
 
 // findLinear searches s from the byte from on. The returned pairs of offsets
 // are those of regexp's FindSubmatchIndex, relative to base.
-func (r *Regex) findLinear(ctx context.Context, s string, from int) (loc []int, base int, err error) {
+func (r *Regex) findLinear(ctx context.Context, p Processor, s string, from int) (loc []int, base int, err error) {
 	re := r.linear
 	if from > 0 && r.context {
 		if r.anchored {
@@ -26,20 +26,23 @@ func (r *Regex) findLinear(ctx context.Context, s string, from int) (loc []int, 
 		}
 		_, w := utf8.DecodeLastRuneInString(s[:from])
 		base = from - w
-		loc, err = search(ctx, re, s[base:], r.heavy(s[base:]))
+		loc, err = search(ctx, p, re, s[base:], r.heavy(s[base:]))
 		if loc != nil {
 			loc = loc[2:] // the first pair covers what was skipped, too
 		}
 		return loc, base, err
 	}
-	loc, err = search(ctx, re, s[from:], r.heavy(s[from:]))
+	loc, err = search(ctx, p, re, s[from:], r.heavy(s[from:]))
 	return loc, from, err
 }
 
 // search runs re over s, with an eye on ctx where the work is heavy.
-func search(ctx context.Context, re *regexp.Regexp, s string, heavy bool) ([]int, error) {
+func search(ctx context.Context, p Processor, re *regexp.Regexp, s string, heavy bool) ([]int, error) {
 	if !heavy {
 		return re.FindStringSubmatchIndex(s), nil
+	}
+	if p != nil {
+		defer p.Acquire(ctx)()
 	}
 	loc := re.FindReaderSubmatchIndex(&watchedText{ctx: ctx, s: s})
 	if ctx.Err() != nil {

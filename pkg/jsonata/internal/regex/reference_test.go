@@ -57,7 +57,7 @@ func matchesAsJSON(r *Regex, text string, limit int) (string, error) {
 	var b strings.Builder
 	b.WriteByte('[')
 	for n := 0; n < limit; n++ {
-		ok, err := sc.Next(context.Background())
+		ok, err := sc.Next(context.Background(), nil)
 		if err != nil {
 			return "", err
 		}

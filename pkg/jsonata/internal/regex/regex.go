@@ -113,12 +113,19 @@ func Compile(pattern, flags string) (*Regex, error) {
 	return r, nil
 }
 
+// Processor shares processor time with others.
+type Processor interface {
+	// Acquire is called before a search that takes long and cannot yield. It
+	// returns when that may begin, or ctx is done; end is called after it.
+	Acquire(ctx context.Context) (end func())
+}
+
 // Groups returns the number of captures in the pattern.
 func (r *Regex) Groups() int { return r.groups }
 
 // MatchString reports whether s holds a match. Its errors are those of
 // Scanner.Next. On texts that need no backtracking it allocates nothing.
-func (r *Regex) MatchString(ctx context.Context, s string) (bool, error) {
+func (r *Regex) MatchString(ctx context.Context, p Processor, s string) (bool, error) {
 	if r.plain != "" {
 		return strings.Contains(s, r.plain), nil
 	}
@@ -133,7 +140,7 @@ func (r *Regex) MatchString(ctx context.Context, s string) (bool, error) {
 	}
 	var sc Scanner
 	sc.Reset(r, s)
-	return sc.Next(ctx)
+	return sc.Next(ctx, p)
 }
 
 // slice returns n integers, from room where it has that many.

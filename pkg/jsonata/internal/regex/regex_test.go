@@ -167,7 +167,7 @@ func TestBeforeAndRestSplitTheText(t *testing.T) {
 		sc.Reset(r, c.text)
 		got := ""
 		for {
-			ok, err := sc.Next(context.Background())
+			ok, err := sc.Next(context.Background(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +196,7 @@ func TestSeekCountsUTF16Units(t *testing.T) {
 		sc.Reset(r, "b😀b")
 		sc.Seek(c.seek)
 		got := -1
-		if ok, err := sc.Next(context.Background()); err != nil {
+		if ok, err := sc.Next(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		} else if ok {
 			got = sc.Start()
@@ -249,7 +249,7 @@ func TestCatastropheEndsWithItsContext(t *testing.T) {
 		},
 	} {
 		ctx, cancel := makeContext()
-		_, err := r.MatchString(ctx, text)
+		_, err := r.MatchString(ctx, nil, text)
 		if !errors.Is(err, context.Cause(ctx)) || err == nil {
 			t.Errorf("%s: got %v, want %v", name, err, context.Cause(ctx))
 		}
@@ -263,7 +263,7 @@ func TestCatastropheEndsByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.limit = 50 * time.Millisecond
-	if _, err := r.MatchString(context.Background(), strings.Repeat("a", 60)+"b"); !errors.Is(err, ErrTimeout) {
+	if _, err := r.MatchString(context.Background(), nil, strings.Repeat("a", 60)+"b"); !errors.Is(err, ErrTimeout) {
 		t.Errorf("got %v, want %v", err, ErrTimeout)
 	}
 }
@@ -273,10 +273,10 @@ func TestDeepBacktrackingIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.MatchString(context.Background(), strings.Repeat("a", 4<<20)); !errors.Is(err, ErrTooComplex) {
+	if _, err := r.MatchString(context.Background(), nil, strings.Repeat("a", 4<<20)); !errors.Is(err, ErrTooComplex) {
 		t.Errorf("got %v, want %v", err, ErrTooComplex)
 	}
-	if ok, err := r.MatchString(context.Background(), strings.Repeat("a", 20000)+"d"); err != nil || !ok {
+	if ok, err := r.MatchString(context.Background(), nil, strings.Repeat("a", 20000)+"d"); err != nil || !ok {
 		t.Errorf("20,000 turns: got %v, %v", ok, err)
 	}
 }
@@ -315,7 +315,7 @@ func TestDirectPatternsTakeLinearTime(t *testing.T) {
 		if _, decided := r.direct.find(text, 0, make([]int, 2)); decided {
 			t.Errorf("/%s/: a search that takes too long was not given up", pattern)
 		}
-		if ok, err := r.MatchString(context.Background(), text+"c"); err != nil || !ok {
+		if ok, err := r.MatchString(context.Background(), nil, text+"c"); err != nil || !ok {
 			t.Errorf("/%s/: got %v, %v", pattern, ok, err)
 		}
 	}
@@ -329,10 +329,10 @@ func TestLongTextsWatchTheContext(t *testing.T) {
 	text := strings.Repeat("abc 123 ", 1<<18)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := r.MatchString(ctx, text); !errors.Is(err, context.Canceled) {
+	if _, err := r.MatchString(ctx, nil, text); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
-	if ok, err := r.MatchString(context.Background(), text+"z999"); err != nil || !ok {
+	if ok, err := r.MatchString(context.Background(), nil, text+"z999"); err != nil || !ok {
 		t.Errorf("got %v, %v", ok, err)
 	}
 }
@@ -367,7 +367,7 @@ func TestUsualMatchesDoNotAllocate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := testing.AllocsPerRun(100, func() { r.MatchString(ctx, "[FILE] with needle of 12 bytes") }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { r.MatchString(ctx, nil, "[FILE] with needle of 12 bytes") }); n != 0 {
 			t.Errorf("/%s/: %v allocations", pattern, n)
 		}
 	}
@@ -392,7 +392,7 @@ func FuzzRegex(f *testing.F) {
 		sc.Reset(r, text)
 		last := -1
 		for range 20 {
-			ok, err := sc.Next(ctx)
+			ok, err := sc.Next(ctx, nil)
 			if !ok || err != nil {
 				break
 			}
@@ -427,7 +427,7 @@ func BenchmarkLines(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, l := range lines {
-					r.MatchString(ctx, l)
+					r.MatchString(ctx, nil, l)
 				}
 			}
 		})
@@ -438,7 +438,7 @@ func BenchmarkLines(b *testing.B) {
 				for _, l := range lines {
 					sc.Reset(r, l)
 					for {
-						if ok, _ := sc.Next(ctx); !ok {
+						if ok, _ := sc.Next(ctx, nil); !ok {
 							break
 						}
 						sc.Match()

@@ -62,8 +62,8 @@ func (sc *Scanner) Seek(index int) {
 // Next finds the next match. It gives false when there is none, and when the
 // last match ended at the end of the string. A match may be empty; the search
 // after it begins one UTF-16 unit later. The errors are ErrTimeout,
-// ErrTooComplex, and the cause of ctx where that ended.
-func (sc *Scanner) Next(ctx context.Context) (bool, error) {
+// ErrTooComplex, and the cause of ctx where that ended. A nil p is none.
+func (sc *Scanner) Next(ctx context.Context, p Processor) (bool, error) {
 	from := sc.end
 	if sc.started {
 		if sc.loc != nil && sc.start == sc.end {
@@ -75,7 +75,7 @@ func (sc *Scanner) Next(ctx context.Context) (bool, error) {
 		}
 	}
 	sc.started = true
-	found, err := sc.find(ctx, from)
+	found, err := sc.find(ctx, p, from)
 	if err != nil || !found {
 		return false, err
 	}
@@ -86,10 +86,10 @@ func (sc *Scanner) Next(ctx context.Context) (bool, error) {
 }
 
 // find looks for a match from on and leaves its offsets in loc.
-func (sc *Scanner) find(ctx context.Context, from place) (bool, error) {
+func (sc *Scanner) find(ctx context.Context, p Processor, from place) (bool, error) {
 	if sc.byUnits {
 		loc := sc.room()
-		ok, err := sc.re.findBacktrack(ctx, sc.units, from.unit, loc)
+		ok, err := sc.re.findBacktrack(ctx, p, sc.units, from.unit, loc)
 		if ok {
 			sc.loc = loc
 		}
@@ -119,7 +119,7 @@ func (sc *Scanner) find(ctx context.Context, from place) (bool, error) {
 			return found, nil
 		}
 	}
-	loc, base, err := sc.re.findLinear(ctx, sc.s, from.byte)
+	loc, base, err := sc.re.findLinear(ctx, p, sc.s, from.byte)
 	if loc != nil {
 		sc.loc, sc.base = loc, base
 	}
