@@ -61,3 +61,12 @@ func red(text string, wanted bool) string {
 	}
 	return "\x1b[31m" + text + "\x1b[0m"
 }
+
+// textWidth returns the columns that diagnostics on w may take, 0 where no
+// terminal shows them and COLUMNS does not say.
+func (a *app) textWidth(w io.Writer) int {
+	if f := fileOf(w); a.environ["COLUMNS"] == "" && (f == nil || !term.IsTerminal(int(f.Fd()))) {
+		return 0
+	}
+	return a.width(w)
+}

@@ -160,7 +160,7 @@ func (a *app) diagnosticsWriter(format, color string) (func(io.Writer, findings)
 	switch format {
 	case "text":
 		return func(w io.Writer, f findings) error {
-			if err := diag.WriteText(w, f.diagnostics, f.sources, diag.TextOptions{Color: colored}); err != nil {
+			if err := diag.WriteText(w, f.diagnostics, f.sources, diag.TextOptions{Color: colored, Width: a.textWidth(a.stdout)}); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintln(w, f.summary())

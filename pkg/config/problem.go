@@ -52,6 +52,11 @@ func (n *Node) Missing(owner, field string) diag.Diagnostic {
 // where it is within two edits of a valid one, else a warning.
 func (t Text) Unknown(owner string, valid []string) diag.Diagnostic {
 	message := fmt.Sprintf("unknown field %q in %s", t.String(), owner)
+	if what, at := falseSpace([]byte(t.String())); at >= 0 {
+		d := t.Problem(diag.CodeMisspelt, message)
+		d.Hint = "it has " + what + " in it: write a plain one"
+		return d
+	}
 	if near, ok := diag.Nearest(t.String(), valid); ok {
 		d := t.Problem(diag.CodeMisspelt, message)
 		d.Hint = fmt.Sprintf("did you mean %q?", near)

@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -91,6 +93,15 @@ func (d *document) syntax(err error) *diag.Diagnostic {
 	if beginnings[e.Message] && !begin.IsZero() {
 		return d.problem(begin, diag.CodeSyntax, message, hint)
 	}
+	if unclosed := d.unclosedQuote(pos); unclosed != nil {
+		return unclosed
+	}
+	line := d.lines.Line(pos.Line)
+	if what, at := falseSpace(line); at >= 0 {
+		hint = fmt.Sprintf("column %d of the line is %s: write a plain one", utf8.RuneCount(line[:at])+1, what)
+	} else if bareExpression.Match(line) {
+		hint = "YAML reads braces and brackets as a map or list: put quotes around the expression, or write it below \"|\""
+	}
 	p := d.problem(pos, diag.CodeSyntax, message, hint)
 	if what, ok := constructs[e.ContextMsg]; ok && begin.Line != pos.Line {
 		p.Related = []diag.Related{{File: d.path, Pos: begin, Message: what + " begins here"}}
@@ -98,11 +109,16 @@ func (d *document) syntax(err error) *diag.Diagnostic {
 	return p
 }
 
+// bareExpression matches a line on which an expression begins with a bracket
+// and is not in quotes.
+var bareExpression = regexp.MustCompile(`\bexpr["']?[ \t]*:[ \t]+[{\[]`)
+
 // unknownAlias names the alias at pos and the anchors that could be meant.
 func (d *document) unknownAlias(pos diag.Pos) *diag.Diagnostic {
 	at := d.lines.Offset(pos)
 	name := anchorName(d.source[min(at+1, len(d.source)):])
-	p := d.problem(pos, diag.CodeAlias, fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), "")
+	p := d.problem(pos, diag.CodeAlias, fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name),
+		"put quotes around a text that begins with *")
 	p.End = d.lines.Pos(at + 1 + len(name))
 	return p
 }

@@ -69,7 +69,7 @@ var graphCodes = []CodeInfo{
 	{CodeSeveralExits, Error, "A tool has more than one exit node"},
 	{CodeExitUnreachable, Error, "No way leads from a tool's entry to its exit"},
 	{CodeUnreachable, Warning, "No way leads from the entry to a node"},
-	{CodeDeadEnd, Warning, "No way leads from a node to the exit"},
+	{CodeDeadEnd, Warning, "A loop of nodes has no way out to the exit"},
 	{CodeUnknownReference, Warning, "An expression reads a node that does not exist"},
 	{CodeEarlyReference, Warning, "An expression reads a node that cannot have run before it"},
 	{CodeUnknownProperty, Warning, "An expression reads a property that its node's output does not have"},

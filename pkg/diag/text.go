@@ -16,14 +16,18 @@ type Sources map[string][]byte
 type TextOptions struct {
 	// Color switches terminal colours on.
 	Color bool
+	// Width is how many columns a line may take; 0 is for where no terminal
+	// shows it. Then only source lines of more than about 120 columns are cut.
+	Width int
 }
 
 const (
 	tabStop = 4
-	// maxColumns is how much of a long line is shown; leadColumns of it stand
-	// before the place.
-	maxColumns  = 120
-	leadColumns = 40
+	// maxColumns is how much of a long line is shown where there is no
+	// terminal, and minColumns how much at least. A third of what is shown
+	// stands before the place.
+	maxColumns = 120
+	minColumns = 20
 )
 
 type style string
@@ -39,6 +43,7 @@ const (
 type textWriter struct {
 	out     bytes.Buffer
 	color   bool
+	width   int
 	sources Sources
 	lines   map[string]*Lines
 }
@@ -47,7 +52,7 @@ type textWriter struct {
 // under the very characters, its hint and the places related to it. It returns
 // the first error of w.
 func WriteText(w io.Writer, ds []Diagnostic, sources Sources, opts TextOptions) error {
-	t := &textWriter{color: opts.Color, sources: sources, lines: map[string]*Lines{}}
+	t := &textWriter{color: opts.Color, width: opts.Width, sources: sources, lines: map[string]*Lines{}}
 	for _, d := range ds {
 		t.diagnostic(d)
 		if _, err := t.out.WriteTo(w); err != nil {
@@ -59,29 +64,35 @@ func WriteText(w io.Writer, ds []Diagnostic, sources Sources, opts TextOptions) 
 
 func (t *textWriter) diagnostic(d Diagnostic) {
 	tone := map[Severity]style{Error: red, Warning: yellow, Info: cyan}[d.Severity]
-	t.paint(bold, clean(d.place()))
-	t.paint(tone, d.Severity.String()+":")
-	t.out.WriteString(" ")
-	t.paint(bold, clean(d.Message))
+	l := t.line(4)
+	l.put(bold, clean(d.place()))
+	l.put(tone, d.Severity.String()+":")
+	l.put("", " ")
+	l.put(bold, clean(d.Message))
 	if d.Code != "" {
-		t.out.WriteString(" [" + clean(d.Code) + "]")
+		l.put("", " ["+clean(d.Code)+"]")
 	}
-	t.out.WriteByte('\n')
+	l.end()
 	gutter := t.snippet(d.File, d.Pos, d.End, tone)
 	if d.Hint != "" {
-		t.out.WriteString(strings.Repeat(" ", gutter))
-		t.paint(blue, "= ")
-		t.out.WriteString("hint: " + clean(d.Hint) + "\n")
+		const label = "hint: "
+		l := t.line(gutter + 2 + len(label))
+		l.put("", strings.Repeat(" ", gutter))
+		l.put(blue, "= ")
+		l.put("", label+clean(d.Hint))
+		l.end()
 	}
 	for _, r := range d.Related {
 		file := r.File
 		if file == "" {
 			file = d.File
 		}
-		t.out.WriteString("  ")
-		t.paint(bold, clean(placeOf(file, r.Pos)))
-		t.paint(cyan, "note:")
-		t.out.WriteString(" " + clean(r.Message) + "\n")
+		l := t.line(4)
+		l.put("", "  ")
+		l.put(bold, clean(placeOf(file, r.Pos)))
+		l.put(cyan, "note:")
+		l.put("", " "+clean(r.Message))
+		l.end()
 		t.snippet(file, r.Pos, Pos{}, cyan)
 	}
 }
@@ -103,8 +114,12 @@ func (t *textWriter) snippet(file string, pos, end Pos, tone style) int {
 	case end.Line > pos.Line:
 		to = len(bytes.TrimRight(line, " \t"))
 	}
-	code, mark := window(line, from, max(from, to))
 	number := fmt.Sprintf("%4d", pos.Line)
+	shown := maxColumns
+	if t.width > 0 {
+		shown = max(minColumns, t.width-len(number)-len(" | ")-2)
+	}
+	code, mark := window(line, from, max(from, to), shown)
 	t.paint(blue, number+" |")
 	t.out.WriteString(" " + code + "\n")
 	t.paint(blue, strings.Repeat(" ", len(number))+" |")
@@ -129,7 +144,7 @@ func (t *textWriter) index(file string) *Lines {
 }
 
 func (t *textWriter) paint(s style, text string) {
-	if t.color && text != "" {
+	if t.color && s != "" && text != "" {
 		t.out.WriteString("\x1b[" + string(s) + "m" + text + "\x1b[0m")
 		return
 	}
@@ -140,32 +155,36 @@ func (t *textWriter) paint(s style, text string) {
 type mark struct{ column, width int }
 
 // window gives what to print of line around its bytes from up to to, with tabs
-// expanded, and where those bytes then stand. Of a line of megabytes only what
-// is printed is looked at.
-func window(line []byte, from, to int) (string, mark) {
+// expanded, and where those bytes then stand: up to shown columns and the mark
+// that the line goes on. Of a line of megabytes only what is printed is looked
+// at.
+func window(line []byte, from, to, shown int) (string, mark) {
 	var b strings.Builder
-	first := windowStart(line, from)
+	first := windowStart(line, from, shown)
 	column := 0
 	if first > 0 {
 		b.WriteString("… ")
 		column = 2
 	}
+	if fits(line[first:], column, shown+2) {
+		shown += 2 // as many columns as the mark would take
+	}
 	m := mark{column: -1}
 	end := 0
 	i := first
-	for i < len(line) && column < maxColumns {
+	for i < len(line) {
+		r, size := utf8.DecodeRune(line[i:])
+		w := columnsAt(r, column)
+		if column+w > shown {
+			break
+		}
 		if i >= from && m.column < 0 {
 			m.column = column
 		}
-		r, size := utf8.DecodeRune(line[i:])
-		w := 1
 		if r == '\t' {
-			w = tabStop - column%tabStop
 			b.WriteString(strings.Repeat(" ", w))
 		} else {
-			r = printable(r)
-			w = columns(r)
-			b.WriteRune(r)
+			b.WriteRune(printable(r))
 		}
 		column += w
 		i += size
@@ -183,25 +202,45 @@ func window(line []byte, from, to int) (string, mark) {
 	return strings.TrimRight(b.String(), " "), m
 }
 
+// columnsAt is how many columns a character takes that begins at a column.
+func columnsAt(r rune, column int) int {
+	if r == '\t' {
+		return tabStop - column%tabStop
+	}
+	return columns(printable(r))
+}
+
+// fits reports whether the rest of a line, from a column on, ends before the
+// column limit.
+func fits(line []byte, column, limit int) bool {
+	for i := 0; i < len(line); {
+		r, size := utf8.DecodeRune(line[i:])
+		if column += columnsAt(r, column); column > limit {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
 // windowStart gives the byte at which the printed part of a line begins: the
 // line's own where the place is not far from it.
-func windowStart(line []byte, from int) int {
-	column, i := 0, from
-	for i > 0 && column < maxColumns*2/3 {
-		r, size := utf8.DecodeLastRune(line[:i])
-		column += columns(r)
-		i -= size
+func windowStart(line []byte, from, shown int) int {
+	back := func(limit int) int {
+		column, i := 0, from
+		for i > 0 && column < limit {
+			r, size := utf8.DecodeLastRune(line[:i])
+			if column += columnsAt(r, 0); column > limit {
+				break
+			}
+			i -= size
+		}
+		return i
 	}
-	if i == 0 {
+	if back(shown*2/3) == 0 {
 		return 0
 	}
-	column, i = 0, from
-	for column < leadColumns {
-		r, size := utf8.DecodeLastRune(line[:i])
-		column += columns(r)
-		i -= size
-	}
-	return i
+	return back(shown / 3)
 }
 
 // clean makes one line that is safe to print out of any text.

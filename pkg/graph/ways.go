@@ -2,6 +2,9 @@ package graph
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
@@ -12,7 +15,7 @@ func (n *Node) problem(code, message string) diag.Diagnostic {
 }
 
 // ways reports an exit that cannot be reached, nodes that cannot be reached,
-// and nodes from which the exit cannot be reached.
+// and loops from which the exit cannot be reached.
 func (b *builder) ways(g *Graph, s *scope, w *walk) {
 	if g.Entry == nil || !w.certain {
 		return
@@ -32,15 +35,94 @@ func (b *builder) ways(g *Graph, s *scope, w *walk) {
 		d := g.Exit.problem(diag.CodeExitUnreachable, fmt.Sprintf(
 			"exit node %q of tool %q cannot be reached from entry node %q", g.Exit.ID, g.Name, g.Entry.ID))
 		d.Related = []diag.Related{{Pos: g.Entry.Pos, Message: "the walk begins here"}}
+		for _, l := range b.traps(g, w) {
+			d.Related = append(d.Related, diag.Related{Pos: l.nodes[0].Pos, Message: l.name() + " has no way out"})
+		}
 		b.report(d)
 		return
 	}
-	for i, n := range g.Nodes {
-		if w.reached[i] && !w.leads[i] {
-			b.report(n.problem(diag.CodeDeadEnd, fmt.Sprintf(
-				"no way leads from node %q to exit node %q", n.ID, g.Exit.ID)))
+	for _, l := range b.traps(g, w) {
+		d := l.nodes[0].problem(diag.CodeDeadEnd, fmt.Sprintf("%s has no way out to exit node %q", l.name(), g.Exit.ID))
+		d.Hint = "a run that comes here ends only at one of its limits; let a switch in the loop lead out of it"
+		b.report(d)
+	}
+}
+
+// loop is a part of a graph whose nodes all lead to one another.
+type loop struct {
+	nodes  []*Node // in the order in which a walk can come to them
+	simple bool    // each node has one way on within the loop
+}
+
+// maxNamed is how many nodes of a loop a message names.
+const maxNamed = 8
+
+// name names the loop by its nodes: `the loop "a" → "b" → "a"`.
+func (l *loop) name() string {
+	if len(l.nodes) == 1 {
+		return fmt.Sprintf("node %q, which leads only to itself,", l.nodes[0].ID)
+	}
+	ids := make([]string, 0, len(l.nodes)+1)
+	for _, n := range l.nodes[:min(len(l.nodes), maxNamed)] {
+		ids = append(ids, strconv.Quote(n.ID))
+	}
+	if more := len(l.nodes) - maxNamed; more > 0 {
+		ids = append(ids, fmt.Sprintf("%d more", more))
+	}
+	if l.simple {
+		return "the loop " + strings.Join(append(ids, ids[0]), " → ")
+	}
+	return "the loop of nodes " + strings.Join(ids[:len(ids)-1], ", ") + " and " + ids[len(ids)-1]
+}
+
+// traps gives the loops that a walk can come into and not out of. What leads to
+// them alone is not named: it has a way out once they have one.
+func (b *builder) traps(g *Graph, w *walk) []*loop {
+	var loops []*loop
+	seen, listed := make([]bool, len(w.parts)), make([]bool, len(w.nodes))
+	// The first node that a walk comes to is where the loop begins.
+	for _, i := range w.inOrder(int32(g.Entry.Index), make([]bool, len(w.nodes))) {
+		p := w.part[i]
+		if seen[p] || w.leads[i] || !w.cyclic[p] || w.leaves(p) {
+			continue
+		}
+		seen[p] = true
+		l := &loop{simple: true}
+		for _, k := range w.inOrder(i, listed) { // all that it leads to is in the loop
+			l.nodes = append(l.nodes, w.nodes[k])
+			l.simple = l.simple && len(slices.Compact(slices.Sorted(slices.Values(w.out[k])))) == 1
+		}
+		loops = append(loops, l)
+	}
+	return loops
+}
+
+// leaves reports whether an edge leads out of a part.
+func (w *walk) leaves(part int32) bool {
+	for _, i := range w.parts[part] {
+		for _, to := range w.out[i] {
+			if w.part[to] != part {
+				return true
+			}
 		}
 	}
+	return false
+}
+
+// inOrder gives a node and what it leads to, nearest first, without the nodes
+// that were seen before, and marks them as seen.
+func (w *walk) inOrder(from int32, seen []bool) []int32 {
+	seen[from] = true
+	order := []int32{from}
+	for k := 0; k < len(order); k++ {
+		for _, to := range w.out[order[k]] {
+			if !seen[to] {
+				seen[to] = true
+				order = append(order, to)
+			}
+		}
+	}
+	return order
 }
 
 // isEnd reports whether a node is an entry or exit, of which a second one is
