@@ -67,8 +67,7 @@ func (t *textWriter) diagnostic(d Diagnostic) {
 	l := t.line(4)
 	l.put(bold, clean(d.place()))
 	l.put(tone, d.Severity.String()+":")
-	l.put("", " ")
-	l.put(bold, clean(d.Message))
+	l.put(bold, " "+clean(d.Message))
 	if d.Code != "" {
 		l.put("", " ["+clean(d.Code)+"]")
 	}
