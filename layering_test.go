@@ -50,7 +50,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	"pkg/graph": {
-		ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/value"},
+		ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/value"},
 		others: []string{
 			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2/v2", "golang.org/x/text",
 		},
@@ -88,7 +88,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	".": {ours: []string{
-		"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server",
+		"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server",
 		"pkg/telemetry", "pkg/upstream", "pkg/value",
 	}},
 

@@ -12,6 +12,7 @@ package mcpgraph
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -60,8 +62,8 @@ func (e *LoadError) Error() string {
 }
 
 // Load reads and compiles the file at path. No server is started and nothing is
-// called before the first tool needs it. The error is a *LoadError; a file that
-// cannot be read is a diagnostic with [diag.CodeFile].
+// called before the first tool needs it. The error is a *LoadError, or about
+// [WithFunctions]; a file that cannot be read is a diagnostic with [diag.CodeFile].
 func Load(path string, opts ...Option) (*Engine, error) { return load(path, newOptions(opts)) }
 
 // LoadBytes is [Load] for a file that is in memory. Diagnostics call it name, and
@@ -89,6 +91,9 @@ func LoadFS(fsys fs.FS, path string, opts ...Option) (*Engine, error) {
 }
 
 func load(path string, opts options) (*Engine, error) {
+	if err := expr.CheckFunctions(opts.functions); err != nil {
+		return nil, fmt.Errorf("WithFunctions: %w", err)
+	}
 	e := &Engine{path: path, opts: opts}
 	e.opts.log = slog.New(telemetry.RewriteLog(e.opts.log.Handler(), e.Redact))
 	p, err := e.compile()

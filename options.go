@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
@@ -21,6 +22,9 @@ type options struct {
 	mcpFiles []string
 	hooks    []executor.Hooks
 	caller   graph.Caller
+	servers  map[string]ServeFunc // in this process, by name
+
+	functions []jsonata.Function
 
 	credentials map[string]upstream.CredentialSource
 	sessions    upstream.SessionStore
@@ -70,6 +74,15 @@ func WithHooks(hooks ...executor.Hooks) Option {
 // use.
 func WithCaller(caller graph.Caller) Option {
 	return func(o *options) { o.caller = caller }
+}
+
+// WithFunctions lets the expressions of the file call functions of the program, as
+// $Name. One with the name of a function of JSONata takes its place; those that
+// look into the history cannot be replaced. Load fails where a signature does not
+// parse. Functions run in any number of goroutines at once and should give the
+// same for the same arguments; a panic is an error of the expression.
+func WithFunctions(functions ...jsonata.Function) Option {
+	return func(o *options) { o.functions = append(o.functions, functions...) }
 }
 
 // WithCredentialSource takes the credential for the server of this name from

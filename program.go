@@ -44,7 +44,8 @@ func (e *Engine) compile() (*program, error) {
 	p.users.Store(1)
 	if file != nil {
 		var more []diag.Diagnostic
-		p.set, more = graph.Build(file, nodes.All)
+		e.opts.withServers(file)
+		p.set, more = graph.Build(file, nodes.All, e.opts.functions...)
 		ds = append(ds, more...)
 		if !diag.HasErrors(ds) {
 			ds = append(ds, p.unpublishable()...)

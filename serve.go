@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
@@ -36,20 +35,7 @@ func (e *Engine) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 // and allowedOrigins), unless opts do. The Engine stays open.
 func (e *Engine) ServeHTTP(ctx context.Context, listener net.Listener, opts server.HTTPOptions) error {
 	defer listener.Close() // where it does not come to serving
-	if e.opts.telemetry != nil {
-		others := opts.Session
-		opts.Session = func(ctx context.Context) func(error) {
-			measured := e.current.Load().recorder.Session(ctx, server.TCP)
-			if others == nil {
-				return measured
-			}
-			told := others(ctx)
-			return func(err error) {
-				measured(err)
-				told(err)
-			}
-		}
-	}
+	e.measure(&opts)
 	return e.serve(ctx, &opts, func(ctx context.Context, s *server.Server) error {
 		return s.ServeHTTP(ctx, listener, opts)
 	})
@@ -86,11 +72,7 @@ func (e *Engine) serve(ctx context.Context, http *server.HTTPOptions, f func(con
 	}
 	defer s.started.Wait()
 	defer cancel()
-	defer func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.serving = slices.DeleteFunc(e.serving, func(one *serving) bool { return one == s })
-	}()
+	defer e.leave(s)
 	return f(ctx, s.server)
 }
 

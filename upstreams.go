@@ -39,6 +39,9 @@ func newUpstreams(file *config.File, opts options, recorder *telemetry.Recorder,
 		Credentials: opts.credentials, TokenFile: tokens, SessionStore: opts.sessions,
 		Secrets: file.Server.Secrets,
 	}
+	if len(opts.servers) > 0 {
+		o.Dial = opts.dial
+	}
 	if recorder != nil {
 		o.Session = recorder.UpstreamSession
 	}

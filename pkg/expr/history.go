@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
@@ -15,6 +16,21 @@ var historyFunctions = []jsonata.Function{
 	{Name: "executionCount", Signature: "<s:n>", Immediate: true, Call: executionCount},
 	{Name: "nodeExecution", Signature: "<s-n:x>", Immediate: true, Call: nodeExecution},
 	{Name: "nodeExecutions", Signature: "<s:a>", Immediate: true, Call: nodeExecutions},
+}
+
+// CheckFunctions returns an error for functions of a program that expressions
+// cannot have: without a name or an implementation, with a signature that does not
+// parse, or with the name of a history function.
+func CheckFunctions(fns []jsonata.Function) error {
+	for _, fn := range fns {
+		for _, own := range historyFunctions {
+			if fn.Name == own.Name {
+				return fmt.Errorf("the function $%s exists already: it looks into the history of the run", fn.Name)
+			}
+		}
+	}
+	_, err := jsonata.Compile("$", jsonata.WithFunctions(fns...))
+	return err
 }
 
 func historyOf(c *jsonata.Call) History {

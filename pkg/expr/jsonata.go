@@ -10,17 +10,17 @@ import (
 )
 
 // CompileJSONata compiles a JSONata expression that may use the history
-// functions. An error is an *[Error].
-func CompileJSONata(src string) (*Program, error) {
-	e, err := compileSource(src)
+// functions and more, the program's own. An error is an *[Error].
+func CompileJSONata(src string, more ...jsonata.Function) (*Program, error) {
+	e, err := compileSource(src, more)
 	if err != nil {
 		return nil, jsonataError(err, src, nil)
 	}
 	return &Program{json: e, refs: sourceRefs(e, nil), findings: sourceFindings(e, nil)}, nil
 }
 
-func compileSource(src string) (*jsonata.Expr, error) {
-	return jsonata.Compile(src, jsonata.WithFunctions(historyFunctions...), jsonata.WithObjectInput())
+func compileSource(src string, more []jsonata.Function) (*jsonata.Expr, error) {
+	return jsonata.Compile(src, jsonata.WithFunctions(historyFunctions...), jsonata.WithFunctions(more...), jsonata.WithObjectInput())
 }
 
 // jsonataError gives an error of the JSONata expression src, which stands at

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -28,8 +29,10 @@ const maxDepth = 1000
 //
 // Members of objects are those that they have of their own; of JavaScript's
 // inherited properties a list and a text have length.
-func CompileLogic(rule value.Value) (*Program, []*Error) {
-	var c compiler
+//
+// More are functions of the program for the JSONata in the rule.
+func CompileLogic(rule value.Value, more ...jsonata.Function) (*Program, []*Error) {
+	c := compiler{functions: more}
 	root := c.compile(rule, false)
 	if len(c.errs) > 0 {
 		return nil, c.errs
@@ -39,6 +42,8 @@ func CompileLogic(rule value.Value) (*Program, []*Error) {
 }
 
 type compiler struct {
+	functions []jsonata.Function // of the program
+
 	errs []*Error
 	refs []Ref
 
@@ -221,7 +226,7 @@ func (c *compiler) reference(name string) node {
 		c.refs = append(c.refs, dottedRef(name, c.here()))
 		return &pathVar{path}
 	}
-	prog, err := compileSource(name)
+	prog, err := compileSource(name, c.functions)
 	if err != nil {
 		return c.fail(jsonataError(err, name, c.here()))
 	}

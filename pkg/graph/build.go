@@ -5,14 +5,18 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 )
 
 // Build compiles every tool of a file and gives all problems that it finds,
 // sorted by place. Where there are errors the Set is as complete as it can be,
 // good for pictures and further checks, and must not be run.
-func Build(file *config.File, kinds []*Kind) (*Set, []diag.Diagnostic) {
+// Expressions know the functions beside those of JSONata and of the history; see
+// [expr.CheckFunctions].
+func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Set, []diag.Diagnostic) {
 	b := &builder{
 		file:        file,
+		functions:   functions,
 		kinds:       map[string]*Kind{},
 		servers:     map[string]*config.Upstream{},
 		used:        map[string]bool{},
@@ -51,6 +55,7 @@ const maxComparisons = 1_000_000
 
 type builder struct {
 	file        *config.File
+	functions   []jsonata.Function // of the program
 	kinds       map[string]*Kind
 	kindNames   []string
 	servers     map[string]*config.Upstream

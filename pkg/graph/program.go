@@ -114,7 +114,7 @@ func (f *Fields) Expr(name, doc string, opts ...Option) *Program {
 }
 
 func (f *Fields) compile(n *config.Node) *Program {
-	prog, err := expr.CompileJSONata(n.Text().String())
+	prog, err := expr.CompileJSONata(n.Text().String(), f.b.functions...)
 	if err != nil {
 		f.rejected(n, diag.CodeExpression, err)
 		return nil
@@ -129,7 +129,7 @@ func (f *Fields) Rule(name, doc string, opts ...Option) *Program {
 	if n == nil {
 		return nil
 	}
-	prog, errs := expr.CompileLogic(n.Value())
+	prog, errs := expr.CompileLogic(n.Value(), f.b.functions...)
 	for _, err := range errs {
 		f.rejected(n, diag.CodeRule, err)
 	}

@@ -1,6 +1,7 @@
 package jsonata
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -36,6 +37,15 @@ type Call struct {
 // Context returns the value of $ where the function was called; null where
 // another function called it.
 func (c *Call) Context() value.Value { return inner(c.context) }
+
+// Ctx returns the context of the evaluation. A function that takes long ends when
+// it is done.
+func (c *Call) Ctx() context.Context {
+	if c.ev == nil {
+		return context.Background()
+	}
+	return c.ev.ctx
+}
 
 // Data returns [Options].Data of the evaluation.
 func (c *Call) Data() any { return c.data }
