@@ -70,12 +70,10 @@ func (h *hearing) left(f *flight) {
 func (s *session) notified(origin, method string, params json.RawMessage) {
 	switch method {
 	case MethodProgress:
-		var progress struct {
-			Token string `json:"progressToken"`
-		}
-		_ = json.Unmarshal(params, &progress) // another token than a string is none of ours
+		progress, _ := value.ParseStrict(string(params)) // undefined where it is no such JSON
+		token := progress.Get("progressToken").Str()     // another token than a string is none of ours
 		s.mu.Lock()
-		f := s.calls[progress.Token]
+		f := s.calls[token]
 		s.mu.Unlock()
 		if f == nil {
 			return

@@ -63,6 +63,8 @@ func (r *receiver) take(line []byte, e *jsonrpc.Envelope, cut bool) {
 		r.odd("a message that ends in its middle: " + quote(line))
 	case !e.Complete():
 		r.garbage(line, e)
+	case e.Repeated != "":
+		r.repeated(line, e)
 	case e.Method.Found() && e.ID.Found():
 		r.request(line, e)
 	case e.Method.Found():
@@ -95,6 +97,21 @@ func (r *receiver) garbage(line []byte, e *jsonrpc.Envelope) {
 	}
 }
 
+// repeated refuses a message that has a member twice, which readers take for
+// different messages. An answer is refused for the request that it names.
+func (r *receiver) repeated(line []byte, e *jsonrpc.Envelope) {
+	r.odd(fmt.Sprintf("a message with the key %q twice: %s", e.Repeated, quote(line)))
+	if e.Method.Found() {
+		return
+	}
+	a := answer{err: fmt.Errorf("%w: it has the key %q twice: %s", errBroken, e.Repeated, quote(line))}
+	if e.Repeated == "id" {
+		r.deliverOnly("", a)
+		return
+	}
+	r.deliver(string(e.ID.Of(line)), a)
+}
+
 func (r *receiver) response(line []byte, e *jsonrpc.Envelope) {
 	id := string(e.ID.Of(line))
 	var a answer
@@ -118,19 +135,30 @@ func (r *receiver) response(line []byte, e *jsonrpc.Envelope) {
 
 // rpcError reads the member "error" of a message; nil where it is not one.
 func rpcError(text []byte) *RPCError {
-	var details struct {
-		Code    int             `json:"code"`
-		Message string          `json:"message"`
-		Data    json.RawMessage `json:"data"`
-	}
-	if err := json.Unmarshal(text, &details); err != nil {
+	v, err := value.ParseStrict(string(text))
+	code, message := v.Get("code"), v.Get("message")
+	if err != nil || v.Kind() != value.Object || !optional(code, value.Number) || !optional(message, value.String) {
 		return nil
 	}
-	rpc := &RPCError{Code: details.Code, Message: details.Message}
-	if len(details.Data) > 0 {
-		rpc.Data, _ = value.Parse(string(details.Data)) // undefined where it is not JSON
+	rpc := &RPCError{Message: message.Str(), Data: v.Get("data")}
+	if code.Kind() == value.Number {
+		rpc.Code = int(int32(code.Float()))
+		if float64(rpc.Code) != code.Float() {
+			return nil
+		}
 	}
 	return rpc
+}
+
+// optional reports whether a member is of the kind, null, or not there.
+func optional(v value.Value, kind value.Kind) bool {
+	return v.Kind() == kind || v.IsNull() || v.IsUndefined()
+}
+
+// methodOf returns the method of a request or notification.
+func methodOf(line []byte, e *jsonrpc.Envelope) (string, bool) {
+	method, err := value.Parse(string(e.Method.Of(line)))
+	return method.Str(), err == nil && method.Kind() == value.String
 }
 
 func (r *receiver) notification(line []byte, e *jsonrpc.Envelope) {
@@ -138,8 +166,8 @@ func (r *receiver) notification(line []byte, e *jsonrpc.Envelope) {
 	if in == nil {
 		return
 	}
-	var method string
-	if err := json.Unmarshal(e.Method.Of(line), &method); err != nil {
+	method, ok := methodOf(line, e)
+	if !ok {
 		r.odd(quote(line))
 		return
 	}
@@ -155,8 +183,8 @@ func params(line []byte, e *jsonrpc.Envelope) json.RawMessage {
 
 func (r *receiver) request(line []byte, e *jsonrpc.Envelope) {
 	id := e.ID.Of(line)
-	var method string
-	if err := json.Unmarshal(e.Method.Of(line), &method); err != nil {
+	method, ok := methodOf(line, e)
+	if !ok {
 		r.odd(quote(line))
 		return
 	}
