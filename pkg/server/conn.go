@@ -167,6 +167,9 @@ func (c *conn) request(m jsonrpc.Request, reply answer) {
 	c.crew.do(run)
 }
 
+// key names the one client of a process.
+func (c *conn) key() string { return "" }
+
 // verify permits everything: pipes have no headers.
 func (c *conn) verify(*published, *Request) *rpcError { return nil }
 

@@ -20,3 +20,10 @@ func SetUnread(t testing.TB, n int) {
 	patient.unread = n
 	t.Cleanup(func() { patient = before })
 }
+
+// SetMaxListeners bounds subscriptions otherwise until the test ends.
+func SetMaxListeners(t testing.TB, one, all int) {
+	beforeOne, beforeAll := maxListenersOne, maxListeners
+	maxListenersOne, maxListeners = one, all
+	t.Cleanup(func() { maxListenersOne, maxListeners = beforeOne, beforeAll })
+}

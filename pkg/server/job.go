@@ -30,6 +30,13 @@ func (s *Server) accept(ctx context.Context, m jsonrpc.Request, r *Request, call
 	if broken := r.from.verify(p, r); broken != nil {
 		rpcErr = broken
 	}
+	if rpcErr == nil && with.streams {
+		var left func()
+		if left, rpcErr = s.listened.add(r.from.key()); rpcErr == nil {
+			before := release
+			release = func() { left(); before() }
+		}
+	}
 	if rpcErr != nil {
 		p.refuse(ctx, r, rpcErr)
 		release()

@@ -16,6 +16,8 @@ type method struct {
 	// ordered reports that the requests which follow build on this one, and wait
 	// until it has been answered.
 	ordered bool
+	// streams reports that the answer stays open for notifications.
+	streams bool
 	// check returns why a request is refused before it is taken in; it may be nil.
 	check func(p *published, r *Request) *rpcError
 	// answer returns the whole answer, as JSON.
@@ -37,7 +39,7 @@ var methods = map[mcp.MCPMethod]method{
 	mcp.MethodInitialize:             {revisions: sessionRevisions, ordered: true, answer: (*published).initialize},
 	mcp.MethodPing:                   {revisions: sessionRevisions, answer: (*published).ping},
 	mcp.MethodServerDiscover:         {revisions: statelessRevisions, answer: (*published).discover},
-	mcp.MethodSubscriptionsListen:    {revisions: statelessRevisions, answer: (*published).listen},
+	mcp.MethodSubscriptionsListen:    {revisions: statelessRevisions, streams: true, answer: (*published).listen},
 	mcp.MethodSetLogLevel:            {revisions: sessionRevisions, ordered: true, answer: (*published).setLogLevel},
 	mcp.MethodToolsList:              {answer: (*published).listTools},
 	mcp.MethodToolsCall:              {check: (*published).checkCall, answer: (*published).callTool},

@@ -176,6 +176,9 @@ func (x *exchange) answer(m jsonrpc.Request) bool {
 		x.reply.whole(http.StatusForbidden, a.text)
 		return false
 	}
+	if a.status == http.StatusServiceUnavailable {
+		x.reply.w.Header().Set("Retry-After", "10")
+	}
 	x.reply.end(a.status, a.text)
 	return a.ok
 }
@@ -251,6 +254,13 @@ func (x *exchange) run(m jsonrpc.Request) answered {
 		return answered{status: x.status(rpcErr), text: appendError(nil, m.ID, rpcErr)}
 	}
 	return answered{status: http.StatusOK, text: text, ok: true}
+}
+
+func (x *exchange) key() string {
+	if x.caller.Name != "" {
+		return x.caller.Name
+	}
+	return "address " + hostname(x.r.RemoteAddr)
 }
 
 func (x *exchange) notify(method string, params value.Value) {

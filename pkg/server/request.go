@@ -52,6 +52,9 @@ type Request struct {
 
 // client is where a request came from, and the way back.
 type client interface {
+	// key tells clients apart as well as can be: by the caller's name, or where there
+	// is none by the address.
+	key() string
 	// verify returns why the request is refused by its transport; it may be nil.
 	verify(p *published, r *Request) *rpcError
 	// notify sends a notification before the answer. It does not wait.

@@ -84,6 +84,7 @@ type Server struct {
 	maxLine  int
 	patience patience
 	audience audience
+	listened listeners
 	web      atomic.Pointer[HTTPOptions] // how it is served over HTTP; nil where it is not
 	limiter  atomic.Pointer[limiter]     // nil until there are limits
 

@@ -31,35 +31,52 @@ type httpSession struct {
 	*session
 	caller string // whose it is
 	calls  inflight
-	ended  func(error)
 
 	streams streams // that it listens on
-	leave   func()  // the audience
 
 	// Guarded by sessions.mu.
-	users int // requests under way
+	ended func(error) // nil until the session has begun; then it does not change
+	leave func()      // the audience; the same
+	users int         // requests under way
 	timer *time.Timer
 }
 
-// create begins a session, in use by its caller's request.
+// create begins a session, in use by its caller's request. The callback that is
+// told of it may take its time: the lock is not held.
 func (s *sessions) create(ctx context.Context, caller string) (*httpSession, error) {
+	made := &httpSession{session: newSession(rand.Text()), caller: caller, users: 1}
+	if !s.add(made) {
+		return nil, errTooMany
+	}
+	ended := func(error) {}
+	if s.began != nil {
+		ended = s.began(context.WithoutCancel(ctx))
+	}
+	leave := s.audience.join(func(string) bool { return true }, made.streams.tell)
+	s.mu.Lock()
+	made.ended, made.leave = ended, leave
+	over := s.byID[made.id] != made
+	s.mu.Unlock()
+	if over {
+		made.finish() // the server was closed meanwhile
+	}
+	return made, nil
+}
+
+// add takes a session in, unless there are too many.
+func (s *sessions) add(made *httpSession) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// Where callers are told apart none keeps the others out.
-	if s.closed || len(s.byID) >= s.most || caller != "" && s.held[caller] >= (s.most+1)/2 {
-		return nil, errTooMany
+	if s.closed || len(s.byID) >= s.most || made.caller != "" && s.held[made.caller] >= (s.most+1)/2 {
+		return false
 	}
 	if s.byID == nil {
 		s.byID, s.held = map[string]*httpSession{}, map[string]int{}
 	}
-	made := &httpSession{session: newSession(rand.Text()), caller: caller, users: 1, ended: func(error) {}}
-	if s.began != nil {
-		made.ended = s.began(context.WithoutCancel(ctx))
-	}
-	made.leave = s.audience.join(func(string) bool { return true }, made.streams.tell)
 	s.byID[made.id] = made
-	s.held[caller]++
-	return made, nil
+	s.held[made.caller]++
+	return true
 }
 
 // use returns the caller's session with this id, nil where there is none.
@@ -90,10 +107,14 @@ func (s *sessions) release(one *httpSession) {
 	}
 	one.timer = time.AfterFunc(s.idle, func() {
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		// A request may have come while the timer went off.
-		if one.users == 0 && s.byID[one.id] == one {
+		idle := one.users == 0 && s.byID[one.id] == one
+		if idle {
 			s.forget(one)
+		}
+		s.mu.Unlock()
+		if idle {
+			one.finish()
 		}
 	})
 }
@@ -101,25 +122,36 @@ func (s *sessions) release(one *httpSession) {
 // remove ends the caller's session with this id, and what is under way in it.
 func (s *sessions) remove(id, caller string) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	found := s.byID[id]
 	if found == nil || found.caller != caller {
+		s.mu.Unlock()
 		return false
 	}
 	s.forget(found)
+	s.mu.Unlock()
+	found.finish()
 	return true
 }
 
 // close ends all sessions.
 func (s *sessions) close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.closed = true
+	var all []*httpSession
 	for _, one := range s.byID {
+		if one.ended != nil { // else create finishes it
+			all = append(all, one)
+		}
 		s.forget(one)
+	}
+	s.mu.Unlock()
+	for _, one := range all {
+		one.finish()
 	}
 }
 
+// forget takes a session out; s.mu is held. What was under way in it is ended by
+// finish, without the lock: it calls back.
 func (s *sessions) forget(one *httpSession) {
 	delete(s.byID, one.id)
 	if s.held[one.caller]--; s.held[one.caller] == 0 {
@@ -128,6 +160,10 @@ func (s *sessions) forget(one *httpSession) {
 	if one.timer != nil {
 		one.timer.Stop()
 	}
+}
+
+// finish ends what is under way in a session that was forgotten.
+func (one *httpSession) finish() {
 	one.leave()
 	one.streams.end()
 	one.calls.cancelAll()

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -279,4 +280,80 @@ func TestSubscriptionsOverPipes(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	c.closed()
+}
+
+const acknowledgement = `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true}}}`
+
+func TestSubscriptionsAreBoundedPerCaller(t *testing.T) {
+	server.SetMaxListeners(t, 3, 5)
+	opts, guard := scoped(t)
+	x := serve(t, opts, server.HTTPOptions{Guard: guard})
+	open := func(caller string) *listener {
+		return x.listen(http.MethodPost, fmt.Sprintf(listen, "1", `{"toolsListChanged":true}`), append(of(caller), modern("subscriptions/listen", "")[:4]...)...)
+	}
+	refused := func(caller, why string) {
+		t.Helper()
+		g := x.post(fmt.Sprintf(listen, "1", `{"toolsListChanged":true}`), append(of(caller), modern("subscriptions/listen", "")[:4]...)...)
+		if g.status != http.StatusServiceUnavailable || !strings.Contains(g.body, why) || g.header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %v %s", caller, g.status, g.header, g.body)
+		}
+	}
+	var anns []*listener
+	for range 3 {
+		anns = append(anns, open("ann"))
+	}
+	for _, l := range anns {
+		l.want(acknowledgement)
+	}
+	refused("ann", "this caller has 3 open")
+	for range 2 {
+		open("bob").want(acknowledgement)
+	}
+	refused("cat", "5 are open")
+	refused("ann", "this caller has 3 open")
+	anns[0].body.Close()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		g := x.post(fmt.Sprintf(listen, "1", `{}`), append(of("ann"), modern("subscriptions/listen", "")[:4]...)...)
+		if g.status == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a stream that was closed still counts")
+		}
+	}
+	c := start(t, echoOptions(t))
+	for range 3 {
+		c.send(fmt.Sprintf(listen, "%d", `{"toolsListChanged":true}`), time.Now().UnixNano())
+		c.line()
+	}
+	c.send(`{"jsonrpc":"2.0","id":"more","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{`+"%s"+`}}}`, eraMeta)
+	if line := c.line(); !strings.Contains(line, "this caller has 3 open") {
+		t.Error(line)
+	}
+}
+
+// What is told of sessions may itself make requests.
+func TestCallbacksOfSessionsRunWithoutTheLock(t *testing.T) {
+	var x *site
+	var within atomic.Int32
+	use := func() {
+		if within.Add(1) > 1 {
+			return
+		}
+		x.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, x.session("2025-11-25")...)
+	}
+	x = serve(t, echoing(t), server.HTTPOptions{Session: func(context.Context) func(error) {
+		use()
+		return func(error) { use() }
+	}})
+	in := x.session("2025-11-25")
+	within.Store(0)
+	if g := x.ask(http.MethodDelete, server.Path, "", in...); g.status != http.StatusNoContent {
+		t.Errorf("%d %s", g.status, g.body)
+	}
+	if within.Load() < 2 {
+		t.Error("nothing was told of a session's end")
+	}
+	within.Store(1) // the server answers no more
+	x.close()
 }
