@@ -9,6 +9,8 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -64,12 +66,16 @@ func (p *program) call(ctx context.Context, tool string, args any, opts ...CallO
 	began := time.Now()
 	ex := &executor.Executor{Hooks: append(slices.Clip(p.hooks), o.hooks...), Log: p.opts.log}
 	run := executor.NewRun(g, in)
+	id := runs.NewID()
+	if r := server.RequestOf(ctx); r != nil {
+		r.SetRun(id)
+	}
 	err = ex.Run(ctx, run, port{p.upstreams.caller, processors.Task(callerOf(ctx))})
 	result := &Result{History: run.History()}
 	if err == nil {
 		result.Value, err = checked(ctx, run.Result(), g)
 	}
-	p.keep(ctx, run, began, err)
+	p.keep(ctx, id, run, began, err)
 	return result, p.redacted(ctx, err)
 }
 

@@ -72,7 +72,8 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"github.com/mark3labs/mcp-go"},
 	},
 
-	"pkg/runs": {ours: []string{"pkg/executor", "pkg/graph", "pkg/value"}},
+	"pkg/audit": {ours: []string{"pkg/server"}},
+	"pkg/runs":  {ours: []string{"pkg/executor", "pkg/graph", "pkg/value"}},
 	"pkg/telemetry": {
 		ours: []string{
 			"pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/server", "pkg/upstream", "pkg/value",
@@ -88,13 +89,13 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	".": {ours: []string{
-		"pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server",
+		"pkg/audit", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server",
 		"pkg/telemetry", "pkg/upstream", "pkg/value",
 	}},
 
 	"internal/cli": {
 		ours: []string{
-			".", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes",
+			".", "pkg/audit", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes",
 			"pkg/runs", "pkg/server", "pkg/telemetry", "pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},

@@ -95,7 +95,7 @@ func load(path string, opts options) (*Engine, error) {
 		return nil, fmt.Errorf("WithFunctions: %w", err)
 	}
 	e := &Engine{path: path, opts: opts}
-	e.opts.log = slog.New(telemetry.RewriteLog(e.opts.log.Handler(), e.Redact))
+	e.opts.log = slog.New(telemetry.RewriteLog(callerLog{e.opts.log.Handler()}, e.Redact))
 	p, err := e.compile()
 	if err != nil {
 		return nil, err

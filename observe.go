@@ -20,9 +20,9 @@ import (
 func (e *Engine) Runs() *runs.Store { return e.opts.runs }
 
 // keep puts a run that is over among those of its caller.
-func (p *program) keep(ctx context.Context, run *executor.Run, began time.Time, err error) {
+func (p *program) keep(ctx context.Context, id string, run *executor.Run, began time.Time, err error) {
 	p.opts.runs.Add(runs.Finished{
-		Run: run, Caller: callerOf(ctx), Began: began, Ended: time.Now(), Err: err, Redact: p.redactor(ctx),
+		ID: id, Run: run, Caller: callerOf(ctx), Began: began, Ended: time.Now(), Err: err, Redact: p.redactor(ctx),
 	})
 }
 
@@ -33,6 +33,43 @@ func callerOf(ctx context.Context) string {
 		return r.Caller
 	}
 	return ""
+}
+
+// observer returns what is told of the requests of clients; nil if there is nobody
+// to tell.
+func (p *program) observer() server.ObserveFunc {
+	if p.recorder == nil && p.opts.audit == nil {
+		return nil
+	}
+	return func(ctx context.Context, r *server.Request) (context.Context, func(server.Outcome)) {
+		record := func(server.Outcome) {}
+		if p.opts.audit != nil {
+			record = p.opts.audit.Observe(r)
+		}
+		if p.recorder == nil {
+			return ctx, record
+		}
+		ctx, done := p.recorder.Observe(p.noting(received(ctx)), r)
+		return ctx, func(o server.Outcome) {
+			record(o)
+			done(o)
+		}
+	}
+}
+
+// exchanged returns what is told of HTTP requests; nil if there is nobody to tell.
+func (p *program) exchanged() server.ExchangeFunc {
+	if p.recorder == nil && p.opts.audit == nil {
+		return nil
+	}
+	return func(ctx context.Context, e server.Exchange) {
+		if p.opts.audit != nil {
+			p.opts.audit.Exchanged(ctx, e)
+		}
+		if p.recorder != nil {
+			p.recorder.Exchanged(ctx, e)
+		}
+	}
 }
 
 // resources publishes the runs where that is allowed.

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/mcpgraph/mcpgraph/pkg/audit"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
@@ -31,8 +32,9 @@ type options struct {
 	telemetry   *telemetry.Telemetry
 	runs        *runs.Store
 	exposeRuns  bool
-	calls       *int // in the place of server.maxConcurrentCalls
-	callerCalls *int // and of server.maxConcurrentCallsPerCaller
+	audit       *audit.Log // nil writes none
+	calls       *int       // in the place of server.maxConcurrentCalls
+	callerCalls *int       // and of server.maxConcurrentCallsPerCaller
 }
 
 func newOptions(opts []Option) options {
@@ -56,6 +58,12 @@ func WithGetenv(getenv func(string) (string, bool)) Option {
 // that die or misbehave, panics that were survived. The default discards them.
 func WithLogger(log *slog.Logger) Option {
 	return func(o *options) { o.log = log }
+}
+
+// WithAudit writes a record of each request of a client to log. The log stays the
+// program's own, which closes it after the Engine.
+func WithAudit(log *audit.Log) Option {
+	return func(o *options) { o.audit = log }
 }
 
 // WithMCPFiles reads further server entries from JSON files with a key

@@ -123,11 +123,7 @@ func (p *program) published(http *server.HTTPOptions) (server.Options, error) {
 	for _, t := range p.tools() {
 		opts.Tools = append(opts.Tools, server.Tool(t))
 	}
-	if p.recorder != nil {
-		opts.Observe = func(ctx context.Context, r *server.Request) (context.Context, func(server.Outcome)) {
-			return p.recorder.Observe(p.noting(received(ctx)), r)
-		}
-	}
+	opts.Observe, opts.Exchanged = p.observer(), p.exchanged()
 	return opts, err
 }
 

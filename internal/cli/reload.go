@@ -14,6 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/audit"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
@@ -35,6 +36,7 @@ type reloader struct {
 	engine *mcpgraph.Engine
 	log    *slog.Logger
 	tokens *auth.TokensFile // of --auth-tokens; nil without
+	audit  *audit.Log       // of --audit; nil without
 }
 
 // newReloader begins to listen before the file is read, so that no change is
@@ -92,6 +94,11 @@ func (r *reloader) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.hangup:
+			if r.audit != nil {
+				if err := r.audit.Reopen(); err != nil {
+					r.log.Error("the file of --audit cannot be opened again; still writing to the one that was open", "error", err)
+				}
+			}
 			r.seen.changed(r.files())
 			r.reload()
 		case <-events:

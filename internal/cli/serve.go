@@ -55,6 +55,7 @@ their list of tools has changed. One with errors is reported and changes nothing
 	logFlag(cmd, &o.logLevel)
 	o.observe.contentFlag(cmd)
 	o.observe.runFlags(cmd)
+	o.observe.auditFlag(cmd)
 	o.http.flags(cmd)
 	o.calls.flags(cmd)
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "read the file again when it, a file of --mcp, its tokensFile, or that of --auth-tokens has changed")
@@ -80,6 +81,14 @@ func (a *app) serve(o serveOptions) (err error) {
 	defer ob.end()
 	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store))
 	options = append(options, o.calls...)
+	records, err := a.openAudit(o.observe, ob.log)
+	if err != nil {
+		return err
+	}
+	if records != nil {
+		defer records.Close()
+		options = append(options, mcpgraph.WithAudit(records))
+	}
 	if o.observe.expose {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}
@@ -98,7 +107,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer door.close()
-	again.engine, again.log = engine, ob.log
+	again.engine, again.log, again.audit = engine, ob.log, records
 	if door != nil {
 		again.tokens, _ = door.options.Guard.(*auth.TokensFile)
 	}

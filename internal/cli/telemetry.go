@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/audit"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
@@ -23,6 +24,7 @@ type observeOptions struct {
 	content bool
 	expose  bool
 	keep    int
+	audit   string
 }
 
 // contentFlag is that of every command that runs tools.
@@ -36,6 +38,27 @@ func (o *observeOptions) runFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.expose, "expose-runs", false,
 		"let clients read their own runs, with all values, as the resources mcpgraph://runs and mcpgraph://runs/{id}")
 	cmd.Flags().IntVar(&o.keep, "keep-runs", runs.DefaultCount, "keep the last `N` runs in memory")
+}
+
+// auditFlag is that of commands that serve clients.
+func (o *observeOptions) auditFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.audit, "audit", "",
+		"append a line of JSON for each request to this `FILE`, or stderr: who called what, and whether that was allowed; no values")
+}
+
+// openAudit opens the audit log; nil without one.
+func (a *app) openAudit(o observeOptions, log *slog.Logger) (*audit.Log, error) {
+	switch o.audit {
+	case "":
+		return nil, nil
+	case "stderr":
+		return audit.To(a.stderr), nil
+	}
+	out, err := audit.Open(o.audit, a.stderr, log)
+	if err != nil {
+		return nil, failedf("--audit: %w", err)
+	}
+	return out, nil
 }
 
 // store gives the place for runs.

@@ -97,11 +97,27 @@ func allTokens(settings *config.ServerAuth) ([]config.CallerToken, error) {
 // authorization server cannot be asked about anybody.
 var ErrUnavailable = errors.New("the authorization server cannot be asked")
 
-// Reasons for a refusal (RFC 6750, 3.1).
-const (
-	invalidToken      = "invalid_token"
-	insufficientScope = "insufficient_scope"
-)
+// InsufficientScope is the reason for the refusal of a caller that lacks a scope.
+const InsufficientScope = "insufficient_scope"
+
+// invalidToken is the reason for the refusal of a token (RFC 6750, 3.1).
+const invalidToken = "invalid_token"
+
+// Reason names in a word why a Guard refused a request: "unauthenticated" without a
+// token, "invalid_token", InsufficientScope, "authorization_server" if that could
+// not be asked, and "refused" for what other guards say.
+func Reason(err error) string {
+	var why *refusal
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		return "authorization_server"
+	case !errors.As(err, &why):
+		return "refused"
+	case why.code == "":
+		return "unauthenticated"
+	}
+	return why.code
+}
 
 // refusal is why a request is not let in.
 type refusal struct {
@@ -160,6 +176,6 @@ func challenge(header http.Header, params ...string) {
 func lacking(scopes []string) []string {
 	needed := strings.Join(scopes, " ")
 	return []string{
-		"error", insufficientScope, "error_description", "these scopes are needed: " + needed, "scope", needed,
+		"error", InsufficientScope, "error_description", "these scopes are needed: " + needed, "scope", needed,
 	}
 }

@@ -118,7 +118,7 @@ func (o *OAuth) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
 	caller, err := o.admit(r)
 	if err == nil && !caller.Has(o.opts.Scopes) {
 		o.Challenge(w.Header(), nil)
-		err = &refusal{http.StatusForbidden, insufficientScope, "these scopes are needed: " + strings.Join(o.opts.Scopes, " ")}
+		err = &refusal{http.StatusForbidden, InsufficientScope, "these scopes are needed: " + strings.Join(o.opts.Scopes, " ")}
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return Caller{}, err
 	}

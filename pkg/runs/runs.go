@@ -8,6 +8,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -58,6 +59,8 @@ func New(l Limits) *Store {
 
 // Finished is a run that is over.
 type Finished struct {
+	// ID is what [NewID] gave for the run; empty: the Store makes one.
+	ID  string
 	Run *executor.Run
 	// Caller says whose run it is; see [Store.Get].
 	Caller       string
@@ -138,11 +141,14 @@ const maxErr = 16 << 10
 // buffers hold the texts of runs while they are written.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// NewID returns an id for a run.
+func NewID() string { return strconv.FormatUint(rand.Uint64(), 36) }
+
 func (s *Store) pack(f Finished) *Run {
 	g := f.Run.Graph()
 	history := f.Run.History()
 	r := &Run{
-		ID: strconv.FormatUint(rand.Uint64(), 36), Tool: g.Name, Began: f.Began, Ended: f.Ended,
+		ID: cmp.Or(f.ID, NewID()), Tool: g.Name, Began: f.Began, Ended: f.Ended,
 		Executions: len(history), caller: f.Caller, graph: g,
 	}
 	if f.Err != nil {

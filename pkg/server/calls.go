@@ -72,6 +72,9 @@ func (p *published) runTool(ctx context.Context, r *Request) (v value.Value, err
 		}
 	}()
 	if err := r.turn.wait(ctx); err != nil {
+		if ctx.Err() == nil {
+			r.reason = "busy"
+		}
 		return value.Undef, err
 	}
 	r.reporter = newReporter(r)

@@ -42,8 +42,7 @@ type answer func(encoded []byte)
 
 // tooLong answers a line that was skipped for its length.
 func (c *conn) tooLong() {
-	c.out.add(appendError(nil, nullID, rpcErrorf(mcp.INVALID_REQUEST,
-		"invalid request: a message is longer than %d bytes", c.maxLine)))
+	c.refused(nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: a message is longer than %d bytes", c.maxLine))
 }
 
 // receive takes one line. It waits for nothing but initialize and
@@ -52,7 +51,7 @@ func (c *conn) receive(line []byte) {
 	v, id, rpcErr := jsonrpc.Parse(string(line))
 	switch {
 	case rpcErr != nil:
-		c.out.add(jsonrpc.AppendError(nil, id, rpcErr))
+		c.refused(id, &rpcError{Error: *rpcErr})
 	case v.Kind() == value.Array:
 		c.receiveBatch(v)
 	default:
@@ -69,11 +68,11 @@ const maxBatch = 1000
 func (c *conn) receiveBatch(v value.Value) {
 	switch {
 	case c.session.ProtocolVersion() != mcp.ProtocolVersion20250326:
-		c.out.add(appendError(nil, nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: this protocol revision has no batches")))
+		c.refused(nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: this protocol revision has no batches"))
 	case v.Len() == 0:
-		c.out.add(appendError(nil, nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: empty batch")))
+		c.refused(nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: empty batch"))
 	case v.Len() > maxBatch:
-		c.out.add(appendError(nil, nullID, tooMany(v)))
+		c.refused(nullID, tooMany(v))
 	default:
 		b := &batch{left: v.Len(), send: c.out.add}
 		for _, e := range v.Elems() {
@@ -111,6 +110,7 @@ func (c *conn) take(v value.Value, reply answer) {
 	m, ok, rpcErr := jsonrpc.ReadRequest(v)
 	switch {
 	case rpcErr != nil:
+		c.refuse(&rpcError{Error: *rpcErr})
 		reply(jsonrpc.AppendError(nil, m.ID, rpcErr))
 	case !ok:
 		reply(nil)
@@ -120,6 +120,17 @@ func (c *conn) take(v value.Value, reply answer) {
 	default:
 		c.request(m, reply)
 	}
+}
+
+// refuse tells of a message that is no request.
+func (c *conn) refuse(e *rpcError) {
+	c.current.Load().refuse(c.ctx, &Request{Transport: Pipe, Client: c.session.Client()}, e)
+}
+
+// refused refuses a message, and tells of it.
+func (c *conn) refused(id string, e *rpcError) {
+	c.refuse(e)
+	c.out.add(appendError(nil, id, e))
 }
 
 // notified takes a notification. Of those that clients send, only two ask for

@@ -10,12 +10,22 @@ import (
 	"strings"
 )
 
+// strange says which of host and origin is not allowed, as reason.
+type strange struct {
+	error
+	reason string
+}
+
+func strangef(reason, format string, args ...any) *strange {
+	return &strange{fmt.Errorf(format, args...), reason}
+}
+
 // door keeps requests out that a web page made its visitor's browser send (MCP
 // 2025-11-25, Transports, Security Warning): by their origin, and where a name
 // was bound to our address, by the host.
 type door struct{ hosts, origins []string }
 
-func (d door) check(r *http.Request) error {
+func (d door) check(r *http.Request) *strange {
 	local := overLoopback(r)
 	named := slices.ContainsFunc(d.hosts, func(h string) bool {
 		return strings.EqualFold(h, r.Host) || strings.EqualFold(strings.Trim(h, "[]"), hostname(r.Host))
@@ -23,10 +33,10 @@ func (d door) check(r *http.Request) error {
 	switch {
 	case named, local && isLoopback(hostname(r.Host)):
 	case local, len(d.hosts) > 0:
-		return fmt.Errorf("the host %q is not allowed; server.allowedHosts in the file, or --allow-host, lets it in", r.Host)
+		return strangef("host", "the host %q is not allowed; server.allowedHosts in the file, or --allow-host, lets it in", r.Host)
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 1 || len(origins) == 1 && !d.welcome(origins[0], local) {
-		return fmt.Errorf("the origin %q is not allowed; server.allowedOrigins in the file, or --allow-origin, lets it in", origins[0])
+		return strangef("origin", "the origin %q is not allowed; server.allowedOrigins in the file, or --allow-origin, lets it in", origins[0])
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type handler struct {
 	mux      *http.ServeMux
 	stopping atomic.Bool
 	quiet    chan struct{} // closed when nothing more is said unasked
+	refusals refusalLog
 }
 
 // stop ends what has no end of its own, and says that the process takes no more
@@ -79,8 +80,16 @@ func say(w http.ResponseWriter, text string) {
 	_, _ = io.WriteString(w, text+"\n")
 }
 
-// ServeHTTP lets a request in that names a host and an origin that may come.
+// ServeHTTP answers a request and tells of it.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	t := &tracked{ResponseWriter: w}
+	began := time.Now()
+	defer func() { h.tell(r, t, began) }()
+	h.serve(t, r)
+}
+
+// serve lets a request in that names a host and an origin that may come.
+func (h *handler) serve(w *tracked, r *http.Request) {
 	// Also of a request that is refused the rest is read and the answer written.
 	// Where no deadline can be set the server's own times bound the request.
 	control, now := http.NewResponseController(w), time.Now()
@@ -92,18 +101,22 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	access := h.access()
 	door := door{access.AllowedHosts, access.AllowedOrigins}
 	if err := door.check(r); err != nil {
+		refused(w, err.reason, err.Error(), slog.LevelInfo)
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
 	if door.preflight(w, r) {
+		w.open = true
 		return
 	}
 	if access.Guard != nil {
 		if page := access.Guard.Pages()[r.URL.Path]; page != nil {
+			w.open = true
 			page.ServeHTTP(w, r)
 			return
 		}
 	}
+	w.open = r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
 	h.mux.ServeHTTP(w, r)
 }
 
@@ -128,11 +141,13 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (caller auth.Cal
 	}
 	caller, refusal := guard.Admit(w, r)
 	if refusal != nil {
-		level := slog.LevelDebug
+		level := slog.LevelInfo
 		if errors.Is(refusal, auth.ErrUnavailable) {
 			level = slog.LevelWarn
 		}
-		h.log.Log(r.Context(), level, "a request was refused", "from", r.RemoteAddr, "reason", refusal.Error())
+		refused(w, auth.Reason(refusal), refusal.Error(), level)
+	} else if t, ok := w.(*tracked); ok {
+		t.caller = caller.Name
 	}
 	return caller, refusal == nil
 }

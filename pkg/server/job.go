@@ -20,8 +20,7 @@ type job struct {
 }
 
 // accept takes a request in. It does not wait. The error is why the request is
-// refused, which observers were told of, or why it cannot be taken in; else the
-// job has to be run.
+// refused, which observers were told of; else the job has to be run.
 func (s *Server) accept(ctx context.Context, m jsonrpc.Request, r *Request, calls *inflight) (*job, *rpcError) {
 	p, release := s.hold(m.Method)
 	with, rpcErr := p.read(m, r)
@@ -42,13 +41,14 @@ func (s *Server) accept(ctx context.Context, m jsonrpc.Request, r *Request, call
 		release()
 		return nil, rpcErr
 	}
-	ctx, end, rpcErr := calls.begin(ctx, m.ID)
+	began, end, rpcErr := calls.begin(ctx, m.ID)
 	if rpcErr != nil {
+		p.refuse(ctx, r, rpcErr)
 		release()
 		return nil, rpcErr
 	}
 	s.enqueue(r)
-	return &job{Request: r, ctx: ctx, with: with, by: p, calls: calls, release: release, end: end}, nil
+	return &job{Request: r, ctx: began, with: with, by: p, calls: calls, release: release, end: end}, nil
 }
 
 // run returns the answer, or its error. cancelled reports that the client has
@@ -70,6 +70,6 @@ func (j *job) finish() {
 // errEnded refuses requests where none are taken in any more.
 var errEnded = func() *rpcError {
 	e := rpcErrorf(jsonrpc.CodeInvalidRequest, "the session has ended; initialize again")
-	e.status = http.StatusNotFound
+	e.status, e.reason = http.StatusNotFound, "unknown_session"
 	return e
 }()

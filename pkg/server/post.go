@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"mime"
 	"net"
 	"net/http"
@@ -112,6 +113,9 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 
 // body reads the request, within the time that ServeHTTP gave it.
 func (x *exchange) body(w http.ResponseWriter) ([]byte, error) {
+	if t, ok := w.(*tracked); ok {
+		w = t.ResponseWriter // which closes the connection of too long a request
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, x.r.Body, x.opts.MaxBody))
 	if err == nil {
 		// A call may take longer than a request to arrive.
@@ -125,6 +129,7 @@ func (x *exchange) body(w http.ResponseWriter) ([]byte, error) {
 func (x *exchange) begin(m jsonrpc.Request) {
 	s, err := x.sessions.create(x.r.Context(), x.caller.Name)
 	if err != nil {
+		refused(x.reply.w, "too_many_sessions", "", slog.LevelWarn)
 		x.reply.w.Header().Set("Retry-After", "10")
 		x.reply.whole(http.StatusServiceUnavailable, appendError(nil, m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err)))
 		return
@@ -153,6 +158,7 @@ func (x *exchange) resume() *httpSession {
 	}
 	s := x.sessions.use(id, x.caller.Name)
 	if s == nil {
+		refused(x.reply.w, "unknown_session", "", slog.LevelInfo)
 		x.reply.whole(http.StatusNotFound, appendError(nil, nullID,
 			rpcErrorf(mcp.INVALID_REQUEST, "there is no such session; initialize again")))
 		return nil
@@ -171,7 +177,7 @@ func (x *exchange) notified(m jsonrpc.Request) {
 func (x *exchange) answer(m jsonrpc.Request) bool {
 	a := x.run(m)
 	if a.scopes != nil {
-		x.log.DebugContext(x.r.Context(), "a request was refused", "from", x.r.RemoteAddr, "caller", x.caller.Name, "needs", a.scopes)
+		refused(x.reply.w, auth.InsufficientScope, "it needs "+strings.Join(a.scopes, " "), slog.LevelInfo)
 		x.challenge(x.reply.w.Header(), a.scopes)
 		x.reply.whole(http.StatusForbidden, a.text)
 		return false
@@ -206,6 +212,8 @@ func (x *exchange) batch(v value.Value) {
 		m, ok, failure := jsonrpc.ReadRequest(e)
 		switch {
 		case failure != nil:
+			x.counted()
+			x.current.Load().refuse(x.r.Context(), x.request(), &rpcError{Error: *failure})
 			b.answer(jsonrpc.AppendError(nil, m.ID, failure))
 		case !ok:
 			b.answer(nil)
@@ -234,15 +242,30 @@ type answered struct {
 	scopes []string // to ask for, where the caller lacks one
 }
 
-// run answers one request.
-func (x *exchange) run(m jsonrpc.Request) answered {
+// counted says that a request of MCP came.
+func (x *exchange) counted() {
+	if t, ok := x.reply.w.(*tracked); ok {
+		t.requests.Add(1)
+	}
+}
+
+// request returns what is known of a request before it is read.
+func (x *exchange) request() *Request {
 	r := &Request{
 		Transport: TCP, Header: x.r.Header, Caller: x.caller.Name, Scopes: x.caller.Scopes,
-		Session: x.session.id, Address: hostname(x.r.Host), session: x.session, from: x,
+		Session: x.session.id, Address: hostname(x.r.Host), From: x.r.RemoteAddr, Client: x.session.Client(),
+		session: x.session, from: x,
 	}
 	if _, port, err := net.SplitHostPort(x.r.Host); err == nil {
 		r.Port, _ = strconv.Atoi(port)
 	}
+	return r
+}
+
+// run answers one request.
+func (x *exchange) run(m jsonrpc.Request) answered {
+	x.counted()
+	r := x.request()
 	j, rpcErr := x.accept(x.r.Context(), m, r, x.calls)
 	if rpcErr != nil {
 		return answered{status: x.status(rpcErr), text: appendError(nil, m.ID, rpcErr), scopes: rpcErr.scopes}

@@ -27,6 +27,7 @@ type published struct {
 	hold      func() (release func())
 	log       *slog.Logger
 	observe   ObserveFunc
+	exchanged ExchangeFunc
 	audience  *audience
 	over      chan struct{} // closed when something else has taken its place
 
@@ -40,7 +41,7 @@ type published struct {
 func newPublished(opts Options, log *slog.Logger, to *audience) (*published, error) {
 	p := &published{
 		scopes: scopesOf(opts.Tools), hides: opts.Info.HideUnscopedTools, access: opts.Access, resources: newResources(opts.Resources),
-		call: opts.Call, hold: opts.Hold, log: log, observe: opts.Observe, audience: to,
+		call: opts.Call, hold: opts.Hold, log: log, observe: opts.Observe, exchanged: opts.Exchanged, audience: to,
 		blocks: map[string]bool{}, mirrored: map[string]*mcp.Tool{}, over: make(chan struct{}),
 	}
 	for _, t := range opts.Tools {

@@ -32,10 +32,16 @@ type Request struct {
 	Protocol  string      // the revision of MCP; empty before initialize
 	Address   string      // the host that the client reached, and its port; empty
 	Port      int         // and 0 over pipes
+	From      string      // address of the client, or of a proxy in front of it; empty over pipes
 	// Caller says who asks, where that was authenticated; it is empty where
 	// there is but one caller.
 	Caller string
 	Scopes []string // that were granted to the caller
+	// Client is the program that asks, as it calls itself; empty if it does not.
+	Client Client
+
+	run    string // see SetRun
+	reason string // see Outcome
 
 	params  value.Value // an object, or undefined
 	modern  bool        // of revision 2026-07-28 or later, without sessions
@@ -66,12 +72,27 @@ type client interface {
 	stand(ctx context.Context)
 }
 
+// Client is what a program says of itself. It may say anything.
+type Client struct{ Name, Version string }
+
+// SetRun notes by which id the run of a tool is known that answers the request. It
+// may be called while the request is handled, by what handles it.
+func (r *Request) SetRun(id string) { r.run = id }
+
+// Run returns the id that SetRun has noted; empty if there is none.
+func (r *Request) Run() string { return r.run }
+
 // Outcome is how a request was answered.
 type Outcome struct {
-	Code    int         // of the JSON-RPC error; 0 where there is a result
-	Failed  bool        // the result of tools/call has isError
-	Message string      // of either
-	Result  value.Value // what the tool gave; undefined for other results
+	// Reason is why the request was refused and nothing was done for it, a word
+	// such as "unknown_tool", "insufficient_scope" or "busy"; empty if it was
+	// carried out, whatever came of it.
+	Reason    string
+	Cancelled bool        // it was carried out, and ended before its time
+	Code      int         // of the JSON-RPC error; 0 where there is a result
+	Failed    bool        // the result of tools/call has isError
+	Message   string      // of either
+	Result    value.Value // what the tool gave; undefined for other results
 }
 
 // ObserveFunc is told of every request as its handling begins, also of those
@@ -104,6 +125,7 @@ func (p *published) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 		r.Protocol = r.session.ProtocolVersion()
 	}
 	r.modern = mcp.IsModernProtocol(said)
+	r.readClient()
 	if m.Method == string(mcp.MethodToolsCall) && rpcErr == nil {
 		rpcErr = r.readCall()
 	}
@@ -118,6 +140,24 @@ func (p *published) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 		rpcErr = found.check(p, r)
 	}
 	return found, rpcErr
+}
+
+// readClient reads what the program says of itself: in the message, as revision
+// 2026-07-28 and initialize have it, or else before in the session.
+func (r *Request) readClient() {
+	said := r.Meta.Get(mcp.MetaKeyClientInfo)
+	begins := r.Method == string(mcp.MethodInitialize)
+	if begins {
+		said = r.params.Get("clientInfo")
+	}
+	if said.Kind() != value.Object {
+		r.Client = r.session.Client()
+		return
+	}
+	r.Client = Client{clip(said.Get("name").Str()), clip(said.Get("version").Str())}
+	if begins {
+		r.session.setClient(r.Client)
+	}
 }
 
 // checkModern checks what every request of revision 2026-07-28 or later says of
@@ -149,7 +189,7 @@ func (p *published) observed(ctx context.Context, r *Request) (context.Context, 
 // refuse tells of a request that is answered with an error at once.
 func (p *published) refuse(ctx context.Context, r *Request, e *rpcError) {
 	_, done := p.observed(ctx, r)
-	done(Outcome{Code: e.Code, Message: e.Message})
+	done(Outcome{Reason: e.why(), Code: e.Code, Message: e.Message})
 }
 
 // answer answers one request, with the whole message or an error.
@@ -158,7 +198,9 @@ func (p *published) answer(ctx context.Context, with method, r *Request) ([]byte
 	text, rpcErr := p.recovered(ctx, with, r)
 	r.turn.leave()
 	if p.observe != nil {
-		done(r.outcome(rpcErr))
+		o := r.outcome(rpcErr)
+		o.Cancelled = ctx.Err() != nil && o.Reason == "" && (o.Failed || o.Code != 0)
+		done(o)
 	}
 	return text, rpcErr
 }
@@ -176,7 +218,7 @@ func (p *published) recovered(ctx context.Context, with method, r *Request) (tex
 
 func (r *Request) outcome(e *rpcError) Outcome {
 	if e != nil {
-		return Outcome{Code: e.Code, Message: e.Message}
+		return Outcome{Reason: e.why(), Code: e.Code, Message: e.Message}
 	}
-	return Outcome{Failed: r.failed, Message: r.failure, Result: r.result}
+	return Outcome{Reason: r.reason, Failed: r.failed, Message: r.failure, Result: r.result}
 }

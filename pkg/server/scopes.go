@@ -43,7 +43,7 @@ func (s scopes) check(r *Request) *rpcError {
 		listed = append(listed, value.FromString(scope))
 	}
 	e.Data = value.FromEntries([]value.Entry{{Key: "requiredScopes", Value: value.FromArray(listed)}})
-	e.scopes = needed
+	e.scopes, e.reason = needed, auth.InsufficientScope
 	if !r.modern {
 		e.scopes = s.widened(needed, r.Scopes)
 	}
@@ -83,7 +83,9 @@ func (p *published) unknownTool(r *Request, name string) *rpcError {
 	if p.hides {
 		err.Tools = slices.DeleteFunc(slices.Clone(p.names), func(name string) bool { return p.hidden(r, name) })
 	}
-	return rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
+	e := rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
+	e.reason = "unknown_tool"
+	return e
 }
 
 // challenge tells a client, in the header of an answer with HTTP status 403,

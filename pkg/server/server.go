@@ -61,7 +61,9 @@ type Options struct {
 
 	Resources []Resource  // may be empty
 	Observe   ObserveFunc // nil observes nothing
-	Access    Access      // over HTTP, for what HTTPOptions leave open
+	// Exchanged is told of HTTP requests; nil is told nothing.
+	Exchanged ExchangeFunc
+	Access    Access // over HTTP, for what HTTPOptions leave open
 	// Hold, which may be nil, keeps what Call needs in being until the call is
 	// over, and release is called. It may give nil where that is gone, which it
 	// must not be before Replace has put something else in its place.

@@ -13,6 +13,7 @@ type session struct {
 
 	mu      sync.RWMutex
 	version string           // the revision that was agreed on; empty before initialize
+	client  Client           // what initialize says of the program
 	level   mcp.LoggingLevel // of the log messages that the client wants; empty until it says so
 }
 
@@ -41,4 +42,17 @@ func (s *session) setLogLevel(level mcp.LoggingLevel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.level = level
+}
+
+// Client returns what the program said of itself in initialize.
+func (s *session) Client() Client {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.client
+}
+
+func (s *session) setClient(c Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.client = c
 }

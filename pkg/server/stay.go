@@ -42,7 +42,7 @@ func (x *exchange) mayStay() bool {
 	if refusal == nil && caller.Name == x.caller.Name {
 		return true
 	}
-	x.log.DebugContext(x.r.Context(), "a stream was ended: its caller is not let in any more", "from", x.r.RemoteAddr, "caller", x.caller.Name)
+	x.log.InfoContext(x.r.Context(), "a stream was ended: its caller is not let in any more", "from", x.r.RemoteAddr, "caller", x.caller.Name)
 	return false
 }
 

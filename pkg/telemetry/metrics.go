@@ -13,9 +13,11 @@ import (
 // give for durations.
 var buckets = metric.WithExplicitBucketBoundaries(.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300)
 
-// instruments are the histograms of durations in seconds.
+// instruments are the histograms of durations in seconds, and counters.
 type instruments struct {
 	request, session, call, upstreamSession metric.Float64Histogram
+
+	refusals metric.Int64Counter
 }
 
 func newInstruments(m metric.Meter) (i instruments, err error) {
@@ -29,7 +31,8 @@ func newInstruments(m metric.Meter) (i instruments, err error) {
 	i.session = histogram("mcp.server.session.duration", "How long sessions of clients lasted")
 	i.call = histogram("mcp.client.operation.duration", "How long calls of upstream servers took")
 	i.upstreamSession = histogram("mcp.client.session.duration", "How long sessions with upstream servers lasted")
-	return i, errors.Join(errs...)
+	i.refusals, err = m.Int64Counter("mcpgraph.server.refusals", metric.WithDescription("Requests of clients that were refused"), metric.WithUnit("{request}"))
+	return i, errors.Join(append(errs, err)...)
 }
 
 func observe(ctx context.Context, h metric.Float64Histogram, since time.Time, attrs []attribute.KeyValue) {

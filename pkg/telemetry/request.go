@@ -56,6 +56,7 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 	attrs.text("mcp.protocol.version", q.Protocol)
 	attrs.text("mcp.session.id", q.Session)
 	attrs.text("jsonrpc.request.id", idText(q.ID))
+	attrs.text("enduser.id", q.Caller)
 	attrs.text("server.address", q.Address)
 	attrs.port(q.Port)
 	ctx, span := r.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer),
@@ -83,6 +84,9 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 		span.End()
 		if o.Code == 0 {
 			measured.text("mcp.protocol.version", q.Protocol) // one that is known
+		}
+		if o.Reason == "busy" {
+			r.refusal(ctx, o.Reason, 0, "")
 		}
 		observe(ctx, r.metrics.request, began, append(measured, failure...))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -21,9 +22,12 @@ func (r *Recorder) Hooks() executor.Hooks {
 
 func (r *Recorder) runStart(ctx context.Context, run *executor.Run) (context.Context, error) {
 	tool := run.Graph().Name
-	ctx, _ = r.tracer.Start(ctx, "invoke_workflow "+tool, trace.WithAttributes(
-		attribute.String("gen_ai.operation.name", "invoke_workflow"),
-		attribute.String("gen_ai.workflow.name", tool)))
+	attrs := attributes{attribute.String("gen_ai.operation.name", "invoke_workflow"), attribute.String("gen_ai.workflow.name", tool)}
+	if q := server.RequestOf(ctx); q != nil {
+		attrs.text("mcpgraph.run.id", q.Run())
+		attrs.text("enduser.id", q.Caller)
+	}
+	ctx, _ = r.tracer.Start(ctx, "invoke_workflow "+tool, trace.WithAttributes(attrs...))
 	return ctx, nil
 }
 
