@@ -16,8 +16,14 @@ func (e *entry) string(name string) string {
 	if e.decoder.str(e.n, name) == "" {
 		return ""
 	}
+	if slices.Contains(addresses, name) {
+		return e.expandURL(e.n.Get(name).Text())
+	}
 	return e.expand(e.n.Get(name).Text())
 }
+
+// addresses names the fields that are addresses.
+var addresses = []string{"url", "issuer", "tokenUrl", "authorizationUrl"}
 
 // filled is string for a field without which there is no server.
 func (e *entry) filled(name string) string {

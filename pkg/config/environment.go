@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,16 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // expand gives the string with its variables replaced; $${ becomes ${. What is
 // wrong is reported at the variable's place and stays as it was written.
 func (e *environment) expand(t Text) string {
+	return e.expandWith(t, func(_, v, _ string) string { return v })
+}
+
+// expandURL is expand for an address: values in it stay what they are, whatever
+// characters they have.
+func (e *environment) expandURL(t Text) string { return e.expandWith(t, escapedInURL) }
+
+// expandWith is expand where fit makes a variable's value fit between what stands
+// before it, already expanded, and behind it, as it is written.
+func (e *environment) expandWith(t Text, fit func(before, v, behind string) string) string {
 	s := t.String()
 	if !strings.Contains(s, "${") {
 		return s
@@ -48,10 +59,31 @@ func (e *environment) expand(t Text) string {
 			break
 		}
 		end += at + 1
-		out.WriteString(e.variable(t, at, end))
+		v := e.variable(t, at, end)
+		if v != s[at:end] { // else it was reported
+			v = fit(out.String(), v, s[end:])
+		}
+		out.WriteString(v)
 		i = end
 	}
 	return out.String()
+}
+
+// escapedInURL returns v, percent-encoded where it is the value of a parameter in
+// the query or stands in front of the host's @. Elsewhere it may be any part of
+// the address, or all of it.
+func escapedInURL(before, v, behind string) string {
+	_, query, inQuery := strings.Cut(before, "?")
+	parameter := query[strings.LastIndexByte(query, '&')+1:]
+	_, authority, afterScheme := strings.Cut(before, "://")
+	next := strings.IndexAny(behind, "@/?#")
+	switch {
+	case inQuery && strings.Contains(parameter, "=") && !strings.Contains(query, "#"):
+	case afterScheme && !strings.ContainsAny(authority, "@/?#") && next >= 0 && behind[next] == '@':
+	default:
+		return v
+	}
+	return strings.ReplaceAll(url.QueryEscape(v), "+", "%20")
 }
 
 // variable gives what stands for the bytes from at to end of a string, which are

@@ -127,6 +127,7 @@ func formsOf(secrets []string) *forms {
 		add(s)
 		add(quoted[1 : len(quoted)-1])
 		add(url.QueryEscape(s))
+		add(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"))
 		add(url.PathEscape(s))
 		for line := range strings.Lines(s) {
 			add(strings.TrimRight(line, "\r\n"))
