@@ -94,8 +94,10 @@ func startProcess(u *config.Upstream, d *diary) (*process, error) {
 // reap waits for the leader's exit, ends what it left behind and makes sure
 // that both of its outputs end.
 func (p *process) reap(stderr io.Closer, drained <-chan struct{}) {
+	release := guardGroup(p.cmd.Process.Pid)
 	p.status = p.cmd.Wait()
 	killGroup(p.cmd.Process)
+	release()
 	// Where a process that left the group still holds them, they never end.
 	select {
 	case <-drained:

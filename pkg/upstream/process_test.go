@@ -73,12 +73,10 @@ const holderVariable = "UPSTREAM_TEST_HOLDER"
 func TestServerDoesNotOutliveAProgramThatIsKilled(t *testing.T) {
 	if os.Getenv(holderVariable) != "" {
 		p := New([]*config.Upstream{child(mcptest.Script{Start: mcptest.StartStubborn})}, Options{})
-		fmt.Println("pid:", pid(t, p, "process"))
+		fmt.Println("pid:", pid(t, p, "process"), pid(t, p, "spawn"))
 		select {}
 	}
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux ends the children of a killed process, even those that ignore the end of their input")
-	}
+	unixOnly(t)
 	holder := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	holder.Env = append(os.Environ(), holderVariable+"=1")
 	out, err := holder.StdoutPipe()
@@ -88,15 +86,16 @@ func TestServerDoesNotOutliveAProgramThatIsKilled(t *testing.T) {
 	if err := holder.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var server int
-	if _, err := fmt.Fscanf(out, "pid: %d\n", &server); err != nil || !running(server) {
-		t.Fatalf("the holder printed no id of a running process: %v", err)
+	var server, grandchild int
+	if _, err := fmt.Fscanf(out, "pid: %d %d\n", &server, &grandchild); err != nil || !running(server) || !running(grandchild) {
+		t.Fatalf("the holder printed no ids of running processes: %v", err)
 	}
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = holder.Wait()
 	gone(t, server)
+	gone(t, grandchild) // which never looks at its input
 }
 
 // A child must not be taken for an orphan when the thread that started it ends.
