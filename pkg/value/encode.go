@@ -5,8 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns v as compact JSON; see [Value.Append].
-func (v Value) JSON() string { return string(v.Append(nil)) }
+// JSON returns v as compact JSON; see [Value.Append]. It costs nothing where v is
+// still the text that it was parsed from.
+func (v Value) JSON() string {
+	if v.repr() == lazy && (v.Kind() == Array || v.Kind() == Object) {
+		if l := (*lazyText)(v.ptr); !l.spaced && !l.folded.Load() {
+			return l.text
+		}
+	}
+	return string(v.Append(nil))
+}
 
 // MarshalJSON implements json.Marshaler; see [Value.Append].
 func (v Value) MarshalJSON() ([]byte, error) { return v.Append(nil), nil }
@@ -120,7 +128,7 @@ func (v Value) appendNumber(dst []byte) []byte {
 // append writes the text without white space between its tokens.
 func (l *lazyText) append(dst []byte) []byte {
 	if l.folded.Load() {
-		return l.parsed.Append(dst)
+		return l.parsed.Load().Append(dst)
 	}
 	return l.appendUpTo(dst, math.MaxInt)
 }
@@ -128,7 +136,7 @@ func (l *lazyText) append(dst []byte) []byte {
 // appendUpTo does the same and stops where dst has become longer than limit.
 // It is for texts that are not folded.
 func (l *lazyText) appendUpTo(dst []byte, limit int) []byte {
-	if !l.spaced {
+	if !l.spaced && !l.folded.Load() {
 		if room := limit - len(dst); room < len(l.text) {
 			return append(dst, l.text[:max(room+1, 0)]...)
 		}

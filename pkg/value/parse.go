@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -104,13 +105,16 @@ func (p *parser) value(depth int) (Value, error) {
 	}
 }
 
+// exactDigits is how long an integer can be that every float64 holds.
+const exactDigits = 15
+
 func (p *parser) number() (Value, error) {
 	start := p.pos
 	if err := p.skipNumber(); err != nil {
 		return Value{}, err
 	}
 	text := p.text[start:p.pos]
-	if len(text) <= 15 && isInteger(text) {
+	if len(text) <= exactDigits && isInteger(text) {
 		digits := text
 		if text[0] == '-' {
 			digits = text[1:]
@@ -155,6 +159,9 @@ func (p *parser) array(depth int) (Value, error) {
 		v, err := p.value(depth)
 		if err != nil {
 			return Value{}, within(err, strconv.Itoa(len(p.elems)-base))
+		}
+		if len(p.elems) == cap(p.elems) {
+			p.elems = slices.Grow(p.elems, max(16, len(p.elems)))
 		}
 		p.elems = append(p.elems, v)
 		p.space()

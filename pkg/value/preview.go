@@ -30,7 +30,7 @@ func (v Value) appendPreview(dst []byte, limit int) []byte {
 	case v.repr() == lazy:
 		l := (*lazyText)(v.ptr)
 		if l.folded.Load() {
-			return l.parsed.appendPreview(dst, limit)
+			return l.parsed.Load().appendPreview(dst, limit)
 		}
 		return l.appendUpTo(dst, limit)
 	case kind == Array:

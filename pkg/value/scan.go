@@ -11,7 +11,8 @@ import (
 type scanner struct {
 	text   string
 	pos    int
-	spaced bool // white space was seen between tokens
+	spaced bool  // white space was seen between tokens
+	bytes  int64 // that decoding what was skipped allocates
 }
 
 func (s *scanner) fail(message string) error {
@@ -134,8 +135,7 @@ func (s *scanner) skipValue(depth int) error {
 	case '[':
 		return s.skipMembers(']', depth+1)
 	case '"':
-		_, err := s.skipString()
-		return err
+		return s.skipCounted()
 	case 't':
 		return s.word("true")
 	case 'f':
@@ -147,16 +147,31 @@ func (s *scanner) skipValue(depth int) error {
 			return s.fail("the text ends where a value was expected")
 		}
 	}
-	return s.skipNumber()
+	start := s.pos
+	err := s.skipNumber()
+	if s.pos-start > exactDigits {
+		s.bytes += 16 // it may keep its digits
+	}
+	return err
+}
+
+// skipCounted is skipString that counts what the string's escapes cost.
+func (s *scanner) skipCounted() error {
+	start := s.pos
+	escaped, err := s.skipString()
+	if escaped {
+		s.bytes += int64(s.pos-start) + 8
+	}
+	return err
 }
 
 func (s *scanner) skipMembers(end byte, depth int) error {
 	s.pos++
 	var key string // as it stands in the text
-	for n := 0; ; n++ {
-		first := n == 0
+	n := 0
+	for ; ; n++ {
 		s.space()
-		if first && s.peek() == end {
+		if n == 0 && s.peek() == end {
 			break
 		}
 		if end == '}' {
@@ -164,7 +179,7 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 				return s.fail("expected a key in double quotes")
 			}
 			at := s.pos
-			if _, err := s.skipString(); err != nil {
+			if err := s.skipCounted(); err != nil {
 				return err
 			}
 			key = s.text[at+1 : s.pos-1]
@@ -183,6 +198,7 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 		}
 		s.space()
 		if c := s.peek(); c == end {
+			n++
 			break
 		} else if c != ',' {
 			return s.fail("expected ',' or '" + string(rune(end)) + "'")
@@ -190,6 +206,7 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 		s.pos++
 	}
 	s.pos++
+	s.bytes += containerSize(end == '}', n)
 	return nil
 }
 
