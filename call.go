@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -33,7 +34,8 @@ func (r *Result) JSON() []byte { return r.Value.Append(nil) }
 // The error is a *server.UnknownToolError, or that of arguments or a result which
 // do not fit the tool's schema (it wraps a *graph.SchemaError), or of a node (an
 // *executor.NodeError, which wraps an *executor.LimitError, an *upstream.Error or
-// the cause with which ctx ended, where it was one of these).
+// the cause with which ctx ended, where it was one of these), or an
+// *executor.InterruptedError where there is too little memory (see [WithMemory]).
 //
 // The run is kept among those of [Engine.Runs], which it enters as it ends. It
 // runs on the graph that it found, whatever Reload does meanwhile.
@@ -59,8 +61,18 @@ func (p *program) call(ctx context.Context, tool string, args any, opts ...CallO
 	if in.IsNull() || in.IsUndefined() {
 		in = value.FromEntries(nil)
 	}
+	if memory.AccountOf(ctx) == nil {
+		held := p.opts.memory.Account("")
+		defer held.Close()
+		var cancel func()
+		ctx, cancel = memory.WithAccount(ctx, held)
+		defer cancel()
+		if held != nil {
+			in = in.Metered(held)
+		}
+	}
 	if err := checkArguments(ctx, g, in); err != nil {
-		return nil, checkError(tool, "invalid arguments", err)
+		return nil, interrupted(ctx, tool, checkError(tool, "invalid arguments", err))
 	}
 	ctx = p.noting(ctx)
 	began := time.Now()
@@ -75,8 +87,22 @@ func (p *program) call(ctx context.Context, tool string, args any, opts ...CallO
 	if err == nil {
 		result.Value, err = checked(ctx, run.Result(), g)
 	}
+	if err = interrupted(ctx, tool, err); err != nil {
+		result.Value = value.Undef
+	}
 	p.keep(ctx, id, run, began, err)
 	return result, p.redacted(ctx, err)
+}
+
+// interrupted gives err, or where there was too little memory for a call, that:
+// what came of it then means nothing.
+func interrupted(ctx context.Context, tool string, err error) error {
+	short := memory.AccountOf(ctx).Err()
+	var already *executor.InterruptedError
+	if short == nil || errors.As(err, &already) {
+		return err
+	}
+	return &executor.InterruptedError{Tool: tool, Err: short}
 }
 
 // checked gives the result of a run if it fits the tool's outputSchema.

@@ -19,6 +19,7 @@ const module = "github.com/mcpgraph/mcpgraph"
 // import what they like.
 var layers = map[string]struct{ ours, others []string }{
 	"pkg/diag":                     {},
+	"pkg/memory":                   {others: []string{"github.com/KimMachineGun/automemlimit"}},
 	"pkg/value":                    {},
 	"pkg/scheduler":                {},
 	"pkg/jsonata/internal/picture": {},
@@ -38,10 +39,10 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"go.yaml.in/yaml/v4"},
 	},
 
-	"pkg/expr":         {ours: []string{"pkg/diag", "pkg/jsonata", "pkg/value"}},
+	"pkg/expr":         {ours: []string{"pkg/diag", "pkg/jsonata", "pkg/memory", "pkg/value"}},
 	"internal/jsonrpc": {ours: []string{"pkg/value"}},
 	"pkg/upstream": {
-		ours: []string{"internal/jsonrpc", "pkg/config", "pkg/diag", "pkg/value"},
+		ours: []string{"internal/jsonrpc", "pkg/config", "pkg/diag", "pkg/memory", "pkg/value"},
 		others: []string{
 			"github.com/coder/websocket", "github.com/failsafe-go/failsafe-go", "github.com/mark3labs/mcp-go",
 			"github.com/maypok86/otter/v2", "github.com/modelcontextprotocol/go-sdk", "github.com/rogpeppe/go-internal",
@@ -50,14 +51,14 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	"pkg/graph": {
-		ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/value"},
+		ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/memory", "pkg/value"},
 		others: []string{
 			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2/v2", "golang.org/x/text",
 		},
 	},
 
-	"pkg/nodes":    {ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
-	"pkg/executor": {ours: []string{"pkg/diag", "pkg/expr", "pkg/graph", "pkg/value"}},
+	"pkg/nodes":    {ours: []string{"pkg/config", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value"}},
+	"pkg/executor": {ours: []string{"pkg/diag", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value"}},
 
 	"pkg/auth": {
 		ours: []string{"pkg/config", "pkg/value"},
@@ -68,12 +69,14 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	"pkg/server": {
-		ours:   []string{"internal/jsonrpc", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/value"},
+		ours: []string{
+			"internal/jsonrpc", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/value",
+		},
 		others: []string{"github.com/mark3labs/mcp-go"},
 	},
 
 	"pkg/audit": {ours: []string{"pkg/server"}},
-	"pkg/runs":  {ours: []string{"pkg/executor", "pkg/graph", "pkg/value"}},
+	"pkg/runs":  {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"pkg/telemetry": {
 		ours: []string{
 			"pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/server", "pkg/upstream", "pkg/value",
@@ -89,13 +92,13 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	".": {ours: []string{
-		"pkg/audit", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server",
+		"pkg/audit", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server",
 		"pkg/telemetry", "pkg/upstream", "pkg/value",
 	}},
 
 	"internal/cli": {
 		ours: []string{
-			".", "pkg/audit", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes",
+			".", "pkg/audit", "pkg/auth", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes",
 			"pkg/runs", "pkg/server", "pkg/telemetry", "pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},

@@ -8,6 +8,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
@@ -35,6 +36,7 @@ type options struct {
 	audit       *audit.Log // nil writes none
 	calls       *int       // in the place of server.maxConcurrentCalls
 	callerCalls *int       // and of server.maxConcurrentCallsPerCaller
+	memory      *memory.Budget
 }
 
 func newOptions(opts []Option) options {
@@ -43,7 +45,7 @@ func newOptions(opts []Option) options {
 		opt(&o)
 	}
 	if o.runs == nil {
-		o.runs = runs.New(runs.Limits{})
+		o.runs = runs.New(runs.Limits{Memory: o.memory})
 	}
 	return o
 }
@@ -141,6 +143,14 @@ func WithMaxConcurrentCalls(n int) Option {
 // of each caller.
 func WithMaxConcurrentCallsPerCaller(n int) Option {
 	return func(o *options) { o.callerCalls = &n }
+}
+
+// WithMemory bounds what the Engine holds: requests and answers that are served,
+// the data of runs, replies of servers, caches and kept runs. A call that would
+// need too much ends with an *executor.InterruptedError. A nil budget, which is
+// the default, bounds nothing. Engines can share a budget.
+func WithMemory(budget *memory.Budget) Option {
+	return func(o *options) { o.memory = budget }
 }
 
 // CallOption changes one call.

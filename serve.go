@@ -118,7 +118,7 @@ func (p *program) published(http *server.HTTPOptions) (server.Options, error) {
 	access, err := p.access(http)
 	opts := server.Options{
 		Info: p.set.File.Server, Log: p.opts.log, Call: p.answer, Hold: p.hold, Resources: p.resources(),
-		Access: access, Limits: p.limits(),
+		Access: access, Limits: p.limits(), Memory: p.opts.memory,
 	}
 	for _, t := range p.tools() {
 		opts.Tools = append(opts.Tools, server.Tool(t))

@@ -37,7 +37,7 @@ func newUpstreams(file *config.File, opts options, recorder *telemetry.Recorder,
 	o := upstream.Options{
 		Log: opts.log, ClientName: "mcpgraph", ClientVersion: Version(),
 		Credentials: opts.credentials, TokenFile: tokens, SessionStore: opts.sessions,
-		Secrets: file.Server.Secrets,
+		Secrets: file.Server.Secrets, Memory: opts.memory,
 	}
 	if len(opts.servers) > 0 {
 		o.Dial = opts.dial

@@ -22,6 +22,7 @@ type runOptions struct {
 	mcpFiles     []string
 	caller       caller
 	observe      observeOptions
+	memory       memoryOption
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -68,6 +69,7 @@ lines of JSON.`,
 	o.observe.contentFlag(cmd)
 	mcpFlag(cmd, &o.mcpFiles)
 	o.caller.flags(cmd)
+	o.memory.flag(cmd)
 	return cmd
 }
 
@@ -99,7 +101,7 @@ func (a *app) run(o runOptions) (err error) {
 		return err
 	}
 	defer ob.end()
-	engine, err := a.loadOnce(o.config, append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...))...)
+	engine, err := a.loadOnce(o.config, append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(o.memory.budget(log)))...)
 	if err != nil {
 		return err
 	}

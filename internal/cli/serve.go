@@ -22,6 +22,7 @@ type serveOptions struct {
 	observe  observeOptions
 	http     httpOptions
 	calls    callOptions
+	memory   memoryOption
 	watch    bool
 }
 
@@ -58,6 +59,7 @@ their list of tools has changed. One with errors is reported and changes nothing
 	o.observe.auditFlag(cmd)
 	o.http.flags(cmd)
 	o.calls.flags(cmd)
+	o.memory.flag(cmd)
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "read the file again when it, a file of --mcp, its tokensFile, or that of --auth-tokens has changed")
 	return cmd
 }
@@ -67,7 +69,8 @@ func (a *app) serve(o serveOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := o.observe.store()
+	budget := o.memory.budget(log)
+	store, err := o.observe.store(budget)
 	if err != nil {
 		return err
 	}
@@ -89,6 +92,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		defer records.Close()
 		options = append(options, mcpgraph.WithAudit(records))
 	}
+	options = append(options, mcpgraph.WithMemory(budget))
 	if o.observe.expose {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}

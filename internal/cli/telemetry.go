@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/audit"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
@@ -62,8 +63,8 @@ func (a *app) openAudit(o observeOptions, log *slog.Logger) (*audit.Log, error) 
 }
 
 // store gives the place for runs.
-func (o *observeOptions) store() (*runs.Store, error) {
-	limits := runs.Limits{Count: o.keep}
+func (o *observeOptions) store(budget *memory.Budget) (*runs.Store, error) {
+	limits := runs.Limits{Count: o.keep, Memory: budget}
 	switch {
 	case o.keep < 0:
 		return nil, usagef("--keep-runs is %d; expected 0 or more", o.keep)

@@ -44,8 +44,10 @@ func Errorf(code int, format string, args ...any) *Error {
 
 // Parse decodes the text of a message or a batch. Where it returns an error, id is
 // what to answer under: the message's own if that can be read, else [NullID].
-func Parse(text string) (v value.Value, id string, _ *Error) {
-	v, err := value.ParseStrict(text)
+//
+// It takes ownership of the text. A long one is decoded as it is read.
+func Parse(text []byte) (v value.Value, id string, _ *Error) {
+	v, err := value.ParseLazyStrict(text)
 	if err == nil {
 		return v, "", nil
 	}
@@ -55,9 +57,9 @@ func Parse(text string) (v value.Value, id string, _ *Error) {
 		e = Errorf(CodeInvalidRequest, "invalid request: %v", err)
 	}
 	var outer Envelope
-	outer.Feed([]byte(text))
+	outer.Feed(text)
 	if outer.Complete() && outer.Repeated != "id" && outer.ID.Found() {
-		if id, ok := idText(outer.ID.Of([]byte(text))); ok {
+		if id, ok := idText(outer.ID.Of(text)); ok {
 			return v, id, e
 		}
 	}

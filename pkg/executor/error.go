@@ -84,6 +84,23 @@ func (e *NodeError) Diagnostic() diag.Diagnostic {
 	}
 }
 
+// InterruptedError says that a run was ended to protect the process: there was too
+// little memory for it. No node has failed.
+type InterruptedError struct {
+	// Tool is the tool of this file that was called.
+	Tool string
+	// Err is the cause, a *memory.Error.
+	Err error
+}
+
+// Error names the tool and the cause.
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("tool %q was interrupted: %s", e.Tool, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
 // PanicError says that a node panicked, which is a mistake in the program.
 type PanicError struct {
 	Value any // that the node panicked with

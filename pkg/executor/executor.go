@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -158,6 +159,9 @@ func (w *walk) step(ctx context.Context) error {
 		return err
 	}
 	w.node = node
+	if short := memory.AccountOf(ctx).Err(); short != nil {
+		return &InterruptedError{Tool: w.run.graph.Name, Err: short}
+	}
 	if err == nil {
 		err = w.timeLeft(ctx)
 	}
@@ -179,10 +183,17 @@ func (w *walk) step(ctx context.Context) error {
 		}
 		rec.Arguments, rec.Attempts, rec.FromCache = out.Arguments, out.Attempts, out.FromCache
 		if err == nil {
-			rec.Output, rec.Edge = out.Value, out.Edge
+			rec.Output, rec.Edge = counted(ctx, out.Value), out.Edge
 		}
 	}
 	rec.End = w.port.Now()
+	if short := memory.AccountOf(ctx).Err(); short != nil {
+		// What the node made of it means nothing, and is nobody's failure.
+		rec.Output, rec.Edge = value.Undef, graph.NoEdge
+		rec.Err = &InterruptedError{Tool: w.run.graph.Name, Err: short}
+		done(rec)
+		return rec.Err
+	}
 	if err != nil {
 		failure := newNodeError(w.run.graph, node, w.ended(ctx, err))
 		failure.Arguments = rec.Arguments
@@ -195,6 +206,15 @@ func (w *walk) step(ctx context.Context) error {
 	}
 	w.port.NodeDone(rec)
 	return rec.Err
+}
+
+// counted gives a value so that what is decoded of it counts on the account of the
+// call.
+func counted(ctx context.Context, v value.Value) value.Value {
+	if held := memory.AccountOf(ctx); held != nil {
+		return v.Metered(held)
+	}
+	return v
 }
 
 // nodeStart calls the start hooks and gives what calls the done hooks.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -64,11 +65,15 @@ var emptyDocument = value.FromEntries(nil)
 
 // options is what JSONata is told of the environment. It is made anew for each
 // evaluation because a function in a result may keep it.
-func (e *Env) options() *jsonata.Options {
-	if e == nil {
-		return &jsonata.Options{}
+func (e *Env) options(ctx context.Context) *jsonata.Options {
+	o := &jsonata.Options{}
+	if e != nil {
+		o.Data, o.Now, o.Random, o.Processor = e, e.Now, e.Random, e.Processor
 	}
-	return &jsonata.Options{Data: e, Now: e.Now, Random: e.Random, Processor: e.Processor}
+	if held := memory.AccountOf(ctx); held != nil {
+		o.Memory = held.Churn()
+	}
+	return o
 }
 
 // Program is a compiled JSONata expression or JSON Logic rule. It is immutable
@@ -88,7 +93,7 @@ func (p *Program) Eval(ctx context.Context, env *Env) (value.Value, error) {
 	if p.json == nil {
 		return runLogic(ctx, p.rule, env)
 	}
-	v, err := p.json.Eval(ctx, env.document(), env.options())
+	v, err := p.json.Eval(ctx, env.document(), env.options(ctx))
 	if err != nil {
 		return value.Undef, jsonataError(err, p.json.String(), nil)
 	}

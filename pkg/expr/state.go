@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -27,6 +28,7 @@ type state struct {
 	steps int           // since the context was last looked at
 	bytes int           // built and still needed
 	built int           // lists and objects, ever
+	held  int           // of bytes, what counts on the account of the call
 }
 
 // states are kept for their stacks.
@@ -41,6 +43,9 @@ func runLogic(ctx context.Context, rule node, env *Env) (value.Value, error) {
 	}
 	if err == nil {
 		err = st.stopped()
+	}
+	if st.held > 0 { // but for what the result holds
+		memory.AccountOf(ctx).Shrink(int64(st.held) - v.Footprint(int64(st.held)))
 	}
 	stack := st.stack[:cap(st.stack)]
 	clear(stack)
@@ -96,7 +101,27 @@ func (st *state) charge(bytes int) error {
 	if st.bytes > maxBytes {
 		return exceeded("the rule builds more than 64 MiB")
 	}
+	if st.bytes-st.held > heldFrom {
+		if err := st.hold(); err != nil {
+			return err
+		}
+	}
 	return st.spend(bytes / 256)
+}
+
+// heldFrom is how many bytes a rule builds between two times that they are
+// counted on the account of the call.
+const heldFrom = 256 << 10
+
+func (st *state) hold() error {
+	n := st.bytes - st.held
+	if err := memory.AccountOf(st.ctx).Grow(int64(n)); err != nil {
+		e := exceeded("the evaluation was stopped: " + err.Error())
+		e.Err = err
+		return e
+	}
+	st.held += n
+	return nil
 }
 
 // room counts a list of n elements that is about to be built.
@@ -131,7 +156,7 @@ func (st *state) settle(before int, result value.Value) {
 // options is what the JSONata in a rule is told of the environment.
 func (st *state) options() *jsonata.Options {
 	if st.opts == nil {
-		st.opts = st.env.options()
+		st.opts = st.env.options(st.ctx)
 	}
 	return st.opts
 }

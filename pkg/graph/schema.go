@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -28,9 +30,21 @@ func (s *Schema) Raw() string { return s.raw }
 
 // Validate checks a value. The error is a *SchemaError with everything that is
 // wrong.
-func (s *Schema) Validate(v value.Value) error {
+func (s *Schema) Validate(v value.Value) error { return s.validate(context.Background(), v) }
+
+// smallCheck is the length up to which what a check takes is not counted.
+const smallCheck = 4 << 10
+
+func (s *Schema) validate(ctx context.Context, v value.Value) error {
 	if s.quick != nil && s.quick.accepts(v) {
 		return nil
+	}
+	if held := memory.AccountOf(ctx); held != nil && v.LongerThan(smallCheck) {
+		n := v.AnySize()
+		if err := held.Grow(n); err != nil {
+			return err
+		}
+		defer held.Shrink(n)
 	}
 	err := s.compiled.Validate(v.Any())
 	if err == nil {

@@ -17,10 +17,11 @@ const longCheck = 16 << 10
 var longChecks = make(chan struct{}, runtime.GOMAXPROCS(0))
 
 // ValidateContext is as Validate, but returns with the cause of ctx when ctx is
-// done.
+// done, and with a *memory.Error where the account of ctx has no room for what
+// the check takes.
 func (s *Schema) ValidateContext(ctx context.Context, v value.Value) error {
 	if ctx.Done() == nil || !v.LongerThan(longCheck) {
-		return s.Validate(v)
+		return s.validate(ctx, v)
 	}
 	select {
 	case longChecks <- struct{}{}:
@@ -39,7 +40,7 @@ func (s *Schema) ValidateContext(ctx context.Context, v value.Value) error {
 			<-longChecks
 			ended <- o
 		}()
-		o.err = s.Validate(v)
+		o.err = s.validate(ctx, v)
 	}()
 	select {
 	case o := <-ended:

@@ -33,9 +33,42 @@ func (ev *evaluator) meter(n int) *Error {
 	return nil
 }
 
-// weigh ends an evaluation that has made more than it may hold, if so much is
-// held beyond what there was before it, the next bytes included.
+// chunk is how many bytes an evaluation allocates between two times that it asks
+// for shared memory.
+const chunk = 256 << 10
+
+// settle gives back what was reserved but for what the result holds.
+func (ev *evaluator) settle(result value.Value, failed bool) {
+	if ev.opts.Memory == nil {
+		return
+	}
+	kept := int64(0)
+	if !failed {
+		kept = result.Footprint(ev.made + ev.metered)
+	}
+	if n := ev.made - kept; n > 0 {
+		ev.opts.Memory.Release(n)
+	} else if n < 0 {
+		// It is too little to be refused: the next evaluation is.
+		_ = ev.opts.Memory.Reserve(-n)
+	}
+}
+
+// weigh ends an evaluation for which there is no more memory: it has made more
+// than it may hold, and so much is held beyond what there was before it, the next
+// bytes included.
 func (ev *evaluator) weigh(next int64) *Error {
+	if ev.opts.Memory != nil {
+		n := ev.metered
+		ev.metered = 0
+		if err := ev.opts.Memory.Reserve(n); err != nil {
+			failed := stopped(-1, err.Error())
+			failed.Err = err
+			return failed
+		}
+		ev.made += n
+		return nil
+	}
 	ev.made += ev.metered
 	ev.metered = 0
 	size := heapBytes()

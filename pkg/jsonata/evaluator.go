@@ -85,6 +85,9 @@ func newEvaluator(ctx context.Context, opts *Options) *evaluator {
 	ev.limits = ev.opts.Limits.withDefaults()
 	ev.steps, ev.levels = ev.limits.Steps, ev.limits.Depth
 	ev.look = min(ev.limits.Memory/4, lookEvery)
+	if ev.opts.Memory != nil {
+		ev.look = chunk
+	}
 	ev.refuel()
 	return ev
 }

@@ -95,6 +95,20 @@ type Options struct {
 	Processor Processor
 	// Limits bound the evaluation.
 	Limits Limits
+	// Memory, which may be nil, is what this and other evaluations share. It takes
+	// the place of Limits.Memory.
+	Memory Memory
+}
+
+// Memory bounds what evaluations hold together. It is used by any number of
+// goroutines.
+type Memory interface {
+	// Reserve counts n bytes that an evaluation is about to allocate, of which
+	// some may be garbage soon. An error ends the evaluation with code U1001, and
+	// is its cause.
+	Reserve(n int64) error
+	// Release gives back n bytes that Reserve has counted.
+	Release(n int64)
 }
 
 // Processor shares processor time between evaluations. One evaluation at a time
@@ -168,6 +182,7 @@ func (e *Expr) Eval(ctx context.Context, input value.Value, opts *Options) (valu
 		return value.Undef, err
 	}
 	v, err := ev.run(e.unit, input)
+	ev.settle(v, err != nil)
 	if err != nil {
 		return value.Undef, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -44,6 +45,9 @@ func (s *call) Run(ctx context.Context, in *graph.Input) (graph.Output, error) {
 	args, err := s.arguments(ctx, in)
 	if err != nil {
 		return graph.Output{}, err
+	}
+	if err := memory.AccountOf(ctx).Err(); err != nil {
+		return graph.Output{}, err // the arguments are not what they should be
 	}
 	result, err := in.Caller.CallTool(ctx, s.server, s.tool, args)
 	out := graph.Output{Edge: s.next, Arguments: args, Attempts: result.Attempts, FromCache: result.FromCache}

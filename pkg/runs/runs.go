@@ -15,9 +15,11 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -34,16 +36,24 @@ const None = -1
 type Limits struct {
 	Count int   // how many runs are kept, or None
 	Bytes int64 // how many bytes they may take in all
+	// Memory is what the runs draw on; nil has no bounds. A run that does not fit
+	// is kept without its values. Where Bytes is 0 the runs take no more than a
+	// 32nd of it.
+	Memory *memory.Budget
 }
+
+const memoryShare = 32
 
 // Store keeps the last runs of any number of tools and callers. It is safe for
 // concurrent use.
 type Store struct {
 	limits Limits
+	held   *memory.Account
 
-	mu    sync.Mutex
-	runs  []*Run // oldest first
-	bytes int64
+	packing sync.Mutex // long runs are packed one after the other
+	mu      sync.Mutex
+	runs    []*Run // oldest first
+	bytes   int64
 }
 
 // New returns an empty Store.
@@ -53,8 +63,11 @@ func New(l Limits) *Store {
 	}
 	if l.Bytes <= 0 {
 		l.Bytes = DefaultBytes
+		if all := l.Memory.Limit(); all > 0 {
+			l.Bytes = min(l.Bytes, all/memoryShare)
+		}
 	}
-	return &Store{limits: l}
+	return &Store{limits: l, held: l.Memory.Account("")}
 }
 
 // Finished is a run that is over.
@@ -119,14 +132,20 @@ func (s *Store) Add(f Finished) {
 		return
 	}
 	r := s.pack(f)
-	size := r.size()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for n < len(s.runs) && (len(s.runs)-n >= s.limits.Count || s.bytes+size > s.limits.Bytes) {
-		s.bytes -= s.runs[n].size()
+	for n < len(s.runs) && (len(s.runs)-n >= s.limits.Count || s.bytes+r.size() > s.limits.Bytes) {
+		gone := s.runs[n].size()
+		s.bytes -= gone
+		s.held.Shrink(gone)
 		n++
 	}
+	if s.held.Grow(r.size()) != nil {
+		r.truncate()
+		_ = s.held.Grow(r.size()) // so little that it may as well be kept
+	}
+	size := r.size()
 	s.runs = append(slices.Delete(s.runs, 0, n), r)
 	s.bytes += size
 }
@@ -154,18 +173,26 @@ func (s *Store) pack(f Finished) *Run {
 	if f.Err != nil {
 		r.Err = f.errorText(f.Err)
 	}
-	buffer := buffers.Get().(*[]byte)
-	text := (*buffer)[:0]
-	text, r.args = f.appendValue(text, f.Run.Args())
 	room := s.limits.Bytes - int64(runBytes+stepBytes*len(history)+len(r.Err)+len(r.caller))
+	if long := f.Run.Args().TextSize() + len(history); f.longer(long, longRun) {
+		if f.longer(long, int(max(0, room))) {
+			r.Truncated = true
+			return r
+		}
+		s.packing.Lock()
+		defer s.packing.Unlock()
+	}
+	buffer := buffers.Get().(*[]byte)
+	p := packer{Finished: f, text: (*buffer)[:0]}
+	r.args = p.pack(f.Run.Args())
 	r.steps = make([]step, 0, len(history))
 	for _, rec := range history {
-		if int64(len(text)) > room {
+		if int64(len(p.text)) > room {
 			break
 		}
 		st := step{Record: rec}
-		text, st.arguments = f.appendValue(text, rec.Arguments)
-		text, st.output = f.appendValue(text, rec.Output)
+		st.arguments = p.pack(rec.Arguments)
+		st.output = p.pack(rec.Output)
 		st.Arguments, st.Output = value.Undef, value.Undef
 		if rec.Err != nil {
 			// An error may hold on to much, and has nothing to say but its text.
@@ -173,16 +200,43 @@ func (s *Store) pack(f Finished) *Run {
 		}
 		r.steps = append(r.steps, st)
 	}
-	if int64(len(text)) > room {
-		r.Truncated, r.args, r.steps = true, span{}, nil
+	if int64(len(p.text)) > room {
+		r.truncate()
 	} else {
-		r.text = string(text)
+		r.text = string(p.text)
 	}
-	if cap(text) <= 1<<20 {
-		*buffer = text
+	if cap(p.text) <= 1<<20 {
+		*buffer = p.text
 		buffers.Put(buffer)
 	}
 	return r
+}
+
+// longRun is the size of the values of a run, in bytes, from which it is long.
+const longRun = 256 << 10
+
+// longer reports whether the values of the run are longer than most bytes, of
+// which there are some already.
+func (f Finished) longer(already, most int) bool {
+	var known written
+	known.put(f.Run.Args(), span{})
+	for _, rec := range f.Run.History() {
+		for _, v := range []value.Value{rec.Arguments, rec.Output} {
+			if already > most {
+				return true
+			}
+			if _, ok := known.get(v); !ok {
+				already += v.TextSize()
+				known.put(v, span{})
+			}
+		}
+	}
+	return already > most
+}
+
+// truncate takes the values out of a run.
+func (r *Run) truncate() {
+	r.Truncated, r.args, r.steps, r.text = true, span{}, nil, ""
 }
 
 func (f Finished) errorText(err error) string {
@@ -190,19 +244,71 @@ func (f Finished) errorText(err error) string {
 	if f.Redact != nil {
 		text = f.Redact(text)
 	}
-	return text[:min(len(text), maxErr)]
+	if len(text) <= maxErr {
+		return text
+	}
+	n := maxErr
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }
 
-func (f Finished) appendValue(dst []byte, v value.Value) ([]byte, span) {
-	from := len(dst)
+// packer writes the values of a run. Many nodes hand on what they got, which is
+// written once.
+type packer struct {
+	Finished
+	text  []byte
+	known written
+}
+
+// written are the long arrays and objects of a run, and where they are.
+type written []struct {
+	value value.Value
+	at    span
+}
+
+const (
+	longValue  = 1 << 10 // bytes from which a value is remembered
+	maxWritten = 16
+)
+
+func (w written) get(v value.Value) (span, bool) {
+	if v.Kind() == value.Array || v.Kind() == value.Object {
+		for _, one := range w {
+			if value.Same(one.value, v) {
+				return one.at, true
+			}
+		}
+	}
+	return span{}, false
+}
+
+func (w *written) put(v value.Value, at span) {
+	if (v.Kind() == value.Array || v.Kind() == value.Object) && len(*w) < maxWritten && v.LongerThan(longValue) {
+		*w = append(*w, struct {
+			value value.Value
+			at    span
+		}{v, at})
+	}
+}
+
+func (p *packer) pack(v value.Value) span {
 	if v.IsUndefined() {
-		return dst, span{from, from}
+		return span{}
 	}
-	if f.Redact != nil {
-		v = v.Rewritten(f.Redact)
+	if at, ok := p.known.get(v); ok {
+		return at
 	}
-	dst = v.Append(dst)
-	return dst, span{from, len(dst)}
+	shown := v
+	if p.Redact != nil {
+		shown = v.Rewritten(p.Redact)
+	}
+	at := span{from: len(p.text)}
+	p.text = shown.Append(p.text)
+	at.to = len(p.text)
+	p.known.put(v, at)
+	return at
 }
 
 // List gives the runs of a caller, the newest first.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -44,23 +45,42 @@ func (p *published) checkCall(r *Request) *rpcError {
 // would reach the client as JSON-RPC's, which a model does not see.
 func (p *published) callTool(ctx context.Context, r *Request) ([]byte, *rpcError) {
 	v, err := p.runTool(ctx, r)
+	if err != nil {
+		return p.finishCall(r, value.Undef, err), nil
+	}
+	held := memory.AccountOf(ctx)
+	counted, err := countResult(held, v, p.blocks[r.Tool])
+	if err != nil {
+		return p.finishCall(r, value.Undef, err), nil
+	}
+	text := p.finishCall(r, v, nil)
+	if more := int64(cap(text)) - counted; more > 0 { // escapes can make it longer
+		if err := held.Grow(more); err != nil {
+			text = p.finishCall(r, value.Undef, err)
+		}
+	}
+	return text, nil
+}
+
+// finishCall returns the answer to a call with its value or the reason why it
+// failed.
+func (p *published) finishCall(r *Request, v value.Value, err error) []byte {
+	r.result = v
 	dst := append(jsonrpc.AppendResultStart(make([]byte, 0, 256), r.ID), `{"content":`...)
 	switch {
 	case err != nil:
 		r.failed, r.failure = true, err.Error()
 		dst = append(appendText(dst, r.failure), `,"isError":true`...)
 	case p.blocks[r.Tool]:
-		r.result = v
 		dst = v.Append(dst)
 	default:
-		r.result = v
 		dst = appendValue(dst, v, r.modern)
 	}
 	if r.modern {
 		dst = append(append(dst, `,"resultType":"complete","_meta":{`...), p.identity...)
 		dst = append(dst, '}')
 	}
-	return append(dst, "}}"...), nil
+	return append(dst, "}}"...)
 }
 
 // runTool runs the tool when its turn has come.

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -36,26 +37,36 @@ func newConn(ctx context.Context, s *Server, out *outbox) *conn {
 	return c
 }
 
-// An answer takes the encoded answer to one message, nil where it has none. It
-// is called once for each message.
-type answer func(encoded []byte)
+// An answer takes the encoded answer to one message, nil where it has none, and
+// calls done when it is sent. It is called once for each message.
+type answer func(encoded []byte, done func())
 
-// tooLong answers a line that was skipped for its length.
-func (c *conn) tooLong() {
-	c.refused(nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: a message is longer than %d bytes", c.maxLine))
+// skipped answers a line that was not kept.
+func (c *conn) skipped(why string) {
+	c.refused(nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: %s", why))
 }
 
-// receive takes one line. It waits for nothing but initialize and
-// logging/setLevel, which the requests after them build on.
-func (c *conn) receive(line []byte) {
-	v, id, rpcErr := jsonrpc.Parse(string(line))
+// send is an answer that is sent alone.
+func (c *conn) send(encoded []byte, done func()) { c.out.addCounted(done, encoded) }
+
+// receive takes one line, and closes the account that it counts on when it is
+// answered. It waits for nothing but initialize and logging/setLevel, which the
+// requests after them build on.
+func (c *conn) receive(line []byte, held *memory.Account) {
+	v, id, rpcErr := parse(line, held)
 	switch {
 	case rpcErr != nil:
-		c.refused(id, &rpcError{Error: *rpcErr})
+		c.refuse(rpcErr)
+		c.send(appendError(nil, id, rpcErr), held.Close)
 	case v.Kind() == value.Array:
-		c.receiveBatch(v)
+		c.receiveBatch(v, held)
 	default:
-		c.take(v, c.out.add)
+		c.take(v, held, func(encoded []byte, done func()) {
+			c.send(encoded, func() {
+				done()
+				held.Close()
+			})
+		})
 	}
 }
 
@@ -65,18 +76,30 @@ const maxBatch = 1000
 
 // receiveBatch takes a batch, which revision 2025-03-26 alone knows, and
 // answers it as one message.
-func (c *conn) receiveBatch(v value.Value) {
+func (c *conn) receiveBatch(v value.Value, held *memory.Account) {
+	refuse := func(e *rpcError) {
+		c.refuse(e)
+		c.send(appendError(nil, nullID, e), held.Close)
+	}
 	switch {
 	case c.session.ProtocolVersion() != mcp.ProtocolVersion20250326:
-		c.refused(nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: this protocol revision has no batches"))
-	case v.Len() == 0:
-		c.refused(nullID, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: empty batch"))
+		refuse(rpcErrorf(mcp.INVALID_REQUEST, "invalid request: this protocol revision has no batches"))
 	case v.Len() > maxBatch:
-		c.refused(nullID, tooMany(v))
+		refuse(tooMany(v))
+	case held.Err() != nil:
+		refuse(busyError(held.Err()))
+	case v.Len() == 0:
+		refuse(rpcErrorf(mcp.INVALID_REQUEST, "invalid request: empty batch"))
 	default:
-		b := &batch{left: v.Len(), send: c.out.add}
+		b := &batch{left: v.Len(), send: c.send, done: []func(){held.Close}}
 		for _, e := range v.Elems() {
-			c.take(e, b.answer)
+			of := c.memory.Account("")
+			c.take(e.Metered(of), of, func(encoded []byte, done func()) {
+				b.answer(encoded, func() {
+					done()
+					of.Close()
+				})
+			})
 		}
 	}
 }
@@ -90,35 +113,49 @@ type batch struct {
 	mu   sync.Mutex
 	left int
 	text []byte
-	send func([]byte)
+	done []func() // of the answers
+	send answer
 }
 
-func (b *batch) answer(encoded []byte) {
+func (b *batch) answer(encoded []byte, done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.done = append(b.done, done)
 	if encoded != nil {
 		b.text = append(append(b.text, ','), encoded...)
 	}
-	if b.left--; b.left == 0 && len(b.text) > 0 {
-		b.text[0] = '['
-		b.send(append(b.text, ']'))
+	if b.left--; b.left > 0 {
+		return
 	}
+	if len(b.text) > 0 {
+		b.text[0] = '['
+		b.text = append(b.text, ']')
+	}
+	b.send(b.text, func() {
+		for _, done := range b.done {
+			done()
+		}
+	})
 }
 
-// take handles one message.
-func (c *conn) take(v value.Value, reply answer) {
+func nothing() {}
+
+// take handles one message, which counts on the account.
+func (c *conn) take(v value.Value, held *memory.Account, reply answer) {
 	m, ok, rpcErr := jsonrpc.ReadRequest(v)
-	switch {
+	switch err := held.Err(); {
+	case err != nil:
+		reply(appendError(nil, m.ID, busyError(err)), nothing)
 	case rpcErr != nil:
 		c.refuse(&rpcError{Error: *rpcErr})
-		reply(jsonrpc.AppendError(nil, m.ID, rpcErr))
+		reply(jsonrpc.AppendError(nil, m.ID, rpcErr), nothing)
 	case !ok:
-		reply(nil)
+		reply(nil, nothing)
 	case m.ID == "":
 		c.notified(m)
-		reply(nil)
+		reply(nil, nothing)
 	default:
-		c.request(m, reply)
+		c.request(m, held, reply)
 	}
 }
 
@@ -149,19 +186,22 @@ func (c *conn) notified(m jsonrpc.Request) {
 // wants reports whether the client may be told something unasked.
 func (c *conn) wants(string) bool { return c.listens.Load() }
 
-func (c *conn) request(m jsonrpc.Request, reply answer) {
+func (c *conn) request(m jsonrpc.Request, held *memory.Account, reply answer) {
+	ctx, cancel := memory.WithAccount(c.ctx, held)
 	r := &Request{Transport: Pipe, session: c.session, from: c}
-	j, rpcErr := c.accept(c.ctx, m, r, &c.calls)
+	j, rpcErr := c.accept(ctx, m, r, &c.calls)
 	if rpcErr != nil {
+		cancel()
 		if rpcErr == errEnded {
-			reply(nil)
+			reply(nil, nothing)
 		} else {
-			reply(appendError(nil, m.ID, rpcErr))
+			reply(appendError(nil, m.ID, rpcErr), nothing)
 		}
 		return
 	}
 	run := func() {
 		defer j.finish()
+		defer cancel()
 		text, rpcErr, cancelled := j.run()
 		switch {
 		case cancelled:
@@ -169,7 +209,8 @@ func (c *conn) request(m jsonrpc.Request, reply answer) {
 		case rpcErr != nil:
 			text = appendError(nil, m.ID, rpcErr)
 		}
-		reply(text)
+		held.Reset(requestBytes + int64(cap(text))) // the rest is needed no more while the client reads
+		reply(text, nothing)
 	}
 	if j.with.ordered {
 		run()

@@ -13,7 +13,12 @@ import (
 // the client, the session or the server ends it, or its caller is let in no more. Last-Event-ID is not looked at:
 // streams are not resumed.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
-	x := &exchange{handler: h, r: r, caller: caller, reply: newReply(w, r, h.patience.write, caller.Expires)}
+	x, end := h.exchange(w, r, caller)
+	defer end()
+	if err := x.held.Err(); err != nil {
+		x.refuse(http.StatusServiceUnavailable, nullID, busyError(err))
+		return
+	}
 	if !x.reply.events {
 		x.reply.whole(http.StatusNotAcceptable, appendError(nil, nullID,
 			rpcErrorf(mcp.INVALID_REQUEST, "Accept must name text/event-stream")))

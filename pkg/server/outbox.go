@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // maxUnreadEvents is how many bytes of one stream of events may wait for the
@@ -15,16 +17,23 @@ const maxUnreadEvents = 16 << 20
 // it reads an answer must not bring the reading of its requests to a stop.
 type outbox struct {
 	w    io.Writer
-	most int         // bytes that may wait
-	fail func(error) // called once, when the client cannot be written to; must not wait
+	most int             // bytes that may wait
+	held *memory.Account // of what is added without an account of its own
+	fail func(error)     // called once, when the client cannot be written to; must not wait
 	done chan struct{}
 
 	mu      sync.Mutex
 	wake    sync.Cond
-	pending [][]byte
+	pending []outgoing
 	waiting int // bytes that were added and not written
 	closed  bool
 	failure error
+}
+
+// outgoing is one message that waits.
+type outgoing struct {
+	text []byte
+	done func() // called once when it is written or dropped; nil: it counts on the outbox's account
 }
 
 // coalesce is the size in bytes up to which waiting messages share one write.
@@ -32,8 +41,9 @@ const coalesce = 64 << 10
 
 // newOutbox returns an outbox for which most bytes may wait; more is a client that
 // has stopped reading, and is given up. A message that is longer waits alone.
-func newOutbox(w io.Writer, most int, fail func(error)) *outbox {
-	o := &outbox{w: w, most: most, fail: fail, done: make(chan struct{})}
+// What waits counts on held.
+func newOutbox(w io.Writer, most int, held *memory.Account, fail func(error)) *outbox {
+	o := &outbox{w: w, most: most, held: held, fail: fail, done: make(chan struct{})}
 	o.wake.L = &o.mu
 	go o.run()
 	return o
@@ -47,9 +57,41 @@ func (o *outbox) add(message []byte) {
 	}
 }
 
-// offer is add that reports whether the message was taken.
+// offer is add that reports whether the message was taken. It is not where there
+// is no memory for it.
 func (o *outbox) offer(message []byte) bool {
-	message = append(message, '\n')
+	n := int64(len(message) + 1)
+	if o.held.Grow(n) != nil {
+		return false
+	}
+	taken := o.queue(outgoing{text: append(message, '\n')})
+	if !taken {
+		o.held.Shrink(n)
+	}
+	return taken
+}
+
+// addCounted is add for messages, taken together, that are counted elsewhere:
+// done is called when they are written, or will not be.
+func (o *outbox) addCounted(done func(), messages ...[]byte) {
+	all := make([]outgoing, 0, len(messages))
+	for _, m := range messages {
+		if m != nil {
+			all = append(all, outgoing{text: m, done: func() {}})
+		}
+	}
+	if len(all) == 0 {
+		done()
+		return
+	}
+	last := &all[len(all)-1]
+	last.text, last.done = append(last.text, '\n'), done
+	if !o.queue(all...) {
+		done()
+	}
+}
+
+func (o *outbox) queue(messages ...outgoing) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
@@ -59,16 +101,31 @@ func (o *outbox) offer(message []byte) bool {
 		o.giveUp(fmt.Errorf("the client does not read: %d bytes wait for it", o.waiting))
 		return false
 	}
-	o.pending = append(o.pending, message)
-	o.waiting += len(message)
+	for _, m := range messages {
+		o.pending = append(o.pending, m)
+		o.waiting += len(m.text)
+	}
 	o.wake.Signal()
 	return true
+}
+
+// over says that messages are written or dropped.
+func (o *outbox) over(messages []outgoing) {
+	for _, m := range messages {
+		if m.done != nil {
+			m.done()
+		} else {
+			o.held.Shrink(int64(len(m.text)))
+		}
+	}
 }
 
 // giveUp drops what waits and takes nothing more, once; o.mu is held.
 func (o *outbox) giveUp(why error) {
 	if o.failure == nil {
+		dropped := o.pending
 		o.failure, o.pending = why, nil
+		o.over(dropped)
 		o.fail(why)
 	}
 }
@@ -83,9 +140,10 @@ func (o *outbox) close() {
 
 func (o *outbox) run() {
 	defer close(o.done)
-	var batch [][]byte
+	var batch []outgoing
 	var joined []byte
 	taken := 0
+	defer func() { o.over(batch) }() // where it could not be written
 	for {
 		o.mu.Lock()
 		o.waiting -= taken
@@ -97,18 +155,18 @@ func (o *outbox) run() {
 		if len(batch) == 0 {
 			return
 		}
-		for i, m := range batch {
-			batch[i] = nil
-			if len(joined)+len(m) > coalesce && !o.write(&joined) {
+		for i := range batch {
+			text := batch[i].text
+			if len(joined)+len(text) > coalesce && !o.write(&joined) {
 				return
 			}
-			if len(m) > coalesce {
-				if !o.write(&m) {
-					return
-				}
-				continue
+			if len(text) <= coalesce {
+				joined = append(joined, text...)
+			} else if !o.write(&text) {
+				return
 			}
-			joined = append(joined, m...)
+			o.over(batch[i : i+1])
+			batch[i] = outgoing{}
 		}
 		if !o.write(&joined) {
 			return

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -30,12 +31,28 @@ type exchange struct {
 	modern  bool
 	session *session
 	calls   *inflight
-	streams *streams // of the session; nil without one
+	streams *streams        // of the session; nil without one
+	held    *memory.Account // what the exchange holds
+}
+
+// exchange begins an exchange, which holds memory until end is called. Its
+// requests end where there is too little of that.
+func (h *handler) exchange(w http.ResponseWriter, r *http.Request, caller auth.Caller) (x *exchange, end func()) {
+	held := h.memory.Account(caller.Name)
+	_ = held.Grow(requestBytes) // what it is refused for is said when it asks for more
+	ctx, cancel := memory.WithAccount(r.Context(), held)
+	r = r.WithContext(ctx)
+	x = &exchange{handler: h, r: r, caller: caller, held: held, reply: newReply(w, r, h.patience.write, caller.Expires, held)}
+	return x, func() {
+		cancel()
+		held.Close()
+	}
 }
 
 // post takes one message, or in revision 2025-03-26 a batch.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
-	x := &exchange{handler: h, r: r, caller: caller, reply: newReply(w, r, h.patience.write, caller.Expires)}
+	x, end := h.exchange(w, r, caller)
+	defer end()
 	refuse := func(status int, e *rpcError) { x.reply.whole(status, appendError(nil, nullID, e)) }
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(http.StatusUnsupportedMediaType, rpcErrorf(mcp.INVALID_REQUEST, "the Content-Type must be application/json"))
@@ -54,6 +71,13 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 			return
 		}
 	}
+	if short := (*memory.Error)(nil); errors.As(err, &short) {
+		// A client that is still sending does not see an answer. What is not kept
+		// costs nothing, and has to come within its time.
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, x.opts.MaxBody))
+		x.refuse(http.StatusServiceUnavailable, nullID, busyError(err))
+		return
+	}
 	if err != nil {
 		status := http.StatusBadRequest
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
@@ -63,19 +87,23 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, caller auth.Calle
 		refuse(status, rpcErrorf(mcp.INVALID_REQUEST, "invalid request: %v", err))
 		return
 	}
-	v, id, failure := jsonrpc.Parse(string(body))
+	v, id, failure := parse(body, x.held)
 	if failure != nil {
-		x.reply.whole(http.StatusBadRequest, jsonrpc.AppendError(nil, id, failure))
+		x.refuse(http.StatusBadRequest, id, failure)
 		return
 	}
+	v = v.Metered(x.held)
 	if v.Kind() == value.Array {
 		x.batch(v)
 		return
 	}
-	m, ok, failure := jsonrpc.ReadRequest(v)
-	switch {
-	case failure != nil:
-		x.reply.whole(http.StatusBadRequest, jsonrpc.AppendError(nil, m.ID, failure))
+	m, ok, broken := jsonrpc.ReadRequest(v)
+	switch err := x.held.Err(); {
+	case err != nil:
+		x.refuse(http.StatusServiceUnavailable, m.ID, busyError(err))
+		return
+	case broken != nil:
+		x.reply.whole(http.StatusBadRequest, jsonrpc.AppendError(nil, m.ID, broken))
 		return
 	case !ok:
 		x.reply.accepted()
@@ -116,7 +144,7 @@ func (x *exchange) body(w http.ResponseWriter) ([]byte, error) {
 	if t, ok := w.(*tracked); ok {
 		w = t.ResponseWriter // which closes the connection of too long a request
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, x.r.Body, x.opts.MaxBody))
+	body, err := readAll(http.MaxBytesReader(w, x.r.Body, x.opts.MaxBody), min(x.r.ContentLength, x.opts.MaxBody), x.held)
 	if err == nil {
 		// A call may take longer than a request to arrive.
 		_ = x.reply.control.SetReadDeadline(time.Time{})
@@ -176,6 +204,7 @@ func (x *exchange) notified(m jsonrpc.Request) {
 // answer answers a request, and reports whether with a result.
 func (x *exchange) answer(m jsonrpc.Request) bool {
 	a := x.run(m)
+	x.held.Reset(requestBytes + int64(cap(a.text))) // the rest is needed no more while the client reads
 	if a.scopes != nil {
 		refused(x.reply.w, auth.InsufficientScope, "it needs "+strings.Join(a.scopes, " "), slog.LevelInfo)
 		x.challenge(x.reply.w.Header(), a.scopes)
@@ -183,7 +212,7 @@ func (x *exchange) answer(m jsonrpc.Request) bool {
 		return false
 	}
 	if a.status == http.StatusServiceUnavailable {
-		x.reply.w.Header().Set("Retry-After", "10")
+		x.reply.w.Header().Set("Retry-After", retryAfter)
 	}
 	x.reply.end(a.status, a.text)
 	return a.ok
@@ -196,9 +225,13 @@ func (x *exchange) batch(v value.Value) {
 		return
 	}
 	defer x.sessions.release(s)
-	if x.session.ProtocolVersion() != mcp.ProtocolVersion20250326 || v.Len() == 0 {
+	if x.session.ProtocolVersion() != mcp.ProtocolVersion20250326 || v.Len() == 0 && x.held.Err() == nil {
 		x.reply.whole(http.StatusBadRequest, appendError(nil, nullID,
 			rpcErrorf(mcp.INVALID_REQUEST, "invalid request: an empty batch, or a protocol revision without them")))
+		return
+	}
+	if err := x.held.Err(); err != nil {
+		x.refuse(http.StatusServiceUnavailable, nullID, busyError(err))
 		return
 	}
 	if v.Len() > maxBatch {
@@ -207,22 +240,22 @@ func (x *exchange) batch(v value.Value) {
 	}
 	var all []byte
 	var done sync.WaitGroup
-	b := &batch{left: v.Len(), send: func(text []byte) { all = text }}
+	b := &batch{left: v.Len(), send: func(text []byte, _ func()) { all = text }}
 	for _, e := range v.Elems() {
 		m, ok, failure := jsonrpc.ReadRequest(e)
 		switch {
 		case failure != nil:
 			x.counted()
 			x.current.Load().refuse(x.r.Context(), x.request(), &rpcError{Error: *failure})
-			b.answer(jsonrpc.AppendError(nil, m.ID, failure))
+			b.answer(jsonrpc.AppendError(nil, m.ID, failure), nothing)
 		case !ok:
-			b.answer(nil)
+			b.answer(nil, nothing)
 		case m.ID == "":
 			x.notified(m)
-			b.answer(nil)
+			b.answer(nil, nothing)
 		default:
 			done.Go(func() {
-				b.answer(x.run(m).text)
+				b.answer(x.run(m).text, nothing)
 			})
 		}
 	}

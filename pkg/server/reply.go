@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // reply is the answer to one POST: a JSON message, or where something is to be
@@ -16,9 +18,10 @@ import (
 type reply struct {
 	w            http.ResponseWriter
 	control      *http.ResponseController
-	patience     time.Duration // that the client has to read each piece
-	expires      time.Time     // the access token of the request; zero: never
-	json, events bool          // what the client accepts
+	patience     time.Duration   // that the client has to read each piece
+	expires      time.Time       // the access token of the request; zero: never
+	held         *memory.Account // what waits for the client
+	json, events bool            // what the client accepts
 
 	mu    sync.Mutex
 	out   *outbox     // of the stream; nil before it has begun
@@ -32,8 +35,8 @@ type reply struct {
 // stands. Proxies give up on answers that are silent for a minute, some sooner.
 const keepAlive = 15 * time.Second
 
-func newReply(w http.ResponseWriter, r *http.Request, patience time.Duration, expires time.Time) *reply {
-	p := &reply{w: w, patience: patience, expires: expires, control: http.NewResponseController(w)}
+func newReply(w http.ResponseWriter, r *http.Request, patience time.Duration, expires time.Time, held *memory.Account) *reply {
+	p := &reply{w: w, patience: patience, expires: expires, held: held, control: http.NewResponseController(w)}
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
 		accept = "*/*"
@@ -175,7 +178,7 @@ func (p *reply) stream() {
 	header.Set("X-Accel-Buffering", "no") // proxies of nginx's kind must not collect events
 	p.w.WriteHeader(http.StatusOK)
 	broken := make(chan struct{})
-	p.broken, p.out = broken, newOutbox(flushed{p}, maxUnreadEvents, func(error) { close(broken) })
+	p.broken, p.out = broken, newOutbox(flushed{p}, maxUnreadEvents, p.held, func(error) { close(broken) })
 }
 
 // end sends the answer, and waits until it is written.
@@ -191,7 +194,8 @@ func (p *reply) end(status int, message []byte) {
 		return
 	}
 	p.stream()
-	p.out.add(event(message))
+	// The message is counted already, and can be too long to be copied.
+	p.out.addCounted(func() {}, []byte("data: "), message, []byte{'\n'})
 	p.out.close()
 	<-p.out.done
 }

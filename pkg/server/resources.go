@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -137,6 +138,9 @@ func (p *published) readResource(ctx context.Context, r *Request) ([]byte, *rpcE
 		rpcErr := rpcErrorf(code, "there is no resource %q", uri)
 		rpcErr.Data = value.FromEntries([]value.Entry{{Key: "uri", Value: at}})
 		return nil, rpcErr
+	}
+	if err := memory.AccountOf(ctx).Grow(4 * int64(len(text))); err != nil {
+		return nil, busyError(err)
 	}
 	members := value.AppendString([]byte(`"contents":[{"uri":`), uri)
 	if found.MIMEType != "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -69,6 +70,9 @@ type Options struct {
 	// must not be before Replace has put something else in its place.
 	Hold   func() (release func())
 	Limits Limits
+	// Memory bounds what requests and answers hold; nil bounds nothing. Calls
+	// count on the account of their request, memory.AccountOf.
+	Memory *memory.Budget
 }
 
 // Access says who may come in over HTTP, and whose pages; see [HTTPOptions].
@@ -84,6 +88,7 @@ var errUnguarded = errors.New("it no longer says who may come in over HTTP, as i
 type Server struct {
 	log      *slog.Logger
 	maxLine  int
+	memory   *memory.Budget
 	patience patience
 	audience audience
 	listened listeners
@@ -96,7 +101,7 @@ type Server struct {
 
 // New returns a Server. The error is that of [Tool.Check].
 func New(opts Options) (*Server, error) {
-	s := &Server{log: opts.Log, maxLine: opts.MaxLine, patience: patient}
+	s := &Server{log: opts.Log, maxLine: opts.MaxLine, memory: opts.Memory, patience: patient}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -129,8 +134,8 @@ func (s *Server) hold(method string) (_ *published, release func()) {
 	}
 }
 
-// Replace publishes what opts say in the place of what was; Log and MaxLine stay
-// as they were. Requests under way are answered by what they found as they came;
+// Replace publishes what opts say in the place of what was; Log, MaxLine and
+// Memory stay as they were. Requests under way are answered by what they found as they came;
 // Limits hold at once for what waits, and count them, where there were limits
 // before.
 // Clients are told (notifications/tools/list_changed and

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // shutdownGrace is how long a server that was told to stop waits for calls to
@@ -27,7 +29,7 @@ const shutdownGrace = 3 * time.Second
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := newConn(ctx, s, newOutbox(out, s.patience.unread, func(err error) {
+	c := newConn(ctx, s, newOutbox(out, s.patience.unread, s.memory.Account(""), func(err error) {
 		cancel(fmt.Errorf("writing to the client: %w", err))
 	}))
 	defer s.audience.join(c.wants, c.notify)()
@@ -35,7 +37,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer c.crew.disband()
 
 	ended := make(chan error, 1)
-	go func() { ended <- readLines(in, s.maxLine, c.receive, c.tooLong) }()
+	go func() { ended <- readLines(in, s.maxLine, s.memory, c.receive, c.skipped) }()
 	var err error
 	select {
 	case err = <-ended:
@@ -69,31 +71,53 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 }
 
 // readLines gives line each line of in that is not blank, without the white
-// space around it; it is valid until line returns. A line over limit bytes is
-// skipped, and tooLong called instead.
-func readLines(in io.Reader, limit int, line func([]byte), tooLong func()) error {
+// space around it. line takes it over, and closes the account that it counts on.
+// A line over limit bytes, or for which there is no memory, is skipped and refuse
+// called instead.
+func readLines(in io.Reader, limit int, budget *memory.Budget, line func([]byte, *memory.Account), refuse func(why string)) error {
 	r := bufio.NewReaderSize(in, 64<<10)
-	var long []byte // the part of a line that does not fit r's buffer
+	var text []byte
+	var held *memory.Account
+	defer func() { held.Close() }()
 	skipping := false
+	skip := func(why string) {
+		held.Close()
+		skipping, text, held = true, nil, nil
+		refuse(why)
+	}
 	for {
 		part, err := r.ReadSlice('\n')
 		partial := errors.Is(err, bufio.ErrBufferFull)
+		if held == nil {
+			held = budget.Account("")
+			_ = held.Grow(requestBytes)
+		}
 		switch {
 		case skipping:
-		case len(long)+len(part) > limit:
-			skipping = true
-			long = nil
-			tooLong()
-		case partial:
-			long = append(long, part...)
+		case len(text)+len(part) > limit:
+			skip(fmt.Sprintf("a message is longer than %d bytes", limit))
 		default:
-			if len(long) > 0 {
-				part = append(long, part...)
+			was := cap(text)
+			if need := len(text) + len(part); need > was {
+				next := need
+				if partial {
+					next = 4 * need
+				}
+				if err := held.Grow(int64(next - was)); err != nil {
+					skip(err.Error())
+					break
+				}
+				text = append(make([]byte, 0, next), text...)
 			}
-			if part = bytes.TrimSpace(part); len(part) > 0 {
-				line(part)
+			text = append(text, part...)
+			if partial {
+				break
 			}
-			long = nil
+			if text = bytes.TrimSpace(text); len(text) > 0 {
+				line(text, held)
+				held = nil
+			}
+			text = nil
 		}
 		switch {
 		case partial:

@@ -19,6 +19,7 @@ func errorType(ctx context.Context, err error) string {
 	var (
 		limit *executor.LimitError
 		crash *executor.PanicError
+		ended *executor.InterruptedError
 		rpc   *upstream.RPCError
 		call  *upstream.Error
 		rule  *expr.Error
@@ -27,6 +28,8 @@ func errorType(ctx context.Context, err error) string {
 	switch {
 	case errors.As(err, &limit):
 		return "limit_exceeded"
+	case errors.As(err, &ended):
+		return "interrupted"
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return "cancelled"
 	case errors.As(err, &reply):

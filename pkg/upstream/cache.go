@@ -10,11 +10,13 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // cache keeps the results of one server's tools.
 type cache struct {
+	held    *memory.Account
 	results *otter.Cache[cacheKey, value.Value]
 	// age counts how often everything was dropped. It is in the keys, so that
 	// what was asked before is not found afterwards, even where its answer
@@ -70,11 +72,18 @@ func (f *sharedCall) wait(ctx context.Context) (reply value.Value, err error, ok
 // be long or secret.
 type cacheKey [sha256.Size]byte
 
-func newCache(c *config.Cache) *cache {
-	return &cache{calls: map[cacheKey]*sharedCall{}, results: otter.Must(&otter.Options[cacheKey, value.Value]{
+// newCache returns a cache whose results count on held.
+func newCache(c *config.Cache, held *memory.Account) *cache {
+	return &cache{held: held, calls: map[cacheKey]*sharedCall{}, results: otter.Must(&otter.Options[cacheKey, value.Value]{
 		MaximumSize: max(1, c.MaxEntries), ExpiryCalculator: otter.ExpiryWriting[cacheKey, value.Value](c.TTL),
+		OnAtomicDeletion: func(e otter.DeletionEvent[cacheKey, value.Value]) { held.Shrink(resultBytes(e.Value)) },
 	})}
 }
+
+// resultBytes is what a result takes in the cache, which keeps it as text.
+func resultBytes(reply value.Value) int64 { return int64(reply.TextSize()) + cacheEntryBytes }
+
+const cacheEntryBytes = 256
 
 func (c *cache) key(id identity, tool string, args value.Value) cacheKey {
 	text := binary.BigEndian.AppendUint64(make([]byte, 0, 256), c.age.Load())
@@ -90,10 +99,23 @@ func (c *cache) key(id identity, tool string, args value.Value) cacheKey {
 	return sha256.Sum256(text)
 }
 
-func (c *cache) get(key cacheKey) (value.Value, bool) { return c.results.GetIfPresent(key) }
+// get returns a result, which is decoded for its reader alone and not kept in that
+// form.
+func (c *cache) get(key cacheKey, held *memory.Account) (value.Value, bool) {
+	reply, ok := c.results.GetIfPresent(key)
+	return ownCopy(reply, held), ok
+}
 
-// put keeps a result, unless it is an error of the tool's or only asks for more
-// input (resultType, revision 2026-07-28).
+// ownCopy returns a value that is decoded on its own, for held.
+func ownCopy(v value.Value, held *memory.Account) value.Value {
+	if held == nil {
+		return v.Undecoded(nil)
+	}
+	return v.Undecoded(held)
+}
+
+// put keeps a result, unless it is an error of the tool's, only asks for more
+// input (resultType, revision 2026-07-28), or there is no memory for it.
 func (c *cache) put(key cacheKey, reply value.Value) {
 	if reply.Get("isError").Bool() {
 		return
@@ -101,7 +123,9 @@ func (c *cache) put(key cacheKey, reply value.Value) {
 	if t := reply.Get("resultType"); !t.IsUndefined() && t.Str() != "complete" {
 		return
 	}
-	c.results.Set(key, reply)
+	if c.held.Grow(resultBytes(reply)) == nil {
+		c.results.Set(key, ownCopy(reply, nil))
+	}
 }
 
 func (c *cache) drop() {

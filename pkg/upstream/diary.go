@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 const (
@@ -20,6 +22,7 @@ const (
 type diary struct {
 	redact *redactor
 	log    *slog.Logger
+	budget *memory.Budget // of what the link reads
 
 	mu     sync.Mutex
 	lines  []string // the last ones on stderr, a ring once it is full

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // cursor is where a stream of events stands.
@@ -28,6 +29,7 @@ const (
 type eventStream struct {
 	lines  *bufio.Reader
 	limit  int64
+	held   *memory.Account
 	cursor *cursor
 
 	begun   bool // the first bytes were read
@@ -40,6 +42,7 @@ type event struct {
 	name     string
 	data     []byte
 	envelope jsonrpc.Envelope
+	intake   intake
 }
 
 // maxField is how much of a field other than data is read.
@@ -183,7 +186,7 @@ func (s *eventStream) skip() error {
 
 func (s *eventStream) data(e *event, part []byte) {
 	e.envelope.Feed(part)
-	if int64(e.envelope.Len()) <= s.limit {
+	if e.intake.keeps(&e.envelope, part, s.limit, s.held) {
 		e.data = append(e.data, part...)
 	} else {
 		e.data = nil
@@ -193,7 +196,7 @@ func (s *eventStream) data(e *event, part []byte) {
 // readEvents takes the messages of a stream until done says that it is enough,
 // or the stream ends, which is no error.
 func readEvents(body io.Reader, r *receiver, c *cursor, done func() bool) error {
-	s := &eventStream{lines: bufio.NewReader(body), limit: r.limit, cursor: c}
+	s := &eventStream{lines: bufio.NewReader(body), limit: r.limit, held: r.held, cursor: c}
 	for {
 		e, err := s.next()
 		switch {
@@ -202,7 +205,10 @@ func readEvents(body io.Reader, r *receiver, c *cursor, done func() bool) error 
 		case err != nil:
 			return overError("broke the connection: " + err.Error())
 		case e.name == "" || e.name == "message":
-			r.take(e.data, &e.envelope, false)
+			r.event(e)
+		}
+		if e != nil {
+			r.held.Shrink(e.intake.counted)
 		}
 		if done() {
 			return nil

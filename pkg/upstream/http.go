@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // httpLink carries one session over streamable HTTP (MCP of 2025-03-26 and
@@ -114,7 +114,7 @@ func (l *httpLink) exchange(h *detached, m *outgoing) (json.RawMessage, error) {
 	}
 	var got *answer
 	odd := "an empty answer"
-	r := &receiver{limit: l.limit, origin: m.id, reply: l.reply, odd: func(what string) {
+	r := &receiver{limit: l.limit, held: memory.AccountOf(ctx), origin: m.id, reply: l.reply, odd: func(what string) {
 		odd = what
 		l.diary.wrong(what)
 	}}
@@ -166,10 +166,16 @@ func readMessage(body io.Reader, size int64, r *receiver) error {
 	if size <= 0 || size > maxPresize {
 		size = minRead
 	}
-	text := make([]byte, 0, size+1) // one more, to see the end without growing
+	var text []byte
+	defer func() { r.held.Shrink(int64(cap(text))) }()
 	for {
 		if cap(text)-len(text) == 0 {
-			text = slices.Grow(text, minRead)
+			next := max(2*int64(cap(text)), size+1) // one more, to see the end without growing
+			if err := r.held.Grow(next - int64(cap(text))); err != nil {
+				r.deliverOnly("", answer{err: err})
+				return nil
+			}
+			text = append(make([]byte, 0, next), text...)
 		}
 		n, err := body.Read(text[len(text):cap(text)])
 		e.Feed(text[len(text) : len(text)+n])
@@ -273,7 +279,8 @@ func (l *httpLink) listen(ctx context.Context, revision string) <-chan struct{} 
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(l.life, cancel)()
-		r := &receiver{limit: l.limit, odd: l.diary.wrong, reply: l.reply}
+		r := &receiver{limit: l.limit, held: l.diary.budget.Account(""), odd: l.diary.wrong, reply: l.reply}
+		defer r.held.Close()
 		r.in.Store(l.in.Load())
 		r.deliver = l.deliver
 		r.deliverOnly = func(string, answer) {} // it was odd already

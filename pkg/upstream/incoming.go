@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -37,8 +38,9 @@ type answer struct {
 // receiver takes a connection's messages apart. Answers are bounded and not
 // decoded, and what is not JSON-RPC is told apart.
 type receiver struct {
-	limit  int64  // bytes of a message
-	origin string // the request that the messages come with; may be empty
+	limit  int64           // bytes of a message
+	held   *memory.Account // what is being read
+	origin string          // the request that the messages come with; may be empty
 	in     atomic.Pointer[inbound]
 	// deliver gives an answer to the request with the id; deliverOnly gives it
 	// to the only one that waits, if none has that id: it can have been meant

@@ -9,6 +9,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -52,7 +53,7 @@ func newLayers(s *server) *layers {
 	l := &layers{server: s, shared: newShare(u)}
 	lifetime := shareLifetime
 	if u.Cache != nil && u.Cache.TTL > 0 {
-		l.cache = newCache(u.Cache)
+		l.cache = newCache(u.Cache, s.budget.Account(""))
 	}
 	if u.RateLimit != nil {
 		lifetime = max(lifetime, longestPeriod(u.RateLimit))
@@ -106,7 +107,7 @@ func (l *layers) call(ctx context.Context, id identity, tool string, args value.
 	}
 	for {
 		key := l.cache.key(id, tool, args)
-		if reply, ok := l.cache.get(key); ok {
+		if reply, ok := l.cache.get(key, memory.AccountOf(ctx)); ok {
 			l.server.counts.hits.Add(1)
 			return Result{Reply: reply, FromCache: true}, nil
 		}
@@ -121,9 +122,9 @@ func (l *layers) call(ctx context.Context, id identity, tool string, args value.
 			case err == nil:
 				l.server.counts.hits.Add(1)
 			}
-			return Result{Reply: reply, FromCache: err == nil}, err
+			return Result{Reply: ownCopy(reply, memory.AccountOf(ctx)), FromCache: err == nil}, err
 		}
-		if _, ok := l.cache.get(key); ok { // one has just ended
+		if _, ok := l.cache.get(key, nil); ok { // one has just ended
 			l.cache.leave(key, f, value.Undef, nil, false)
 			continue
 		}

@@ -61,14 +61,14 @@ func openProcess(u *config.Upstream, d *diary) (*pipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pipe{stream: newStream(child.stdout, child.stdin, u.MaxMessageBytes, d.wrong), diary: d, child: child, conn: child.stdout}
+	p := &pipe{stream: newStream(child.stdout, child.stdin, u.MaxMessageBytes, d.budget.Account(""), d.wrong), diary: d, child: child, conn: child.stdout}
 	p.open()
 	return p, nil
 }
 
 // openConn speaks over a connection that is open already.
 func openConn(conn io.ReadWriteCloser, u *config.Upstream, d *diary) *pipe {
-	p := &pipe{stream: newStream(conn, conn, u.MaxMessageBytes, d.wrong), diary: d, conn: conn}
+	p := &pipe{stream: newStream(conn, conn, u.MaxMessageBytes, d.budget.Account(""), d.wrong), diary: d, conn: conn}
 	p.open()
 	return p
 }

@@ -63,7 +63,7 @@ func (s *server) closeIdle() {
 // requests of the link carry what ctx grants unless their own context does. The
 // known era tells HTTP+SSE from streamable HTTP where the entry does not.
 func (s *server) openLink(ctx context.Context, known era) (link, error) {
-	d := &diary{redact: s.redact.with(secretsOf(ctx)), log: s.log}
+	d := &diary{redact: s.redact.with(secretsOf(ctx)), log: s.log, budget: s.budget}
 	if s.dial != nil {
 		conn, err := s.dial(ctx, s.entry)
 		if err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -50,6 +51,10 @@ type Options struct {
 	// SessionStore keeps sessions over streamable HTTP for all servers, in the
 	// place of what their entries say (session).
 	SessionStore SessionStore
+	// Memory is what replies that are read and results that are cached draw on; nil
+	// has no bounds. What a call holds counts on the account of its context
+	// (memory.AccountOf).
+	Memory *memory.Budget
 	// Secrets are taken out of texts by [Pool.Redactor] beside those of the servers.
 	Secrets []string
 	// Session is told of every session as it opens, and what it returns of its

@@ -26,7 +26,7 @@ func TestAnswersAreReadStrictly(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"c1","error":{"code":"1","message":"a"}}`:                                       errBroken.Error(),
 		`[{"jsonrpc":"2.0","id":"c1","result":1,"result":2}]`:                                                  `key "result" twice`,
 	} {
-		s := newStream(strings.NewReader(line+"\n"), nopCloser{io.Discard}, 1<<20, func(string) {})
+		s := newStream(strings.NewReader(line+"\n"), nopCloser{io.Discard}, 1<<20, nil, func(string) {})
 		reply := s.desk.wait(`"c1"`)
 		s.start()
 		<-s.done
@@ -51,7 +51,7 @@ func FuzzReplies(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		s := newStream(bytes.NewReader(append(in, '\n')), nopCloser{io.Discard}, 256, func(string) {})
+		s := newStream(bytes.NewReader(append(in, '\n')), nopCloser{io.Discard}, 256, nil, func(string) {})
 		s.attach(&inbound{
 			notified: func(string, string, json.RawMessage) {},
 			asked:    func(string, json.RawMessage) (json.RawMessage, *RPCError) { return []byte("{}"), nil },

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -29,6 +30,7 @@ type server struct {
 	layers    *layers    // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
 	counts    counters
 	answers   map[string]Answer
+	budget    *memory.Budget                // nil: no bounds
 	store     SessionStore                  // nil: sessions end with the pool
 	observe   func(SessionInfo) func(error) // nil: nobody is told of sessions
 	observed  sync.WaitGroup                // until their ends were told
@@ -85,6 +87,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 		log:     o.Log.With("server", own.Name),
 		redact:  newRedactor(slices.Concat(own.Secrets, urlSecrets(own.URL))),
 		answers: o.Answers,
+		budget:  o.Memory,
 		store:   o.SessionStore,
 		observe: o.Session,
 		holders: map[identity]*holder{},

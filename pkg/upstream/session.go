@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -126,15 +127,25 @@ func (s *session) request(ctx context.Context, m *outgoing, silence time.Duratio
 		}
 		return value.Value{}, context.Cause(ctx)
 	}
+	held := memory.AccountOf(ctx)
+	if err == nil {
+		err = held.Grow(int64(len(result)))
+	}
+	if short := (*memory.Error)(nil); errors.As(err, &short) {
+		held.Refuse(short) // also where it did not fit into what its server may send
+	}
 	if err != nil {
 		return value.Value{}, err
 	}
-	reply, err := value.ParseLazy(string(result))
+	reply, err := value.ParseLazyBytes(result)
 	if err != nil {
 		return value.Value{}, fmt.Errorf("%w: in the result, %w", errBroken, err)
 	}
 	if reply.Kind() != value.Object {
 		return value.Value{}, fmt.Errorf("%w: a result that is not an object: %s", errBroken, quote(result))
+	}
+	if held != nil {
+		reply = reply.Metered(held)
 	}
 	return reply, nil
 }
@@ -192,6 +203,13 @@ func (s *session) cancelled(ctx context.Context, id string, why error) {
 // callTool calls a tool. Arguments that are not an object become an empty one.
 // Each request is made by pass, which calls what it is given.
 func (s *session) callTool(ctx context.Context, tool string, args value.Value, pass func(func() (value.Value, error)) (value.Value, error)) (value.Value, error) {
+	// The arguments are rendered, put into a message and queued.
+	sent := 3 * int64(args.TextSize())
+	held := memory.AccountOf(ctx)
+	if err := held.Grow(sent); err != nil {
+		return value.Value{}, err
+	}
+	defer held.Shrink(sent)
 	members := append(make([]byte, 0, 256), `"name":`...)
 	members = value.AppendString(members, s.server.entry.NamePrefix+tool)
 	members = append(members, `,"arguments":`...)

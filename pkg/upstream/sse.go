@@ -26,7 +26,7 @@ var _ link = (*sseLink)(nil)
 func openSSE(ctx context.Context, l *httpLink) (*sseLink, error) {
 	s := &sseLink{httpLink: l, desk: newDesk(l.diary.wrong)}
 	s.receiver = &receiver{
-		limit: l.limit, odd: l.diary.wrong, reply: l.reply, deliver: s.desk.deliver, deliverOnly: s.desk.deliverOnly,
+		limit: l.limit, held: l.diary.budget.Account(""), odd: l.diary.wrong, reply: l.reply, deliver: s.desk.deliver, deliverOnly: s.desk.deliverOnly,
 	}
 	// The stream outlives ctx, which is only that of its opening, but needs
 	// its credentials.
@@ -38,7 +38,7 @@ func openSSE(ctx context.Context, l *httpLink) (*sseLink, error) {
 		kill()
 		return nil, during(ctx, err)
 	}
-	events := &eventStream{lines: bufio.NewReaderSize(response.Body, 64<<10), limit: l.limit, cursor: &cursor{}}
+	events := &eventStream{lines: bufio.NewReaderSize(response.Body, 64<<10), limit: l.limit, held: s.receiver.held, cursor: &cursor{}}
 	var first *event
 	for first == nil || first.name != "endpoint" {
 		if first, err = events.next(); err != nil {
@@ -95,9 +95,13 @@ func (s *sseLink) read(events *eventStream) {
 	for err == nil {
 		var e *event
 		if e, err = events.next(); err == nil && (e.name == "" || e.name == "message") {
-			s.receiver.take(e.data, &e.envelope, false)
+			s.receiver.event(e)
+		}
+		if e != nil {
+			s.receiver.held.Shrink(e.intake.counted)
 		}
 	}
+	s.receiver.held.Close()
 	s.once.Do(func() {
 		why := error(overError("closed its stream of events"))
 		s.err.Store(&why)

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 var (
@@ -56,14 +57,14 @@ type stream struct {
 	err  error         // why, set before done is closed
 }
 
-// newStream returns a stream that start makes work.
-func newStream(in io.Reader, out io.WriteCloser, limit int64, odd func(string)) *stream {
+// newStream returns a stream that start makes work. What it reads counts on held.
+func newStream(in io.Reader, out io.WriteCloser, limit int64, held *memory.Account, odd func(string)) *stream {
 	s := &stream{
 		in: in, out: newOutbox(out), desk: newDesk(odd),
 		ended: func(error) error { return overError("ended") }, broken: func(error) {},
 		done: make(chan struct{}),
 	}
-	s.receiver.limit, s.receiver.odd = limit, odd
+	s.receiver.limit, s.receiver.held, s.receiver.odd = limit, held, odd
 	s.receiver.deliver, s.receiver.deliverOnly = s.desk.deliver, s.desk.deliverOnly
 	s.receiver.reply = s.reply
 	return s
@@ -146,11 +147,16 @@ func (s *stream) read() {
 		var (
 			line []byte
 			e    jsonrpc.Envelope
+			k    intake
 		)
-		if line, err = s.line(lines, &e); err == nil || !e.Blank() {
+		if line, err = s.line(lines, &e, &k); k.refused != nil {
+			s.short(&e, k.refused)
+		} else if err == nil || !e.Blank() {
 			s.take(line, &e, err != nil)
 		}
+		s.held.Shrink(k.counted)
 	}
+	s.held.Close()
 	_ = s.out.close(errClosed)
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -160,12 +166,12 @@ func (s *stream) read() {
 }
 
 // line reads one line and feeds it to e. A line over the limit is nil.
-func (s *stream) line(lines *bufio.Reader, e *jsonrpc.Envelope) ([]byte, error) {
+func (s *stream) line(lines *bufio.Reader, e *jsonrpc.Envelope, k *intake) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := lines.ReadSlice('\n')
 		e.Feed(part)
-		if int64(e.Len()) <= s.limit {
+		if k.keeps(e, part, s.limit, s.held) {
 			line = append(line, part...)
 		} else {
 			line = nil

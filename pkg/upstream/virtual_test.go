@@ -15,19 +15,19 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
-// memory is a listener whose connections are pipes in memory. In a bubble of
+// inMemory is a listener whose connections are pipes in memory. In a bubble of
 // synctest, time passes while goroutines wait for such a connection.
-type memory struct {
+type inMemory struct {
 	accepted chan net.Conn
 	closed   chan struct{}
 	once     sync.Once
 }
 
-func newMemory() *memory {
-	return &memory{accepted: make(chan net.Conn), closed: make(chan struct{})}
+func newMemory() *inMemory {
+	return &inMemory{accepted: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-func (m *memory) Accept() (net.Conn, error) {
+func (m *inMemory) Accept() (net.Conn, error) {
 	select {
 	case conn := <-m.accepted:
 		return conn, nil
@@ -36,19 +36,19 @@ func (m *memory) Accept() (net.Conn, error) {
 	}
 }
 
-func (m *memory) Close() error {
+func (m *inMemory) Close() error {
 	m.once.Do(func() { close(m.closed) })
 	return nil
 }
 
-func (m *memory) Addr() net.Addr { return memoryAddr{} }
+func (m *inMemory) Addr() net.Addr { return memoryAddr{} }
 
 type memoryAddr struct{}
 
 func (memoryAddr) Network() string { return "memory" }
 func (memoryAddr) String() string  { return "memory.test" }
 
-func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (m *inMemory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
 	case m.accepted <- server:

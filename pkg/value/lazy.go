@@ -66,18 +66,25 @@ func (l *lazyText) value() Value {
 // read themselves. Until then, and when it is encoded again, the text itself is
 // used: numbers, escapes and, unless the value was read, repeated keys come out as
 // they came in, white space between tokens does not.
-func ParseLazy(text string) (Value, error) {
+func ParseLazy(text string) (Value, error) { return parseLazy(text, false) }
+
+// ParseLazyStrict is [ParseLazy] for texts whose meaning must not depend on the
+// reader; see [ParseStrict]. It takes ownership of the text, which must not be
+// changed afterwards.
+func ParseLazyStrict(text []byte) (Value, error) { return parseLazy(textOf(text), true) }
+
+func parseLazy(text string, strict bool) (Value, error) {
 	if len(text) < lazyFrom {
-		return Parse(text)
+		return parse(text, strict)
 	}
 	if !utf8.ValidString(text) {
 		return Value{}, notUTF8(text)
 	}
 	text = strings.Trim(text, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
-		return Parse(text)
+		return parse(text, strict)
 	}
-	s := scanner{text: text}
+	s := scanner{text: text, unique: strict}
 	if err := s.skipValue(0); err != nil {
 		return Value{}, err
 	}
@@ -90,8 +97,10 @@ func ParseLazy(text string) (Value, error) {
 // ParseLazyBytes is ParseLazy without a copy of the text: it takes ownership, so
 // the bytes must not be changed afterwards.
 func ParseLazyBytes(text []byte) (Value, error) {
-	return ParseLazy(unsafe.String(unsafe.SliceData(text), len(text)))
+	return ParseLazy(textOf(text))
 }
+
+func textOf(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
 func (l *lazyText) asValue() Value {
 	kind := Object
@@ -105,6 +114,19 @@ func (l *lazyText) asValue() Value {
 // what is still text costs anything then; what was decoded already is not
 // counted. Copies of v that others have are not changed.
 func (v Value) Metered(m Meter) Value {
+	if v.repr() != lazy || v.Kind() != Array && v.Kind() != Object {
+		return v
+	}
+	if (*lazyText)(v.ptr).meter == m {
+		return v
+	}
+	return v.Undecoded(m)
+}
+
+// Undecoded returns v as the text that it was parsed from, where it was: what was
+// decoded of it is not kept for the copy. What is decoded of that is counted by m,
+// which may be nil.
+func (v Value) Undecoded(m Meter) Value {
 	if v.repr() != lazy || v.Kind() != Array && v.Kind() != Object {
 		return v
 	}

@@ -44,8 +44,8 @@ func notUTF8(text string) error {
 
 // twice returns the error for an object that begins at start and has the key
 // twice.
-func (p *parser) twice(start int, key string) error {
-	again := scanner{text: p.text, pos: start + 1}
+func (s *scanner) twice(start int, key string) error {
+	again := scanner{text: s.text, pos: start + 1}
 	for found := 0; ; again.pos++ { // the object was read before: it is well-formed
 		again.space()
 		at := again.pos

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -13,6 +14,9 @@ type scanner struct {
 	pos    int
 	spaced bool  // white space was seen between tokens
 	bytes  int64 // that decoding what was skipped allocates
+	unique bool  // keys that are there twice are refused
+
+	keys []string // of the objects that are open, where they must be unique
 }
 
 func (s *scanner) fail(message string) error {
@@ -167,6 +171,7 @@ func (s *scanner) skipCounted() error {
 
 func (s *scanner) skipMembers(end byte, depth int) error {
 	s.pos++
+	start, keys := s.pos-1, len(s.keys)
 	var key string // as it stands in the text
 	n := 0
 	for ; ; n++ {
@@ -183,6 +188,9 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 				return err
 			}
 			key = s.text[at+1 : s.pos-1]
+			if s.unique {
+				s.keys = append(s.keys, plainKey(key))
+			}
 			s.space()
 			if s.peek() != ':' {
 				return s.fail("expected ':'")
@@ -207,7 +215,41 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 	}
 	s.pos++
 	s.bytes += containerSize(end == '}', n)
+	if len(s.keys) > keys {
+		again, ok := repeatedKey(s.keys[keys:])
+		s.keys = s.keys[:keys]
+		if ok {
+			return s.twice(start, again)
+		}
+	}
 	return nil
+}
+
+// plainKey returns a key without its escapes.
+func plainKey(raw string) string {
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	return unescape(raw)
+}
+
+// repeatedKey returns a key that is there twice. It changes the order of keys.
+func repeatedKey(keys []string) (string, bool) {
+	if len(keys) < indexFrom {
+		for i, key := range keys {
+			if slices.Contains(keys[:i], key) {
+				return key, true
+			}
+		}
+		return "", false
+	}
+	slices.Sort(keys)
+	for i := 1; i < len(keys); i++ {
+		if keys[i] == keys[i-1] {
+			return keys[i], true
+		}
+	}
+	return "", false
 }
 
 func isHex4(s string) bool {

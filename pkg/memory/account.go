@@ -1,0 +1,182 @@
+package memory
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// unpaid is how many bytes an account counts by itself before it asks the Budget.
+const unpaid = 16 << 10
+
+// Account is what one call, or one store, holds. It is safe for concurrent use. A
+// nil Account has no bounds.
+type Account struct {
+	budget *Budget
+	caller string
+	small  atomic.Int64 // bytes counted and not yet booked; less than 0 where they were given back
+	failed atomic.Pointer[Error]
+	cancel context.CancelCauseFunc // set before the account is shared
+
+	// Guarded by budget.mu.
+	kept   int64
+	churn  int64
+	closed bool
+}
+
+// Account returns a new account of a caller, who is nobody in particular where
+// callers are not told apart. It has to be closed.
+func (b *Budget) Account(caller string) *Account {
+	if b == nil {
+		return nil
+	}
+	return &Account{budget: b, caller: caller}
+}
+
+// held is what is booked; budget.mu is held.
+func (a *Account) held() int64 { return a.kept + a.churn }
+
+// Grow counts n bytes that are about to be held. The error, an *[Error], means
+// that there is no room for them: they must not be allocated, and the context
+// that [WithAccount] gave ends with that cause.
+func (a *Account) Grow(n int64) error {
+	if a == nil || n == 0 {
+		return nil
+	}
+	if total := a.small.Add(n); total < unpaid && total > -unpaid {
+		return nil
+	}
+	return a.pay(a.small.Swap(0), false)
+}
+
+// Shrink gives back n bytes that Grow has counted.
+func (a *Account) Shrink(n int64) { _ = a.Grow(-n) }
+
+func (a *Account) pay(n int64, churn bool) error {
+	if n <= 0 {
+		a.budget.mu.Lock()
+		defer a.budget.mu.Unlock()
+		if !a.closed {
+			a.budget.giveBack(a, -n, churn)
+		}
+		return nil
+	}
+	if err := a.budget.draw(a, n, churn); err != nil {
+		a.fail(err)
+		return err
+	}
+	return nil
+}
+
+// fail ends the call that the account belongs to.
+func (a *Account) fail(err *Error) {
+	if a.failed.CompareAndSwap(nil, err) && a.cancel != nil {
+		a.cancel(err)
+	}
+}
+
+// Refuse ends the call that the account belongs to as if the account had been
+// refused: what it waited for did not fit elsewhere.
+func (a *Account) Refuse(err *Error) {
+	if a != nil {
+		a.fail(err)
+	}
+}
+
+// Err returns the *[Error] with which the account was first refused something,
+// nil where it was not.
+func (a *Account) Err() error {
+	if a == nil {
+		return nil
+	}
+	if err := a.failed.Load(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Reset makes n bytes all that the account holds, where that is less than it
+// held: the rest is garbage now.
+func (a *Account) Reset(n int64) {
+	if a == nil {
+		return
+	}
+	b := a.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a.small.Store(0)
+	b.giveBack(a, a.churn, true)
+	b.giveBack(a, a.kept-n, false)
+}
+
+// Close gives back all that the account holds. It may be called again, and by
+// then nothing is counted any more.
+func (a *Account) Close() {
+	if a == nil {
+		return
+	}
+	b := a.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a.closed {
+		return
+	}
+	b.giveBack(a, a.churn, true)
+	b.giveBack(a, a.kept, false)
+	a.closed = true
+}
+
+// Churn returns the account as evaluations count on it: what they allocate, much
+// of which is garbage soon. It is nil for a nil Account.
+func (a *Account) Churn() *Churn {
+	if a == nil {
+		return nil
+	}
+	return (*Churn)(a)
+}
+
+// Churn counts allocations for an [Account]. Where the Budget has no room for
+// more, a collection finds out how much of them is garbage.
+type Churn Account
+
+// Reserve counts n bytes that are about to be allocated. The error is that of
+// [Account.Grow].
+func (c *Churn) Reserve(n int64) error {
+	switch {
+	case n <= 0:
+		return nil
+	case n < unpaid: // what is left of a short evaluation
+		return (*Account)(c).Grow(n)
+	}
+	return (*Account)(c).pay(n, true)
+}
+
+// Release gives back n bytes that Reserve has counted.
+func (c *Churn) Release(n int64) {
+	if n > 0 {
+		_ = (*Account)(c).pay(-n, true)
+	}
+}
+
+type accountKey struct{}
+
+// WithAccount returns a context that carries the account, and that ends, with an
+// *[Error] as its cause, when the account is refused something. cancel must be
+// called. It may be called once for an account, before others use it.
+func WithAccount(ctx context.Context, a *Account) (_ context.Context, cancel func()) {
+	if a == nil {
+		return ctx, func() {}
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	a.cancel = end
+	if err := a.failed.Load(); err != nil {
+		end(err)
+	}
+	return context.WithValue(ctx, accountKey{}, a), func() { end(nil) }
+}
+
+// AccountOf returns the account of the call that ctx belongs to, nil where it has
+// none.
+func AccountOf(ctx context.Context) *Account {
+	a, _ := ctx.Value(accountKey{}).(*Account)
+	return a
+}

@@ -1,0 +1,217 @@
+// Package memory bounds what a process holds for its callers: requests, replies,
+// the data of runs, answers that wait to be read, and what it keeps between
+// calls.
+//
+// A [Budget] belongs to the process, an [Account] to one call or to one store.
+// What is held is counted, not measured, so the call that would need too much is
+// refused before it allocates, and no other call is hurt. Only where the count
+// says that nothing is left is the heap measured, because expressions count what
+// they allocate and not what they still hold.
+package memory
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Shares of the limit of a process.
+const (
+	// collectorShare is left for what the runtime and the program's own file
+	// take beside the heap: the rest is the limit of the Go runtime.
+	collectorShare = 8
+	// heldShare of the limit can be held. The collector needs the rest: garbage
+	// stays until the next collection.
+	heldShare = 2
+	// smallShare of what can be held is left to small accounts.
+	smallShare = 8
+)
+
+// MinLimit is the smallest limit in bytes, 64 MiB, that New takes.
+const MinLimit = 64 << 20
+
+// smallAccount is the size in bytes up to which an account may use what is left
+// to small ones.
+const smallAccount = 256 << 10
+
+// Budget is the memory that the accounts of a process may hold in all. It is safe
+// for concurrent use. A nil Budget has no bounds.
+//
+// Where callers are told apart, each may hold as much as is still free. So one
+// caller gets at most half, and is refused before it takes the last of it from
+// the others; an eighth is left to accounts of 256 KiB at the most, so that short
+// calls are answered while long ones are refused.
+type Budget struct {
+	limit    int64 // of the process
+	capacity int64 // of the accounts
+	heap     heap
+
+	mu       sync.Mutex
+	used     int64
+	churn    int64 // of used, what may be garbage by now
+	churning map[*Account]struct{}
+	byCaller map[string]int64 // what each named caller holds
+
+	settling sync.Mutex
+	settled  time.Time // when the heap was last measured for a refusal
+
+	reclaimer
+}
+
+// New returns the Budget of a process that may take limit bytes, which are at
+// least MinLimit.
+func New(limit int64) *Budget {
+	limit = max(limit, MinLimit)
+	return &Budget{
+		limit: limit, capacity: limit / heldShare, heap: &goHeap{},
+		churning: map[*Account]struct{}{}, byCaller: map[string]int64{},
+	}
+}
+
+// Limit returns the bytes that the process may take, and 0 for a nil Budget.
+func (b *Budget) Limit() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.limit
+}
+
+// Held returns the bytes that the accounts hold now.
+func (b *Budget) Held() int64 {
+	if b == nil {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
+}
+
+// Apply makes the limit that of the Go runtime (see [debug.SetMemoryLimit]), less
+// what the process takes beside its heap. Near it the collector works harder.
+func (b *Budget) Apply() {
+	if b != nil {
+		debug.SetMemoryLimit(b.limit - b.limit/collectorShare)
+	}
+}
+
+// Error says that an account was refused what it asked for. The call that it
+// belongs to has ended: nothing is wrong with it, but the process was short of
+// memory.
+type Error struct {
+	Needed int64 // bytes that were asked for
+	Free   int64 // bytes that the account could still have had
+	Limit  int64 // of the process
+	Caller string
+	Alone  bool // it would not have fitted an idle process either
+}
+
+// Error says what was needed, and what to do.
+func (e *Error) Error() string {
+	if e.Alone {
+		return fmt.Sprintf("this call needs more memory than one may have: %s more, of %s for the process; send or ask for less, or raise --memory",
+			Format(e.Needed), Format(e.Limit))
+	}
+	whose := "the server is"
+	if e.Caller != "" {
+		whose = "the server is, or your other calls keep it,"
+	}
+	return fmt.Sprintf("%s short of memory: this call needs %s more, %s of %s are free for it; try again later",
+		whose, Format(e.Needed), Format(e.Free), Format(e.Limit))
+}
+
+// Failure names the error among the failures of a run: one that protects the
+// process, which no node has made.
+func (*Error) Failure() string { return "interrupted" }
+
+// Format returns a number of bytes as people read it, such as "1.5 GiB".
+func Format(bytes int64) string {
+	for _, u := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if bytes >= u.size {
+			n := math.Round(float64(bytes)/float64(u.size)*10) / 10
+			return fmt.Sprintf("%v %s", n, u.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", max(0, bytes))
+}
+
+// draw books n bytes for the account, or says why not. It waits for a
+// collection where that may free enough.
+func (b *Budget) draw(a *Account, n int64, churn bool) *Error {
+	refused := b.book(a, n, churn)
+	if refused == nil || !b.settle(n) {
+		return refused
+	}
+	return b.book(a, n, churn)
+}
+
+func (b *Budget) book(a *Account, n int64, churn bool) *Error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a.closed {
+		return nil // it is over: what it still allocates is garbage soon
+	}
+	free := b.free(a, n)
+	if n > free {
+		all := b.capacity - b.capacity/smallShare
+		if a.caller != "" {
+			all /= 2
+		}
+		return &Error{Needed: n, Free: free, Limit: b.limit, Caller: a.caller, Alone: a.held()+n > all}
+	}
+	if churn {
+		a.churn += n
+		b.churn += n
+		b.churning[a] = struct{}{}
+	} else {
+		a.kept += n
+	}
+	b.hold(a, n)
+	b.notice(n)
+	return nil
+}
+
+// free returns the bytes that an account may still have which asks for n; b.mu is
+// held.
+func (b *Budget) free(a *Account, n int64) int64 {
+	free := b.capacity - max(b.used, b.heap.live())
+	if a.held()+n > smallAccount {
+		free -= b.capacity / smallShare
+	}
+	if a.caller != "" {
+		free -= b.byCaller[a.caller]
+	}
+	return max(0, free)
+}
+
+// hold counts n bytes, which may be less than 0, for an account; b.mu is held.
+func (b *Budget) hold(a *Account, n int64) {
+	b.used += n
+	if a.caller == "" {
+		return
+	}
+	if b.byCaller[a.caller] += n; b.byCaller[a.caller] <= 0 {
+		delete(b.byCaller, a.caller)
+	}
+}
+
+// giveBack takes n bytes from what an account holds; b.mu is held.
+func (b *Budget) giveBack(a *Account, n int64, churn bool) {
+	n = max(0, n)
+	if churn {
+		n = min(n, a.churn) // a collection may have found that it was less
+		a.churn -= n
+		b.churn -= n
+		if a.churn == 0 {
+			delete(b.churning, a)
+		}
+	} else {
+		n = min(n, a.kept)
+		a.kept -= n
+	}
+	b.hold(a, -n)
+}
