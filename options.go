@@ -22,6 +22,7 @@ type options struct {
 	read     func(path string) ([]byte, error) // nil: from disk
 	log      *slog.Logger
 	mcpFiles []string
+	inputs   map[string]string
 	hooks    []executor.Hooks
 	caller   graph.Caller
 	servers  map[string]ServeFunc // in this process, by name
@@ -66,6 +67,13 @@ func WithLogger(log *slog.Logger) Option {
 // program's own, which closes it after the Engine.
 func WithAudit(log *audit.Log) Option {
 	return func(o *options) { o.audit = log }
+}
+
+// WithInputs sets what ${input:ID} stands for in the file and in those of
+// [WithMCPFiles], by ID. An ID without a value is looked up in the environment, as
+// MCPGRAPH_INPUT_ID. Values are secrets: they are redacted in what is written.
+func WithInputs(values map[string]string) Option {
+	return func(o *options) { o.inputs = values }
 }
 
 // WithMCPFiles reads further server entries from JSON files with a key

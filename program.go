@@ -38,7 +38,7 @@ type program struct {
 
 // compile reads the file and compiles it. The error is a *LoadError.
 func (e *Engine) compile() (*program, error) {
-	file, sources, ds := config.Load(e.path, e.opts.mcpFiles, e.opts.read, e.opts.getenv)
+	file, sources, ds := config.Load(e.path, e.opts.mcpFiles, e.opts.read, config.Options{Getenv: e.opts.getenv, Inputs: e.opts.inputs})
 	p := &program{opts: e.opts, hooks: e.opts.hooks, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
 	p.unusing = p.release
 	p.users.Store(1)

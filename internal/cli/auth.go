@@ -54,7 +54,7 @@ configuration folder. Only its owner can read it.`,
 // be given by --graph, and the arguments after it.
 func (a *app) authFlags(cmd *cobra.Command, o *authOptions, more ...string) {
 	cmd.Flags().StringVarP(&o.config, "graph", "g", "", "the `FILE` with the server, in the place of CONFIG")
-	mcpFlag(cmd, &o.mcpFiles)
+	a.mcpFlag(cmd, &o.mcpFiles)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if o.config != "" {
 			return configArgs(more...)(cmd, args)

@@ -64,6 +64,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	environ        map[string]string
+	inputs         map[string]string // of --input, by id
 }
 
 func environment(environ []string) map[string]string {
@@ -152,7 +153,7 @@ does.`,
 		return cmd.Help()
 	}
 	root.Flags().StringVarP(&graphFile, "graph", "g", "", "serve this `FILE` on stdio")
-	mcpFlag(root, &mcpFiles)
+	a.mcpFlag(root, &mcpFiles)
 	root.AddCommand(grouped(groupServe, a.serveCommand(), a.runCommand(), a.statusCommand())...)
 	root.AddCommand(grouped(groupCheck, a.validateCommand(), a.evalCommand(), a.graphCommand(), a.schemaCommand())...)
 	root.AddCommand(grouped(groupSetup, a.exportCommand(), a.authCommand(), a.completionCommand())...)
@@ -209,7 +210,8 @@ func helpCommand() *cobra.Command {
 }
 
 // mcpFlag is not a persistent flag: it means something to few commands.
-func mcpFlag(cmd *cobra.Command, files *[]string) {
+func (a *app) mcpFlag(cmd *cobra.Command, files *[]string) {
+	cmd.Flags().Var(inputFlag{&a.inputs}, "input", "answer ${input:`ID=VALUE`} of a server's entry (repeatable)")
 	cmd.Flags().StringArrayVarP(files, "mcp", "m", nil, "read further MCP servers from this JSON `FILE` (repeatable)")
 }
 

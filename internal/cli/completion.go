@@ -37,7 +37,7 @@ func (a *app) completeTool(mcpFiles *[]string) cobra.CompletionFunc {
 
 // completing loads a file to look into it; nil where it cannot be used.
 func (a *app) completing(path string, mcpFiles []string) *mcpgraph.Engine {
-	engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithMCPFiles(mcpFiles...))
+	engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithMCPFiles(mcpFiles...))
 	if err != nil {
 		return nil
 	}

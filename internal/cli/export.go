@@ -37,8 +37,8 @@ type exported struct {
 	connection        string
 }
 
-// exportTargets gives what each program's entry looks like. The first three
-// start the server themselves or connect to a url; to the others the server is
+// exportTargets gives what each program's entry looks like. Those that are not
+// hosted start the server themselves or connect to a url; to the others the server is
 // an address that their provider calls.
 var exportTargets = map[string]struct {
 	hosted bool
@@ -47,6 +47,9 @@ var exportTargets = map[string]struct {
 	"claude":    {false, claudeEntry},
 	"cursor":    {false, cursorEntry},
 	"vscode":    {false, vscodeEntry},
+	"windsurf":  {false, windsurfEntry},
+	"gemini":    {false, geminiEntry},
+	"zed":       {false, zedEntry},
 	"openai":    {true, openaiTool},
 	"azure":     {true, azureTool},
 	"anthropic": {true, anthropicRequest},
@@ -73,8 +76,9 @@ func (a *app) exportCommand() *cobra.Command {
 		Short: "Print the entry that registers a file's server in a program",
 		Long: `Print, as JSON, the entry that registers a file's server in another program.
 
-claude (Claude Desktop and Claude Code), cursor and vscode get the command that
-starts the server, or with --url its address. openai (Responses API), azure
+claude (Claude Desktop and Claude Code), cursor, gemini (Gemini CLI), vscode,
+windsurf and zed get the command that starts the server, or with --url its
+address. openai (Responses API), azure
 (Azure OpenAI and Foundry agents) and anthropic (Messages API) call the server
 themselves, at --url: they get the tool object of a request, with headers,
 allowed tools and approval mode.`,
@@ -89,7 +93,7 @@ allowed tools and approval mode.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.target, "for", "", "print the entry of this `PROGRAM`: claude, cursor, vscode, openai, azure or anthropic")
+	flags.StringVar(&o.target, "for", "", "print the entry of this `PROGRAM`: claude, cursor, gemini, vscode, windsurf, zed, openai, azure or anthropic")
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(exportNames(), cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.name, "name", "", "register it under this `NAME` (default: the server's own)")
 	flags.StringVar(&o.url, "url", "", "the `URL` at which the server is reached")
@@ -105,7 +109,7 @@ allowed tools and approval mode.`,
 	flags.StringVar(&o.approval, "approval", approveAlways, "ask before tools are called: always, writes (only those without readOnlyHint) or never")
 	_ = cmd.RegisterFlagCompletionFunc("approval", cobra.FixedCompletions(approvals, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.connection, "connection", "", "of azure: the `ID` of the project connection that holds the credentials")
-	mcpFlag(cmd, &o.mcpFiles)
+	a.mcpFlag(cmd, &o.mcpFiles)
 	return cmd
 }
 

@@ -70,6 +70,28 @@ func vscodeEntry(x *exported) (value.Value, error) {
 	return x.named("servers", x.local("type", value.FromString("stdio"))), nil
 }
 
+func windsurfEntry(x *exported) (value.Value, error) {
+	if x.url != "" {
+		return x.named("mcpServers", object("serverUrl", value.FromString(x.url), "headers", headerMap(x.headers))), nil
+	}
+	return x.named("mcpServers", x.local()), nil
+}
+
+func geminiEntry(x *exported) (value.Value, error) {
+	if x.url != "" {
+		return x.named("mcpServers", object("httpUrl", value.FromString(x.url), "headers", headerMap(x.headers))), nil
+	}
+	return x.named("mcpServers", x.local()), nil
+}
+
+func zedEntry(x *exported) (value.Value, error) {
+	source := value.FromString("custom")
+	if x.url != "" {
+		return x.named("context_servers", x.remote("source", source)), nil
+	}
+	return x.named("context_servers", x.local("source", source)), nil
+}
+
 // openaiTool is an element of "tools" in a request to OpenAI's Responses API.
 func openaiTool(x *exported) (value.Value, error) {
 	approval := value.FromString(x.approval)

@@ -55,7 +55,7 @@ programs.`,
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "draw as `FORMAT`: mermaid, dot or json")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(graphFormats, cobra.ShellCompDirectiveNoFileComp))
-	mcpFlag(cmd, &mcpFiles)
+	a.mcpFlag(cmd, &mcpFiles)
 	return cmd
 }
 

@@ -45,7 +45,7 @@ func (a *app) load(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, erro
 // loadShowing is load, but show says whether the warnings of a file without errors
 // are shown.
 func (a *app) loadShowing(path string, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	engine, err := mcpgraph.Load(path, append(opts, mcpgraph.WithGetenv(a.getenv))...)
+	engine, err := mcpgraph.Load(path, append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))...)
 	var ds []diag.Diagnostic
 	var sources diag.Sources
 	var loadErr *mcpgraph.LoadError

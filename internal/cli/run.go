@@ -67,7 +67,7 @@ lines of JSON.`,
 	_ = cmd.RegisterFlagCompletionFunc("trace", cobra.FixedCompletions(traceFormats, cobra.ShellCompDirectiveNoFileComp))
 	logFlag(cmd, &o.logLevel)
 	o.observe.contentFlag(cmd)
-	mcpFlag(cmd, &o.mcpFiles)
+	a.mcpFlag(cmd, &o.mcpFiles)
 	o.caller.flags(cmd)
 	o.memory.flag(cmd)
 	return cmd

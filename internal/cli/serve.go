@@ -52,7 +52,7 @@ their list of tools has changed. One with errors is reported and changes nothing
 			return a.serve(o)
 		},
 	}
-	mcpFlag(cmd, &o.mcpFiles)
+	a.mcpFlag(cmd, &o.mcpFiles)
 	logFlag(cmd, &o.logLevel)
 	o.observe.contentFlag(cmd)
 	o.observe.runFlags(cmd)

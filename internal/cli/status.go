@@ -70,7 +70,7 @@ code is 1 where a server fails.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, for programs")
 	who.flags(cmd)
-	mcpFlag(cmd, &mcpFiles)
+	a.mcpFlag(cmd, &mcpFiles)
 	cmd.Flags().StringVar(&logLevel, "log-level", "error", "write log records of this `LEVEL` and above to stderr: debug, info, warn or error")
 	return cmd
 }

@@ -99,7 +99,7 @@ be read.`,
 	cmd.Flags().StringVar(&o.format, "format", "text", "print as `FORMAT`: text, json, sarif or github")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
-	mcpFlag(cmd, &o.mcpFiles)
+	a.mcpFlag(cmd, &o.mcpFiles)
 	cmd.Flags().BoolVar(&o.live, "live", false, "connect to the servers and compare the calls of nodes with their tools")
 	o.caller.flags(cmd)
 	return cmd
@@ -127,7 +127,7 @@ func (f findings) count(s diag.Severity) int {
 func (a *app) check(ctx context.Context, paths, mcpFiles []string, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
 	found := findings{files: len(paths), sources: diag.Sources{}}
 	for _, path := range paths {
-		engine, err := a.read(ctx, path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithMCPFiles(mcpFiles...))
+		engine, err := a.read(ctx, path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithMCPFiles(mcpFiles...))
 		var loadErr *mcpgraph.LoadError
 		switch {
 		case err == nil:

@@ -32,8 +32,11 @@ type File struct {
 	// Upstreams holds the file's own entries in its order, then those of other
 	// files that a node names.
 	Upstreams []*Upstream
-	Limits    Limits
-	Tools     []*Tool
+	// Disabled holds the entries that say that they are. Of their settings only
+	// Name, File and Pos are read.
+	Disabled []*Upstream
+	Limits   Limits
+	Tools    []*Tool
 	// Nodes is the list that serves all tools in the flat layout; nil in the
 	// other, and where there is no list.
 	Nodes []*Node

@@ -145,13 +145,6 @@ func (e *entry) keepArgs(args []string) {
 	}
 }
 
-// keep adds a value to those that must not be shown.
-func (e *entry) keep(secret string) {
-	if secret != "" && !slices.Contains(*e.secrets, secret) {
-		*e.secrets = append(*e.secrets, secret)
-	}
-}
-
 func (e *entry) inherit() Inherit {
 	f := e.n.Get("inheritEnv")
 	switch {
@@ -172,11 +165,16 @@ var schemes = map[string][]string{
 }
 
 func (e *entry) url(transport string) string {
-	s := e.filled("url")
+	address := e.address()
+	if address == nil {
+		return "" // reported already
+	}
+	name := address.Key.String()
+	s := e.filled(name)
 	if s == "" || strings.Contains(s, "${") {
 		return s // reported already
 	}
-	f := e.n.Get("url")
+	f := e.n.Get(name)
 	u, err := url.Parse(s)
 	// The address may hold secrets by now, so messages show it as written.
 	written := quoted(f.Text().String())
@@ -197,9 +195,15 @@ func (e *entry) url(transport string) string {
 }
 
 func (e *entry) toolFilter() ToolFilter {
+	out := ToolFilter{}
+	e.foreignFilter(&out)
+	if list := e.n.Get("tools"); list != nil && list.Kind() == List { // GitHub Copilot's spelling of allow
+		out.Allow = append(out.Allow, e.globs(list, "tools")...)
+		return out
+	}
 	n := e.decoder.optional(e.n, "tools", Map)
 	if n == nil {
-		return ToolFilter{}
+		return out
 	}
 	valid := []string{"allow", "deny"}
 	e.decoder.report(unknownFields(n, `"tools" of `+e.owner, valid)...)
@@ -211,5 +215,9 @@ func (e *entry) toolFilter() ToolFilter {
 		}
 		lists[i] = e.globs(list, name)
 	}
-	return ToolFilter{Allow: lists[0], Deny: lists[1]}
+	if lists[0] != nil {
+		out.Allow = append(lists[0], out.Allow...)
+	}
+	out.Deny = append(lists[1], out.Deny...)
+	return out
 }

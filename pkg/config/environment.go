@@ -10,8 +10,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// environment replaces ${NAME} and ${NAME:-default} in strings and keeps what
-// came from the environment.
+// environment replaces ${NAME}, ${NAME:-default} and the variables of editors in
+// strings and keeps what came from the environment.
 type environment struct {
 	decoder *decoder
 	secrets *[]string
@@ -91,19 +91,21 @@ func escapedInURL(before, v, behind string) string {
 func (e *environment) variable(t Text, at, end int) string {
 	written := t.String()[at:end]
 	name, fallback, hasFallback := strings.Cut(written[2:len(written)-1], ":-")
+	if v, ok := e.editorVariable(name); ok {
+		return v
+	}
+	if id, ok := strings.CutPrefix(name, "input:"); ok && id != "" {
+		return e.answer(t, at, end, id)
+	}
+	name = strings.TrimPrefix(name, "env:")
 	if !variableName.MatchString(name) {
 		p := t.ProblemAt(at, end, diag.CodeSubstitution, fmt.Sprintf("%s is not a variable", quoted(written)))
 		p.Hint = "write ${NAME} or ${NAME:-default}, or $${ where the characters themselves are meant"
-		if other, ok := strings.CutPrefix(name, "env:"); ok && variableName.MatchString(other) {
-			p.Hint = "write ${" + other + "}"
-		}
 		e.decoder.report(p)
 		return written
 	}
 	if v, ok := e.decoder.getenv(name); ok && (v != "" || !hasFallback) {
-		if v != "" && !slices.Contains(*e.secrets, v) {
-			*e.secrets = append(*e.secrets, v)
-		}
+		e.keep(v)
 		return v
 	}
 	if hasFallback {
@@ -113,4 +115,24 @@ func (e *environment) variable(t Text, at, end int) string {
 	p.Hint = fmt.Sprintf("set it, or write a default: ${%s:-…}", name)
 	e.decoder.report(p)
 	return written
+}
+
+// answer returns what stands for ${input:id}.
+func (e *environment) answer(t Text, at, end int, id string) string {
+	v, ok := e.input(id)
+	if ok {
+		e.keep(v)
+		return v
+	}
+	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("nobody has answered ${input:%s}", id))
+	p.Hint = fmt.Sprintf("pass --input %s=VALUE, or set the environment variable %s", id, InputVariable(id))
+	e.decoder.report(p)
+	return t.String()[at:end]
+}
+
+// keep adds a value to those that must not be shown.
+func (e *environment) keep(secret string) {
+	if secret != "" && !slices.Contains(*e.secrets, secret) {
+		*e.secrets = append(*e.secrets, secret)
+	}
 }

@@ -2,10 +2,12 @@ package config
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // mcpFiles adds the entries of other files that the nodes name.
@@ -24,21 +26,49 @@ func (d *decoder) mcpFiles(files []MCPFile) {
 			d.report(root.Expected("a file of upstream servers", "a map"))
 			continue
 		}
-		entries := d.servers(root)
-		if entries == nil {
-			m := root.Missing("the file", "mcpServers")
-			m.Message = `the file has neither "mcpServers" nor "servers"`
-			d.report(m)
+		d.path, d.declared, d.foreign = f.Path, root.Get("inputs"), true
+		all := foreignEntries(root)
+		if len(all) == 0 && len(root.Fields()) > 0 {
+			p := root.Problem(diag.CodeMeaningless, "the file has no servers")
+			p.End = diag.Pos{}
+			p.Hint = "servers stand under " + diag.List(entriesKeys)
+			d.report(p)
+		}
+		for _, entries := range all {
+			if entries.Value.Kind() == Scalar && entries.Value.Value().Kind() == value.Null {
+				continue
+			}
+			if entries.Value.Kind() != Map {
+				d.report(entries.Value.Expected(fmt.Sprintf("%q", entries.Key.String()), "a map"))
+				continue
+			}
+			d.file.Upstreams = append(d.file.Upstreams, d.upstreams(entries.Value, func(name string) bool {
+				known := func(u *Upstream) bool { return u.Name == name }
+				return named[name] && !slices.ContainsFunc(d.file.Upstreams, known) && !slices.ContainsFunc(d.file.Disabled, known)
+			})...)
+		}
+	}
+}
+
+// entriesKeys are the keys under which programs keep entries: most of them,
+// VS Code, Zed, and those that follow Codex.
+var entriesKeys = []string{"mcpServers", "servers", "context_servers", "mcp_servers"}
+
+// foreignEntries returns the fields of another program's file that hold entries,
+// also of "mcp" in the settings of VS Code.
+func foreignEntries(root *Node) []Field {
+	var found []Field
+	for _, n := range []*Node{root, root.Get("mcp")} {
+		if n == nil || n.Kind() != Map {
 			continue
 		}
-		d.file.Upstreams = append(d.file.Upstreams, d.upstreams(entries, func(name string) bool {
-			return named[name] && !slices.ContainsFunc(d.file.Upstreams, func(u *Upstream) bool { return u.Name == name })
-		})...)
-		// The file is another program's, whose settings are no mistake.
-		d.diagnostics = slices.DeleteFunc(d.diagnostics, func(p diag.Diagnostic) bool {
-			return p.Code == diag.CodeMeaningless && p.File == f.Path
-		})
+		for _, key := range entriesKeys {
+			if f, ok := n.Field(key); ok {
+				found = append(found, f)
+			}
+		}
 	}
+	return found
 }
 
 // namedServers gives what the nodes of the file name as "server".

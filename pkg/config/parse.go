@@ -14,14 +14,16 @@ import (
 type Options struct {
 	// Getenv looks up an environment variable; nil means os.LookupEnv.
 	Getenv func(name string) (string, bool)
+	// Inputs are the values of ${input:ID} by ID. What is missing is taken from
+	// the environment (InputVariable).
+	Inputs map[string]string
 	// MCPFiles are other files with entries of upstream servers, in the form
 	// that desktop clients use. Entries that no node names are left out; an
 	// entry of the configuration itself, or of an earlier file, wins.
 	MCPFiles []MCPFile
 }
 
-// MCPFile is a file with a map of upstream servers under "mcpServers" or
-// "servers".
+// MCPFile is a file with a map of upstream servers under one of entriesKeys.
 type MCPFile struct {
 	Path   string
 	Source []byte
@@ -43,7 +45,7 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 	if opts.Getenv == nil {
 		opts.Getenv = os.LookupEnv
 	}
-	d := &decoder{getenv: opts.Getenv, diagnostics: ds, file: &File{
+	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, path: path, diagnostics: ds, file: &File{
 		Path: path, Source: doc.source,
 		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxExecutionTime},
 	}}
@@ -61,13 +63,12 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 // Load reads a configuration and further files of upstream servers with read. It
 // also returns the contents of all of them, for the lines shown under diagnostics.
 // A file that cannot be read is a diagnostic with CodeFile. Read nil means
-// os.ReadFile, getenv nil os.LookupEnv.
-func Load(path string, mcpFiles []string, read func(path string) ([]byte, error), getenv func(name string) (string, bool)) (*File, diag.Sources, []diag.Diagnostic) {
+// os.ReadFile.
+func Load(path string, mcpFiles []string, read func(path string) ([]byte, error), opts Options) (*File, diag.Sources, []diag.Diagnostic) {
 	if read == nil {
 		read = os.ReadFile
 	}
 	sources := diag.Sources{}
-	opts := Options{Getenv: getenv}
 	var unreadable []diag.Diagnostic
 	for _, p := range append([]string{path}, mcpFiles...) {
 		text, err := read(p)
@@ -105,6 +106,10 @@ func unreadableFile(path string, err error) diag.Diagnostic {
 type decoder struct {
 	file        *File
 	getenv      func(string) (string, bool)
+	inputs      map[string]string
+	path        string // of the file that is decoded
+	declared    *Node  // its "inputs"; may be nil
+	foreign     bool   // it is another program's
 	diagnostics []diag.Diagnostic
 	tokens      []*Node // of callers, where they are written in the file
 }

@@ -315,10 +315,15 @@ tools:
 	if want := []string{"own mine f.yaml", "first one first.json", "second two second.json"}; !slices.Equal(got, want) {
 		t.Errorf("upstreams are %q, want %q", got, want)
 	}
-	if len(ds) != 1 || ds[0].Error() != `second.json:1:72: error: unknown field "comand" in server "second" [misspelt-field]` {
+	if len(ds) != 1 || ds[0].Error() != `second.json:1:72: warning: "comand" of server "second" means nothing here; it is ignored [meaningless-field]` || ds[0].Hint != `"comand": did you mean "command"?` {
 		t.Errorf("diagnostics are %v", ds)
 	}
-	for _, source := range []string{"[]", "{}", "{", ""} {
+	for _, source := range []string{"{}", " {}\n", `{"mcpServers":{}}`, `{"mcpServers":null}`, "// nothing yet\n{ /* or here */ }"} {
+		if _, ds := Parse("f.yaml", []byte(config), Options{MCPFiles: []MCPFile{{"x.json", []byte(source)}}}); len(ds) != 0 {
+			t.Errorf("%q: %v", source, ds)
+		}
+	}
+	for _, source := range []string{"[]", "{", ""} {
 		if _, ds := Parse("f.yaml", []byte(config), Options{MCPFiles: []MCPFile{{"x.json", []byte(source)}}}); !diag.HasErrors(ds) || ds[len(ds)-1].File != "x.json" {
 			t.Errorf("%q: %v", source, ds)
 		}
@@ -352,16 +357,16 @@ func TestLoadReadsFilesAndSaysWhichItCannot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, sources, ds := Load(path, []string{mcp}, nil, nil)
+	f, sources, ds := Load(path, []string{mcp}, nil, Options{})
 	if len(ds) > 0 || len(f.Upstreams) != 1 || len(sources) != 2 {
 		t.Errorf("%v, %d upstreams, %d sources", ds, len(f.Upstreams), len(sources))
 	}
 	missing := filepath.Join(dir, "no")
-	f, _, ds = Load(missing, nil, nil, nil)
+	f, _, ds = Load(missing, nil, nil, Options{})
 	if f != nil || len(ds) != 1 || ds[0].Error() != missing+": error: cannot read the file: no such file or directory [unreadable-file]" {
 		t.Errorf("a missing file: %v", ds)
 	}
-	f, _, ds = Load(path, []string{missing}, nil, nil)
+	f, _, ds = Load(path, []string{missing}, nil, Options{})
 	if f == nil || len(ds) != 1 || ds[0].File != missing || ds[0].Code != diag.CodeFile {
 		t.Errorf("a missing file of servers: %v", ds)
 	}

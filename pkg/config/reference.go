@@ -86,7 +86,7 @@ var remoteSettings = []Setting{
 }
 
 var commonSettings = []Setting{
-	{Name: "type", Doc: "How the server is reached; by default stdio where there is a command, http where there is a url", Values: slices.Sorted(maps.Keys(transports))},
+	{Name: "type", Doc: "How the server is reached; by default stdio where there is a command, http where there is a url", Values: transportNames()},
 	{Name: "connectTimeoutMs", Doc: "Time for starting or connecting, the handshake included, in milliseconds", Shape: CountShape, Default: milliseconds(DefaultConnectTimeout)},
 	{Name: "timeoutMs", Doc: "Time of a call without any sign of life, in milliseconds", Shape: CountShape, Default: milliseconds(DefaultTimeout)},
 	{Name: "maxCallTimeMs", Doc: "Time of a call, whatever happens, in milliseconds", Shape: CountShape},
@@ -100,7 +100,7 @@ var commonSettings = []Setting{
 	{Name: "namePrefix", Doc: "What the server puts before the names of its tools"},
 }
 
-var entrySettings = slices.Concat(processSettings, remoteSettings, commonSettings, layerSettings, credentialSettings, []Setting{sessionSetting})
+var entrySettings = slices.Concat(processSettings, remoteSettings, commonSettings, layerSettings, credentialSettings, []Setting{sessionSetting}, foreignSettings)
 
 var toolSettings = []Setting{
 	{Name: "name", Doc: "Name of the tool", Required: true},
@@ -130,6 +130,8 @@ var (
 		{Name: "theme", Doc: "Theme that it is for: light or dark"},
 	}
 )
+
+func transportNames() []string { return slices.Sorted(maps.Keys(transports)) }
 
 // names gives the names of settings.
 func names(settings []Setting) []string {

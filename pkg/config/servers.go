@@ -25,13 +25,9 @@ var (
 	credentialFields = names(credentialSettings)
 	// Fields that other programs have in such entries.
 	foreignFields = []string{
-		"disabled", "enabled", "autoApprove", "alwaysAllow", "timeout", "envFile", "description", "name", "dev", "gallery",
-		"icon", "note", "metadata", "transport",
-	}
-	// What means here what a foreign field means there.
-	foreignHints = map[string]string{
-		"timeout":   `"timeoutMs" is the time of one call, in milliseconds`,
-		"transport": `"type" says how the server is reached`,
+		"autoApprove", "alwaysAllow", "alwaysLoad", "description", "name", "dev", "gallery", "icon", "note", "metadata",
+		"version", "oauth", "headersHelper", "trust", "authProviderType", "targetAudience", "targetServiceAccount",
+		"source", "settings", "sandbox", "sandboxEnabled", "watchPaths", "$schema", "extensionName",
 	}
 	entryFields = names(entrySettings)
 )
@@ -66,6 +62,11 @@ func (d *decoder) upstreams(entries *Node, wanted func(name string) bool) []*Ups
 			d.report(f.Value.Expected(fmt.Sprintf("server %q", name), "a map"))
 			continue
 		}
+		e := &entry{environment{decoder: d, secrets: &[]string{}}, fmt.Sprintf("server %q", name), f.Value}
+		if e.isDisabled() {
+			d.file.Disabled = append(d.file.Disabled, &Upstream{Name: name, File: f.Key.File(), Pos: f.Key.Pos()})
+			continue
+		}
 		us = append(us, d.upstream(f.Key, f.Value))
 	}
 	return us
@@ -84,23 +85,28 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 		e.meaningless(remoteFields)
 		e.meaningless([]string{"session"})
 		e.noCredentials()
-		u.Command = e.filled("command")
-		u.Args = e.strings("args")
+		program, command := e.program()
+		inner := &entry{e.environment, e.owner, program}
+		u.Command = inner.filled(command)
+		u.Args = inner.strings("args")
 		e.keepArgs(u.Args)
-		for _, f := range e.stringMap(n, "env") {
+		u.Env = e.envFile()
+		for _, f := range e.stringMap(program, "env") {
 			e.keepNamed(f.Name, f.Value)
-			u.Env = append(u.Env, EnvVar(f))
+			u.Env = append(slices.DeleteFunc(u.Env, func(v EnvVar) bool { return v.Name == f.Name }), EnvVar(f))
 		}
 		u.InheritEnv = e.inherit()
 		u.Cwd = e.string("cwd")
 	case HTTP, SSE, WebSocket:
 		e.meaningless(processFields)
 		u.URL = e.url(u.Transport)
-		u.MayBeSSE = u.Transport == HTTP && n.Get("type") == nil
+		u.MayBeSSE = u.Transport == HTTP && e.typeNode() == nil && n.Get("httpUrl") == nil
 		u.Headers = e.headers()
 		u.ForwardHeaders = e.forwards("forwardHeaders", true)
 		u.ForwardMeta = e.forwards("forwardMeta", false)
-		u.Auth = e.auth()
+		if !e.foreignAuth() {
+			u.Auth = e.auth()
+		}
 		if u.Transport == HTTP {
 			u.Session = e.session()
 		} else {
@@ -108,7 +114,7 @@ func (d *decoder) upstream(name Text, n *Node) *Upstream {
 		}
 	}
 	u.ConnectTimeout = d.milliseconds(n, "connectTimeoutMs", DefaultConnectTimeout)
-	u.Timeout = d.milliseconds(n, "timeoutMs", DefaultTimeout)
+	u.Timeout = e.timeout()
 	u.MaxCallTime = d.milliseconds(n, "maxCallTimeMs", 0)
 	u.MaxConcurrency = int(d.whole(n, "maxConcurrency", 0, math.MaxInt32, 0))
 	u.MaxMessageBytes = d.whole(n, "maxMessageBytes", 1, 1<<53, DefaultMaxMessageBytes)
@@ -135,18 +141,42 @@ type entry struct {
 
 // checkFields reports the fields that the entry should not have.
 func (e *entry) checkFields() {
+	var ignored []Text // of another program's file
 	for _, f := range e.n.Fields() {
 		key := f.Key.String()
 		switch {
-		case IsFree(key), slices.Contains(entryFields, key):
+		case IsFree(key), slices.Contains(entryFields, key) && !(key == "auth" && e.foreignAuth()):
+		case e.decoder.foreign:
+			ignored = append(ignored, f.Key)
 		case slices.Contains(foreignFields, key):
-			p := f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf("%q of %s means nothing here; it is ignored", key, e.owner))
-			p.Hint = foreignHints[key]
-			e.decoder.report(p)
+			e.decoder.report(f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf("%q of %s means nothing here; it is ignored", key, e.owner)))
 		default:
 			e.decoder.report(f.Key.Unknown(e.owner, entryFields))
 		}
 	}
+	if len(ignored) > 0 {
+		e.reportIgnored(ignored)
+	}
+}
+
+// reportIgnored reports the fields of another program's entry that mean nothing here.
+func (e *entry) reportIgnored(keys []Text) {
+	quotedKeys := make([]string, len(keys))
+	for i, k := range keys {
+		quotedKeys[i] = fmt.Sprintf("%q", k.String())
+	}
+	message := fmt.Sprintf("%s of %s means nothing here; it is ignored", quotedKeys[0], e.owner)
+	if len(keys) > 1 {
+		message = fmt.Sprintf("%s of %s mean nothing here; they are ignored", strings.Join(quotedKeys, ", "), e.owner)
+	}
+	p := keys[0].Problem(diag.CodeMeaningless, message)
+	for _, k := range keys {
+		if near, ok := diag.Nearest(k.String(), entryFields); ok && !slices.Contains(foreignFields, k.String()) {
+			p.Hint = fmt.Sprintf("%q: did you mean %q?", k.String(), near)
+			break
+		}
+	}
+	e.decoder.report(p)
 }
 
 // meaningless reports fields that belong to other transports.
@@ -173,9 +203,15 @@ func (e *entry) noCredentials() {
 // transport tells how the server is reached; "" where that cannot be told.
 func (e *entry) transport() string {
 	command, hasCommand := e.n.Field("command")
-	address, hasURL := e.n.Field("url")
-	if f := e.n.Get("type"); f != nil {
-		written := e.string("type")
+	address := e.address()
+	hasURL := address != nil
+	if f := e.typeNode(); f != nil {
+		written := ""
+		if f.IsString() {
+			written = e.expand(f.Text())
+		} else {
+			e.decoder.report(e.decoder.notAString(f, "type"))
+		}
 		if written == "" {
 			return ""
 		}

@@ -3,21 +3,22 @@ package diag
 const (
 	// Nodes and what is in them.
 
-	CodeNodeType      = "unknown-node-type"
-	CodeDuplicateNode = "duplicate-node"
-	CodeExpression    = "bad-expression"
-	CodeRule          = "bad-rule"
-	CodeFunction      = "unknown-function"
-	CodeVariable      = "unbound-variable"
-	CodeCall          = "bad-call"
-	CodeOddCharacter  = "odd-character"
-	CodeConstantRule  = "constant-rule"
-	CodeUnknownServer = "unknown-server"
-	CodeToolFilter    = "tool-not-allowed"
-	CodeUnusedServer  = "unused-server"
-	CodeNoDefault     = "no-default"
-	CodeQuotedID      = "quoted-id"
-	CodeLiteral       = "literal-expression"
+	CodeNodeType       = "unknown-node-type"
+	CodeDuplicateNode  = "duplicate-node"
+	CodeExpression     = "bad-expression"
+	CodeRule           = "bad-rule"
+	CodeFunction       = "unknown-function"
+	CodeVariable       = "unbound-variable"
+	CodeCall           = "bad-call"
+	CodeOddCharacter   = "odd-character"
+	CodeConstantRule   = "constant-rule"
+	CodeUnknownServer  = "unknown-server"
+	CodeDisabledServer = "disabled-server"
+	CodeToolFilter     = "tool-not-allowed"
+	CodeUnusedServer   = "unused-server"
+	CodeNoDefault      = "no-default"
+	CodeQuotedID       = "quoted-id"
+	CodeLiteral        = "literal-expression"
 
 	// The way through a graph.
 
@@ -55,6 +56,7 @@ var graphCodes = []CodeInfo{
 	{CodeOddCharacter, Warning, "A name in an expression has a character in it that looks like a space or quotation mark"},
 	{CodeConstantRule, Warning, "A rule has the same outcome in every run"},
 	{CodeUnknownServer, Error, "A node names an upstream server that does not exist"},
+	{CodeDisabledServer, Error, "A node calls an upstream server that is disabled"},
 	{CodeToolFilter, Error, "A node calls a tool that the settings of its server do not allow"},
 	{CodeUnusedServer, Warning, "No node calls an upstream server"},
 	{CodeNoDefault, Warning, "A switch has no default; where no rule is true the run fails"},

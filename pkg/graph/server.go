@@ -39,6 +39,15 @@ func (f *Fields) server(name, doc string) string {
 		f.b.used[server] = true
 		return server
 	}
+	for _, off := range f.b.file.Disabled {
+		if off.Name == server {
+			d := n.Problem(diag.CodeDisabledServer, fmt.Sprintf("%s calls server %q, which is disabled", f.owner, server))
+			d.Hint = "set disabled: false in its entry, or call another server"
+			d.Related = []diag.Related{{File: off.File, Pos: off.Pos, Message: "the server is declared here"}}
+			f.report(d)
+			return ""
+		}
+	}
 	d := n.Problem(diag.CodeUnknownServer, fmt.Sprintf("%s names server %q, which does not exist", f.owner, server))
 	if near, ok := f.b.nearest(server, f.b.serverNames); ok {
 		f.b.used[near] = true
