@@ -23,7 +23,7 @@ func (e *entry) string(name string) string {
 }
 
 // addresses names the fields that are addresses.
-var addresses = []string{"url", "issuer", "tokenUrl", "authorizationUrl"}
+var addresses = []string{"url", "serverUrl", "httpUrl", "issuer", "tokenUrl", "authorizationUrl"}
 
 // filled is string for a field without which there is no server.
 func (e *entry) filled(name string) string {

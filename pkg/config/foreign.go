@@ -34,10 +34,14 @@ func (e *entry) isDisabled() bool {
 	return e.decoder.boolean(e.n, "disabled", false) || !e.decoder.boolean(e.n, "enabled", true)
 }
 
+// addressNames are the names of the field with the server's address, the strongest
+// first.
+var addressNames = []string{"httpUrl", "url", "serverUrl"}
+
 // address returns the field with the server's address under any of its names;
 // nil where there is none.
 func (e *entry) address() *Field {
-	for _, name := range []string{"httpUrl", "url", "serverUrl"} {
+	for _, name := range addressNames {
 		if f, ok := e.n.Field(name); ok {
 			return &f
 		}

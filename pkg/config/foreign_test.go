@@ -209,3 +209,13 @@ func TestEnvFileThatCannotBeReadIsNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestVariablesAreEscapedInAddressesUnderAnyName(t *testing.T) {
+	getenv := func(string) (string, bool) { return "a&b", true }
+	for _, name := range addressNames {
+		found, _, ds := entriesIn("m.json", `{"mcpServers": {"one": {"`+name+`": "https://one.example/mcp?key=${KEY}"}}}`, Options{Getenv: getenv})
+		if u := found["one"]; len(ds) != 0 || u.URL != "https://one.example/mcp?key=a%26b" {
+			t.Errorf("%s: %v, %v", name, u, ds)
+		}
+	}
+}
