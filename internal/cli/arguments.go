@@ -35,7 +35,7 @@ func (a *app) readArguments(ctx context.Context, all string, pairs []string) (ar
 			return given, err
 		}
 	}
-	v, err := value.Parse(text)
+	v, err := value.ParseStrict(text)
 	switch {
 	case err != nil:
 		return given, usagef("%s: %w", from, err)
@@ -105,7 +105,7 @@ func readAs(types []string, text string) (value.Value, error) {
 	if len(types) == 1 && types[0] == "string" {
 		return value.FromString(text), nil
 	}
-	v, err := value.Parse(text)
+	v, err := value.ParseStrict(text)
 	stringAllowed := len(types) == 0 || slices.Contains(types, "string")
 	if err != nil && stringAllowed {
 		return value.FromString(text), nil

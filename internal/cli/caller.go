@@ -37,7 +37,7 @@ func (c *caller) context(ctx context.Context) (context.Context, error) {
 	}
 	meta := value.Undef
 	if c.meta != "" {
-		if meta, err = value.Parse(c.meta); err != nil || meta.Kind() != value.Object {
+		if meta, err = value.ParseStrict(c.meta); err != nil || meta.Kind() != value.Object {
 			return ctx, usagef("--meta is not a JSON object")
 		}
 	}
