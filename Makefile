@@ -6,7 +6,7 @@ BENCH   ?= .
 COUNT   ?= 1
 SOAK    ?= 200000
 
-.PHONY: build test lint fuzz soak bench bench-jsonata update clean
+.PHONY: build test lint fuzz soak stress bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -31,6 +31,9 @@ fuzz: ## runs every fuzz target FUZZ times (or for so long: 10m)
 
 soak: ## makes SOAK calls of every kind and shows that memory, goroutines and descriptors stay
 	MCPGRAPH_SOAK=$(SOAK) $(GO) test . -run='^TestSoak$$' -count=1 -timeout=2h -v
+
+stress: ## lets 50 callers of each kind take what they can from a process that may take 512 MiB
+	MCPGRAPH_STRESS=1 $(GO) test ./cmd/mcpgraph -run='^TestHungryCallersHurtNobody$$' -count=1 -timeout=15m -v
 
 bench: ## runs the benchmarks that match BENCH, COUNT times
 	$(GO) test ./... -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT)

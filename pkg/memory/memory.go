@@ -214,4 +214,5 @@ func (b *Budget) giveBack(a *Account, n int64, churn bool) {
 		a.kept -= n
 	}
 	b.hold(a, -n)
+	b.notice(n)
 }

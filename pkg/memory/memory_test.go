@@ -194,6 +194,16 @@ func TestMemoryIsGivenBackWithinTenSeconds(t *testing.T) {
 			t.Errorf("under a load memory was given back %d times", h.times()-1)
 		}
 		time.Sleep(10 * time.Second)
+		// What a slow reader has held for long goes, too.
+		held := b.Account("")
+		_ = held.Grow(30 * mib)
+		time.Sleep(time.Minute)
+		before := h.times()
+		held.Close()
+		time.Sleep(10 * time.Second)
+		if h.times() != before+1 {
+			t.Error("what was given back late is kept")
+		}
 		was := h.times()
 		time.Sleep(time.Hour)
 		if h.times() != was {

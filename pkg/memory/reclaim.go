@@ -7,7 +7,7 @@ import "time"
 // a load, as soon as things have become calm: the cost is that of two collections
 // for a load, and nothing while there is none.
 const (
-	reclaimFrom  = 4 << 20         // bytes drawn that make it worth the while
+	reclaimFrom  = 8 << 20         // bytes drawn or given back that make it worth the while
 	reclaimAfter = 2 * time.Second // of calm
 	reclaimBy    = 6 * time.Second // calm or not
 	reclaimIdle  = 8 << 20         // bytes that are left to the process
@@ -18,16 +18,16 @@ const (
 type reclaimer struct {
 	pause time.Duration // between two measurements; guarded by Budget.settling
 
-	drawn int64       // since the last time
+	moved int64       // bytes drawn or given back since the last time
 	first time.Time   // when the load began that is waited for
-	last  time.Time   // the last draw
+	last  time.Time   // when the last were
 	timer *time.Timer // nil while nothing is to be given back
 }
 
-// notice counts what was drawn; b.mu is held.
+// notice counts what was drawn or given back; b.mu is held.
 func (b *Budget) notice(n int64) {
-	b.drawn += n
-	if b.drawn < reclaimFrom {
+	b.moved += n
+	if b.moved < reclaimFrom {
 		return
 	}
 	b.last = time.Now()
@@ -46,7 +46,7 @@ func (b *Budget) reclaim() {
 		b.mu.Unlock()
 		return
 	}
-	b.timer, b.drawn = nil, 0
+	b.timer, b.moved = nil, 0
 	b.mu.Unlock()
 	b.heap.collect() // only then is it known what is idle
 	if b.heap.idle() > reclaimIdle {
