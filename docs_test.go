@@ -53,15 +53,27 @@ func TestMain(m *testing.M) {
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
-// blocks returns the fenced blocks of a language in all documents, by place.
-func blocks(t *testing.T, language string) map[string]string {
+// documents returns the paths of the pages for people: those in docs and beside
+// the README.
+func documents(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	others, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(files, others...)
+}
+
+// blocks returns the fenced blocks of a language in all documents, by place.
+func blocks(t *testing.T, language string) map[string]string {
+	t.Helper()
+	files := documents(t)
 	found := map[string]string{}
-	for _, file := range append(files, "README.md") {
+	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
