@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -22,6 +23,8 @@ type Result struct {
 	Value value.Value
 	// History has one record for each node execution, in order.
 	History []executor.Record
+
+	run *executor.Run
 }
 
 // JSON returns the value as compact JSON, keys in their order.
@@ -42,7 +45,11 @@ func (r *Result) JSON() []byte { return r.Value.Append(nil) }
 func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
 	p := e.use()
 	defer p.release()
-	return p.call(ctx, tool, args, opts...)
+	r, err := p.call(ctx, tool, args, opts...)
+	if r != nil {
+		r.History = r.run.History()
+	}
+	return r, err
 }
 
 func (p *program) call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
@@ -76,14 +83,14 @@ func (p *program) call(ctx context.Context, tool string, args any, opts ...CallO
 	}
 	ctx = p.noting(ctx)
 	began := time.Now()
-	ex := &executor.Executor{Hooks: append(slices.Clip(p.hooks), o.hooks...), Log: p.opts.log}
-	run := executor.NewRun(g, in)
+	driver := &executor.Local{Hooks: append(slices.Clip(p.hooks), o.hooks...), Log: p.opts.log}
+	run := executor.NewRun(g, in, rand.Uint64())
 	id := runs.NewID()
 	if r := server.RequestOf(ctx); r != nil {
 		r.SetRun(id)
 	}
-	err = ex.Run(ctx, run, port{p.upstreams.caller, processors.Task(callerOf(ctx))})
-	result := &Result{History: run.History()}
+	err = driver.Run(ctx, run, port{p.upstreams.caller, callerOf(ctx)})
+	result := &Result{run: run}
 	if err == nil {
 		result.Value, err = checked(ctx, run.Result(), g)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
 
@@ -233,8 +232,8 @@ func TestCancelledCallsEnd(t *testing.T) {
 				log := listener{make(chan time.Time, 1)}
 				began := make(chan struct{}, 1)
 				engine := mustLoad(t, e.file(), mcpgraph.WithLogger(slog.New(log)), mcpgraph.WithHooks(executor.Hooks{
-					NodeStart: func(ctx context.Context, _ *executor.Run, n *graph.Node, _ int) (context.Context, error) {
-						if n.ID == "n" {
+					NodeStart: func(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
+						if t.Node().ID == "n" {
 							select {
 							case began <- struct{}{}:
 							default:

@@ -23,7 +23,6 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
 
@@ -198,8 +197,8 @@ func TestRunsUnderWayFinishOnTheGraphTheyBegan(t *testing.T) {
 	begun, resume, got := make(chan struct{}), make(chan struct{}), make(chan int)
 	go func() {
 		got <- c.pid("changed", mcpgraph.WithCallHooks(executor.Hooks{
-			NodeStart: func(ctx context.Context, _ *executor.Run, n *graph.Node, _ int) (context.Context, error) {
-				if n.ID == "call" {
+			NodeStart: func(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
+				if t.Node().ID == "call" {
 					close(begun)
 					<-resume
 				}

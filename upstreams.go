@@ -2,7 +2,6 @@ package mcpgraph
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -82,7 +81,7 @@ func (c poolCaller) CallTool(ctx context.Context, server, tool string, args valu
 // port is what a run in this process reaches the world through.
 type port struct {
 	graph.Caller
-	task *scheduler.Task
+	owner string // the caller that the run is for
 }
 
 // processors are shared by all Engines of this process.
@@ -92,9 +91,6 @@ var _ executor.Port = port{}
 
 func (port) Now() time.Time { return time.Now() }
 
-func (port) Random() float64 { return rand.Float64() }
+func (port) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 
-func (p port) Processor() expr.Processor { return p.task }
-
-// NodeDone has nothing to do: a run in this process keeps its history itself.
-func (port) NodeDone(executor.Record) {}
+func (p port) Processor() expr.Processor { return processors.Task(p.owner) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
 // screen is the stderr of a person. Its last line may show what is under way; it
@@ -135,7 +134,8 @@ func (t *activity) hooks(tool string) executor.Hooks {
 	if t == nil {
 		return executor.Hooks{}
 	}
-	return executor.Hooks{NodeStart: func(ctx context.Context, _ *executor.Run, n *graph.Node, _ int) (context.Context, error) {
+	return executor.Hooks{NodeStart: func(ctx context.Context, _ *executor.Run, task executor.Task) (context.Context, error) {
+		n := task.Node()
 		text := fmt.Sprintf("%s: node %s (%s)", tool, n.ID, n.Kind.Name)
 		if n.Server != "" {
 			text = fmt.Sprintf("%s: node %s calls %s of %s", tool, n.ID, n.Tool, n.Server)

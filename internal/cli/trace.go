@@ -33,7 +33,7 @@ func (a *app) tracer(format string, engine *mcpgraph.Engine, g *graph.Graph) (ex
 	switch format {
 	case "json":
 		return executor.Hooks{NodeDone: clean(func(r executor.Record) {
-			fmt.Fprintln(a.stderr, runs.Execution(g, r).JSON())
+			fmt.Fprintln(a.stderr, runs.Execution(r).JSON())
 		})}, nil
 	case "text":
 		t := &textTrace{app: a, width: a.width(a.stderr), idWidth: idWidth(g)}
@@ -61,8 +61,8 @@ type textTrace struct {
 	running *activity
 }
 
-func (t *textTrace) start(ctx context.Context, _ *executor.Run, n *graph.Node, index int) (context.Context, error) {
-	t.running = t.begin(strings.TrimPrefix(t.head(index, n.ID, n.Kind.Name), "  "))
+func (t *textTrace) start(ctx context.Context, _ *executor.Run, task executor.Task) (context.Context, error) {
+	t.running = t.begin(strings.TrimPrefix(t.head(task.Execution(), task.Node().ID, task.Node().Kind.Name), "  "))
 	return ctx, nil
 }
 

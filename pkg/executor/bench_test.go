@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -16,10 +15,10 @@ func BenchmarkLoop(b *testing.B) {
 	for _, turns := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
 			g, args := loop(b, turns), value.FromEntries(nil)
-			e, port := &executor.Executor{}, &quiet{}
+			e, port := &executor.Local{}, &script{}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := e.Run(context.Background(), executor.NewRun(g, args), port); err != nil {
+				if err := e.Run(context.Background(), executor.NewRun(g, args, 1), port); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -42,17 +41,11 @@ tools:
       - {id: exit, type: exit}
 `).Graphs[0]
 	args := value.FromEntries(nil)
-	e, port := &executor.Executor{}, &quiet{}
+	e, port := &executor.Local{}, &script{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := e.Run(context.Background(), executor.NewRun(g, args), port); err != nil {
+		if err := e.Run(context.Background(), executor.NewRun(g, args, 1), port); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
-
-type quiet struct{ script }
-
-func (*quiet) NodeDone(executor.Record) {}
-
-func (*quiet) Processor() expr.Processor { return nil }

@@ -16,8 +16,9 @@ const CodeNodeFailed = "node-failed"
 type NodeError struct {
 	// Tool is the tool of this file that was called.
 	Tool string
-	// Node is the node's id, Kind the name of its type.
-	Node, Kind string
+	// Node is the node's id, Kind the name of its type, and Path the way to it
+	// through bodies and called tools: the id alone where there are none.
+	Node, Kind, Path string
 	// File, Pos and End are the place of the failure: where in an expression,
 	// if that is known, else the node.
 	File     string
@@ -28,48 +29,99 @@ type NodeError struct {
 	// Arguments are what the node sent there, undefined where it did not come to
 	// that. Error shows the first 200 bytes of their JSON.
 	Arguments value.Value
-	// Err is the cause.
+	// Attempts counts the calls that were made for it.
+	Attempts int
+	// Err is the cause. It may be the failure of a node in a body.
 	Err error
 }
 
 // maxArguments bounds the arguments in the text of an error, in bytes.
 const maxArguments = 200
 
-// newNodeError describes the failure of n. The deepest place wins.
-func newNodeError(g *graph.Graph, n *graph.Node, err error) *NodeError {
+// newNodeError describes the failure of the node at which a frame stands. The
+// deepest place wins.
+func newNodeError(f *frame, err error) *NodeError {
+	if f.node == nil {
+		return &NodeError{Tool: f.run.graph.Name, Err: err}
+	}
+	if was, ok := err.(*NodeError); ok && was.Node == f.node.ID && was.Path == f.nodePath() {
+		return was
+	}
 	e := &NodeError{
-		Tool: g.Name, Node: n.ID, Kind: n.Kind.Name,
-		File: g.File, Pos: n.Pos, End: n.End(),
-		Server: n.Server, UpstreamTool: n.Tool, Err: err,
+		Tool: f.run.graph.Name, Node: f.node.ID, Kind: f.node.Kind.Name, Path: f.nodePath(),
+		File: f.graph.File, Pos: f.node.Pos, End: f.node.End(),
+		Server: f.node.Server, UpstreamTool: f.node.Tool, Arguments: f.sent, Attempts: f.attempts, Err: err,
 	}
 	var at *graph.PosError
+	var inner *NodeError
 	if errors.As(err, &at) {
 		e.Pos, e.End = at.Pos, at.End
+	} else if errors.As(err, &inner) {
+		e.File, e.Pos, e.End = inner.File, inner.Pos, inner.End
 	}
 	return e
+}
+
+// failed describes why a walk was ended at its node. What protects the process
+// is nobody's failure.
+func (f *frame) failed(err error) error {
+	if interrupted(err) {
+		return err
+	}
+	return newNodeError(f, err)
+}
+
+func interrupted(err error) bool {
+	var short *InterruptedError
+	return errors.As(err, &short)
+}
+
+func (f *frame) nodePath() string {
+	if f.opener == nil {
+		return f.node.ID
+	}
+	return join(f.path(), f.node.ID)
 }
 
 // Error names the tool, the node, its type, what it calls, the place and the
 // cause, in plain text. The cause may have lines of its own, such as the last
 // that an upstream process wrote.
 func (e *NodeError) Error() string {
-	place := ""
-	if !e.Pos.IsZero() {
-		place = fmt.Sprintf(" at %s:%s", e.File, e.Pos)
+	if e.Node == "" {
+		return fmt.Sprintf("tool %q failed: %s", e.Tool, e.Err)
 	}
-	return fmt.Sprintf("tool %q failed in %s%s: %s", e.Tool, e.subject(), place, e.Err)
+	return fmt.Sprintf("tool %q failed in %s", e.Tool, e.text(e.where()))
+}
+
+func (e *NodeError) where() string {
+	if e.Pos.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" at %s:%s", e.File, e.Pos)
+}
+
+// text describes the failure, with its place behind the node that it is of.
+func (e *NodeError) text(place string) string {
+	if inner, ok := e.Err.(*NodeError); ok {
+		return fmt.Sprintf("%s: %s", e.subject(), inner.text(place))
+	}
+	return fmt.Sprintf("%s%s: %s", e.subject(), place, e.Err)
 }
 
 // subject names the node and what it calls.
 func (e *NodeError) subject() string {
+	name := e.Node
+	if e.Path != "" {
+		name = e.Path
+	}
 	if e.Server == "" {
-		return fmt.Sprintf("node %q (%s)", e.Node, e.Kind)
+		return fmt.Sprintf("node %q (%s)", name, e.Kind)
 	}
 	sent := ""
 	if !e.Arguments.IsUndefined() {
 		sent = ", arguments " + e.Arguments.Preview(maxArguments)
 	}
-	return fmt.Sprintf("node %q (%s, tool %q of server %q%s)", e.Node, e.Kind, e.UpstreamTool, e.Server, sent)
+	return fmt.Sprintf("node %q (%s, tool %q of server %q%s)", name, e.Kind, e.UpstreamTool, e.Server, sent)
 }
 
 // Unwrap gives the cause.
@@ -80,8 +132,16 @@ func (e *NodeError) Unwrap() error { return e.Err }
 func (e *NodeError) Diagnostic() diag.Diagnostic {
 	return diag.Diagnostic{
 		File: e.File, Pos: e.Pos, End: e.End, Severity: diag.Error, Code: CodeNodeFailed,
-		Message: fmt.Sprintf("%s failed: %s", e.subject(), e.Err),
+		Message: e.subject() + " failed: " + e.cause(),
 	}
+}
+
+// cause returns the text of what is beneath the node itself.
+func (e *NodeError) cause() string {
+	if inner, ok := e.Err.(*NodeError); ok {
+		return inner.text("")
+	}
+	return e.Err.Error()
 }
 
 // InterruptedError says that a run was ended to protect the process: there was too
@@ -98,13 +158,10 @@ func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("tool %q was interrupted: %s", e.Tool, e.Err)
 }
 
+// FailureName returns the name of the failure, which nothing handles.
+func (e *InterruptedError) FailureName() string { return graph.FailInterrupted }
+
 // Unwrap returns the cause.
-func (e *InterruptedError) Unwrap() error { return e.Err }
-
-// PanicError says that a node panicked, which is a mistake in the program.
-type PanicError struct {
-	Value any // that the node panicked with
+func (e *InterruptedError) Unwrap() error {
+	return e.Err
 }
-
-// Error gives the value.
-func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
 // Hooks observe every node of a run.
@@ -23,8 +22,8 @@ tools:
       - {id: work, type: transform, transform: {expr: $.entry.n * 2}, next: exit}
       - {id: exit, type: exit}
 `), mcpgraph.WithHooks(executor.Hooks{
-		NodeStart: func(ctx context.Context, _ *executor.Run, n *graph.Node, _ int) (context.Context, error) {
-			fmt.Println("start", n.ID)
+		NodeStart: func(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
+			fmt.Println("start", t.Node().ID)
 			return ctx, nil
 		},
 	}))

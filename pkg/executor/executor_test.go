@@ -17,9 +17,11 @@ import (
 )
 
 // stepFunc is a step made of a function.
-type stepFunc func(context.Context, *graph.Input) (graph.Output, error)
+type stepFunc func(context.Context, *graph.Input) (graph.Action, error)
 
-func (f stepFunc) Run(ctx context.Context, in *graph.Input) (graph.Output, error) { return f(ctx, in) }
+func (f stepFunc) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) {
+	return f(ctx, in)
+}
 
 // withStep gives a graph of entry, the step, and exit.
 func withStep(t testing.TB, limits string, step stepFunc) *graph.Graph {
@@ -54,15 +56,15 @@ tools:
 }
 
 func run(ctx context.Context, t testing.TB, g *graph.Graph, hooks ...executor.Hooks) (*executor.Run, error) {
-	r := executor.NewRun(g, value.FromEntries(nil))
-	return r, (&executor.Executor{Hooks: hooks}).Run(ctx, r, &script{t: t})
+	r := executor.NewRun(g, value.FromEntries(nil), 1)
+	return r, (&executor.Local{Hooks: hooks}).Run(ctx, r, &script{t: t})
 }
 
 func TestPanicInAStepIsAnErrorOfItsNodeAndLogged(t *testing.T) {
-	g := withStep(t, "", func(context.Context, *graph.Input) (graph.Output, error) { panic("boom") })
+	g := withStep(t, "", func(context.Context, *graph.Input) (graph.Action, error) { panic("boom") })
 	var log strings.Builder
-	r := executor.NewRun(g, value.FromEntries(nil))
-	e := &executor.Executor{Log: slog.New(slog.NewTextHandler(&log, nil))}
+	r := executor.NewRun(g, value.FromEntries(nil), 1)
+	e := &executor.Local{Log: slog.New(slog.NewTextHandler(&log, nil))}
 	err := e.Run(context.Background(), r, &script{t: t})
 	var failed *executor.NodeError
 	if !errors.As(err, &failed) || failed.Node != "n0" || !strings.Contains(err.Error(), "internal error: boom") {
@@ -81,18 +83,11 @@ func TestPanicInAStepIsAnErrorOfItsNodeAndLogged(t *testing.T) {
 
 func TestEdgeThatTheNodeDidNotDeclareIsRefused(t *testing.T) {
 	for _, edge := range []int{-2, graph.NoEdge, 1, 99} {
-		g := withStep(t, "", func(context.Context, *graph.Input) (graph.Output, error) {
-			return graph.Output{Value: value.True, Edge: edge}, nil
+		g := withStep(t, "", func(context.Context, *graph.Input) (graph.Action, error) {
+			return graph.Action{Value: value.True, Edge: edge}, nil
 		})
 		if _, err := run(context.Background(), t, g); err == nil || !strings.Contains(err.Error(), `node "n0" (transform)`) {
 			t.Errorf("edge %d: got %v", edge, err)
-		}
-		r := executor.NewRun(g, value.Undef)
-		if err := r.Advance(executor.Record{Edge: edge}); err == nil {
-			t.Errorf("Advance took edge %d", edge)
-		}
-		if n, _ := r.Next(); n == nil || n.ID != "entry" || r.Len() != 0 {
-			t.Error("a refused edge moved the run")
 		}
 	}
 }
@@ -112,8 +107,8 @@ tools:
       - {id: exit, type: exit}
 `).Graphs[0]
 	at := strings.Repeat("long/", 100)
-	r := executor.NewRun(g, value.FromEntries([]value.Entry{{Key: "at", Value: value.FromString(at)}}))
-	err := (&executor.Executor{}).Run(context.Background(), r, &script{t: t, calls: []string{
+	r := executor.NewRun(g, value.FromEntries([]value.Entry{{Key: "at", Value: value.FromString(at)}}), 1)
+	err := (&executor.Local{}).Run(context.Background(), r, &script{t: t, calls: []string{
 		"files list_directory " + `{"path":"` + at + `"}` + " => error: the process exited\nits last lines on stderr:\n  | out of cheese",
 	}})
 	for _, want := range []string{"lister", `"list"`, "mcp", "files", "list_directory", "test.yaml:11:9", `arguments {"path":"long/long/`, "/l … (cut)", "the process exited", "out of cheese"} {
@@ -131,9 +126,9 @@ tools:
 }
 
 func TestTimeLimitEndsAStepThatIsUnderWay(t *testing.T) {
-	g := withStep(t, "executionLimits: {maxExecutionTimeMs: 20}", func(ctx context.Context, _ *graph.Input) (graph.Output, error) {
+	g := withStep(t, "executionLimits: {maxExecutionTimeMs: 20}", func(ctx context.Context, _ *graph.Input) (graph.Action, error) {
 		<-ctx.Done()
-		return graph.Output{}, fmt.Errorf("interrupted: %w", ctx.Err())
+		return graph.Action{}, fmt.Errorf("interrupted: %w", ctx.Err())
 	})
 	_, err := run(context.Background(), t, g)
 	var limit *executor.LimitError
@@ -156,12 +151,12 @@ func (c *clock) Now() time.Time { c.now = c.now.Add(c.step); return c.now }
 
 func TestTimeLimitIsCheckedBeforeEachNode(t *testing.T) {
 	g := build(t, "executionLimits: {maxExecutionTimeMs: 60000}"+chain(100)).Graphs[0]
-	r := executor.NewRun(g, value.FromEntries(nil))
-	err := (&executor.Executor{}).Run(context.Background(), r, &clock{script: script{t: t}, step: time.Second})
-	if want := "Execution limit exceeded: maximum execution time (60000ms) reached. Elapsed time: 61000ms"; err == nil || !strings.Contains(err.Error(), want) {
+	r := executor.NewRun(g, value.FromEntries(nil), 1)
+	err := (&executor.Local{}).Run(context.Background(), r, &clock{script: script{t: t}, now: time.Unix(0, 0), step: time.Second})
+	if want := "Execution limit exceeded: maximum execution time (60000ms) reached. Elapsed time: 60000ms"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want it to contain %q", err, want)
 	}
-	if r.Len() != 20 {
+	if r.Len() != 59 {
 		t.Errorf("%d nodes ran", r.Len())
 	}
 }
@@ -182,10 +177,10 @@ func TestLimitOfExecutionsHasItsExactMessage(t *testing.T) {
 func TestCancelledRunEndsWithTheCauseOfItsContext(t *testing.T) {
 	cause := errors.New("the client went away")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	g := withStep(t, "", func(ctx context.Context, _ *graph.Input) (graph.Output, error) {
+	g := withStep(t, "", func(ctx context.Context, _ *graph.Input) (graph.Action, error) {
 		cancel(cause)
 		<-ctx.Done()
-		return graph.Output{}, errors.New("something else")
+		return graph.Action{}, errors.New("something else")
 	})
 	if _, err := run(ctx, t, g); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
@@ -209,9 +204,9 @@ func TestHooksAreCalledInOrderAndReverseOrder(t *testing.T) {
 			RunDone: func(ctx context.Context, _ *executor.Run, err error) {
 				calls = append(calls, fmt.Sprintf("%s ran %v %v", name, err, ctx.Value(key(name))))
 			},
-			NodeStart: func(ctx context.Context, _ *executor.Run, n *graph.Node, index int) (context.Context, error) {
-				calls = append(calls, fmt.Sprintf("%s %s %d", name, n.ID, index))
-				return context.WithValue(ctx, key("node"), n.ID), nil
+			NodeStart: func(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
+				calls = append(calls, fmt.Sprintf("%s %s %d", name, t.Node().ID, t.Execution()))
+				return context.WithValue(ctx, key("node"), t.Node().ID), nil
 			},
 			NodeDone: func(ctx context.Context, _ *executor.Run, rec executor.Record) {
 				calls = append(calls, fmt.Sprintf("%s done %s %v", name, rec.Node, ctx.Value(key("node"))))
@@ -220,9 +215,9 @@ func TestHooksAreCalledInOrderAndReverseOrder(t *testing.T) {
 	}
 	g := build(t, chain(1)).Graphs[0]
 	seen := ""
-	g.Node("n0").Step = stepFunc(func(ctx context.Context, _ *graph.Input) (graph.Output, error) {
+	g.Node("n0").Step = stepFunc(func(ctx context.Context, _ *graph.Input) (graph.Action, error) {
 		seen = fmt.Sprintln(ctx.Value(key("a")), ctx.Value(key("b")), ctx.Value(key("node")))
-		return graph.Output{}, nil
+		return graph.Action{}, nil
 	})
 	if _, err := run(context.Background(), t, g, hook("a"), executor.Hooks{}, hook("b")); err != nil {
 		t.Fatal(err)
@@ -259,8 +254,8 @@ func TestHookThatRefusesStillLetsTheOthersFinish(t *testing.T) {
 	}
 	atRun, atNode := never, executor.Hooks{}
 	atRun.RunStart = func(ctx context.Context, _ *executor.Run) (context.Context, error) { return nil, refusal }
-	atNode.NodeStart = func(ctx context.Context, _ *executor.Run, n *graph.Node, _ int) (context.Context, error) {
-		if n.ID == "n0" {
+	atNode.NodeStart = func(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
+		if t.Node().ID == "n0" {
 			return nil, refusal
 		}
 		return ctx, nil
@@ -277,22 +272,6 @@ func TestHookThatRefusesStillLetsTheOthersFinish(t *testing.T) {
 	}
 	if want := []string{"entry false", "n0 true", "run true"}; !slices.Equal(done, want) {
 		t.Errorf("done hooks: %q, want %q", done, want)
-	}
-}
-
-func TestPortIsToldOfEveryRecordInOrder(t *testing.T) {
-	g := build(t, chain(2)).Graphs[0]
-	r, port := executor.NewRun(g, value.FromEntries(nil)), &script{t: t}
-	if err := (&executor.Executor{}).Run(context.Background(), r, port); err != nil {
-		t.Fatal(err)
-	}
-	for i, rec := range port.done {
-		if h := r.History()[i]; rec.Index != i || h.Node != rec.Node || h.Kind != rec.Kind || rec.Start.IsZero() || rec.End.IsZero() {
-			t.Errorf("record %d: %+v, history %+v", i, rec, h)
-		}
-	}
-	if len(port.done) != 4 {
-		t.Errorf("%d records", len(port.done))
 	}
 }
 
@@ -376,8 +355,8 @@ func TestOneGraphServesManyRunsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			r := executor.NewRun(g, value.FromEntries(nil))
-			if err := (&executor.Executor{}).Run(context.Background(), r, &script{t: t}); err != nil || r.Len() != 20*4+2 {
+			r := executor.NewRun(g, value.FromEntries(nil), 1)
+			if err := (&executor.Local{}).Run(context.Background(), r, &script{t: t}); err != nil || r.Len() != 20*4+2 {
 				t.Errorf("%d executions, error %v", r.Len(), err)
 			}
 		})
@@ -387,7 +366,7 @@ func TestOneGraphServesManyRunsAtOnce(t *testing.T) {
 
 func TestRunCanBeReadWhileItGoesOn(t *testing.T) {
 	g := loop(t, 200)
-	r := executor.NewRun(g, value.FromEntries(nil))
+	r := executor.NewRun(g, value.FromEntries(nil), 1)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -402,7 +381,7 @@ func TestRunCanBeReadWhileItGoesOn(t *testing.T) {
 			}
 		}
 	})
-	if err := (&executor.Executor{}).Run(context.Background(), r, &script{t: t}); err != nil {
+	if err := (&executor.Local{}).Run(context.Background(), r, &script{t: t}); err != nil {
 		t.Error(err)
 	}
 	close(stop)
@@ -411,28 +390,35 @@ func TestRunCanBeReadWhileItGoesOn(t *testing.T) {
 
 func TestRunCanBeDrivenByHand(t *testing.T) {
 	g := build(t, chain(1)).Graphs[0]
-	r := executor.NewRun(g, value.FromEntries(nil))
-	for _, out := range []string{"entry", "n0", "exit"} {
-		n, err := r.Next()
-		if err != nil || n.ID != out {
-			t.Fatalf("Next gives %v, %v", n, err)
+	r := executor.NewRun(g, value.FromEntries(nil), 1)
+	r.Begin(time.Unix(1, 0))
+	for i, want := range []string{"entry", "n0", "exit"} {
+		task, ok := r.Take()
+		if !ok || task.Node().ID != want || task.Execution() != i || task.Attempt() != 1 || task.Path() != want {
+			t.Fatalf("Take gives %v, %v", task, ok)
+		}
+		if _, ok := r.Take(); ok {
+			t.Fatal("one task was given twice")
 		}
 		edge := 0
-		if n == g.Exit {
+		if task.Node() == g.Exit {
 			edge = graph.NoEdge
 		}
-		if err := r.Advance(executor.Record{Output: value.FromString(out), Edge: edge}); err != nil {
-			t.Fatal(err)
+		out := executor.Outcome{Output: graph.Output{Value: value.FromString(want), Edge: edge}, End: time.Unix(int64(i+2), 0)}
+		rec, err := r.Settle(context.Background(), task, out)
+		if err != nil || rec.Event != executor.Done || rec.Node != want || rec.Index != i || !rec.Start.Equal(time.Unix(int64(i+1), 0)) || !rec.End.Equal(out.End) {
+			t.Fatalf("Settle gives %+v, %v", rec, err)
+		}
+		r.Release(task)
+		if _, err := r.Settle(context.Background(), task, out); !errors.Is(err, executor.ErrStale) {
+			t.Errorf("a task is settled twice: %v", err)
 		}
 	}
 	if got := r.Result().JSON(); !r.Done() || got != `"exit"` {
 		t.Errorf("done %v, result %s", r.Done(), got)
 	}
-	if n, err := r.Next(); n != nil || err == nil {
-		t.Error("Next goes on after the end")
-	}
-	if err := r.Advance(executor.Record{}); err == nil {
-		t.Error("Advance goes on after the end")
+	if task, ok := r.Take(); ok {
+		t.Errorf("Take goes on after the end, with %v", task)
 	}
 }
 
@@ -499,8 +485,8 @@ func TestFiveMegabytesTravelThroughMCPAndTransform(t *testing.T) {
 			{Key: "type", Value: value.FromString("text")}, {Key: "text", Value: value.FromString(content)},
 		})
 		reply := value.FromEntries([]value.Entry{{Key: "content", Value: value.FromArray([]value.Value{block})}})
-		r := executor.NewRun(g, value.FromEntries(nil))
-		if err := (&executor.Executor{}).Run(context.Background(), r, &replies{script{t: t}, reply}); err != nil {
+		r := executor.NewRun(g, value.FromEntries(nil), 1)
+		if err := (&executor.Local{}).Run(context.Background(), r, &replies{script{t: t}, reply}); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.Result().JSON(); got != want.JSON() {
@@ -514,9 +500,9 @@ func TestFiveMegabytesTravelThroughMCPAndTransform(t *testing.T) {
 
 func TestCostOfATurnDoesNotGrowWithTheHistory(t *testing.T) {
 	cost := func(turns int) float64 {
-		g, port := loop(t, turns), &quiet{}
+		g, port := loop(t, turns), &script{}
 		return testing.AllocsPerRun(1, func() {
-			if err := (&executor.Executor{}).Run(context.Background(), executor.NewRun(g, value.FromEntries(nil)), port); err != nil {
+			if err := (&executor.Local{}).Run(context.Background(), executor.NewRun(g, value.FromEntries(nil), 1), port); err != nil {
 				t.Error(err)
 			}
 		}) / float64(turns)
@@ -541,8 +527,8 @@ tools:
 `).Graphs[0]
 	var out strings.Builder
 	args, _ := value.Parse(`{"a":{"b":1}}`)
-	e := &executor.Executor{Log: slog.New(slog.NewTextHandler(&out, nil))}
-	if err := e.Run(context.Background(), executor.NewRun(g, args), &script{t: t}); err != nil {
+	e := &executor.Local{Log: slog.New(slog.NewTextHandler(&out, nil))}
+	if err := e.Run(context.Background(), executor.NewRun(g, args, 1), &script{t: t}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"tool=t", "node=pick", `{\"b\":1}`} {

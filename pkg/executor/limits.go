@@ -3,20 +3,40 @@ package executor
 import (
 	"fmt"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+const (
+	// MaxTotalExecutions bounds the executions of one run in all of its walks.
+	MaxTotalExecutions = 1_000_000
+	// MaxCallDepth bounds tools that call tools; the call of the client is 1.
+	MaxCallDepth = 16
 )
 
 // LimitError says that a run exceeded one of its limits; the fields of the
-// other are zero.
+// others are zero.
 type LimitError struct {
-	MaxExecutions, Executions int
-	MaxTime, Elapsed          time.Duration
+	// MaxExecutions is the limit of one walk, MaxTotal that of all.
+	MaxExecutions, MaxTotal, Executions int
+	MaxTime, Elapsed                    time.Duration
+	MaxDepth                            int
 }
 
 func (e *LimitError) Error() string {
-	if e.MaxTime > 0 {
-		return fmt.Sprintf("Execution limit exceeded: maximum execution time (%dms) reached. Elapsed time: %dms",
+	const exceeded = "Execution limit exceeded: "
+	switch {
+	case e.MaxTime > 0:
+		return fmt.Sprintf(exceeded+"maximum execution time (%dms) reached. Elapsed time: %dms",
 			e.MaxTime.Milliseconds(), e.Elapsed.Milliseconds())
+	case e.MaxTotal > 0:
+		return fmt.Sprintf(exceeded+"maximum total executions (%d) reached. Current execution count: %d", e.MaxTotal, e.Executions)
+	case e.MaxDepth > 0:
+		return fmt.Sprintf(exceeded+"maximum depth of called tools (%d) reached", e.MaxDepth)
 	}
-	return fmt.Sprintf("Execution limit exceeded: maximum node executions (%d) reached. Current execution count: %d",
+	return fmt.Sprintf(exceeded+"maximum node executions (%d) reached. Current execution count: %d",
 		e.MaxExecutions, e.Executions)
 }
+
+// FailureName returns the name of the failure, which nothing handles.
+func (e *LimitError) FailureName() string { return graph.FailLimit }

@@ -31,11 +31,16 @@ func (s *sharing) CallTool(context.Context, string, string, value.Value) (graph.
 	return graph.ToolResult{}, nil
 }
 
+// asking is a step that calls a tool.
+type asking struct{}
+
+func (asking) Begin(context.Context, *graph.Input) (graph.Action, error) {
+	return graph.Action{Value: value.NullValue, Do: graph.CallTool}, nil
+}
+
 func TestARunReleasesItsProcessorWhereItMayBlock(t *testing.T) {
-	g := withStep(t, "", func(ctx context.Context, in *graph.Input) (graph.Output, error) {
-		_, err := in.Caller.CallTool(ctx, "s", "t", value.Undef)
-		return graph.Output{Value: value.NullValue}, err
-	})
+	g := withStep(t, "", nil)
+	g.Node("n0").Step = asking{}
 	s := &sharing{}
 	note := func(event string) { s.events = append(s.events, event) }
 	hooks := executor.Hooks{NodeDone: func(_ context.Context, _ *executor.Run, r executor.Record) { note("done " + r.Node) }}
@@ -49,8 +54,8 @@ func TestARunReleasesItsProcessorWhereItMayBlock(t *testing.T) {
 		}},
 	} {
 		s.events = nil
-		e := &executor.Executor{Hooks: test.hooks}
-		if err := e.Run(context.Background(), executor.NewRun(g, value.FromEntries(nil)), s); err != nil {
+		e := &executor.Local{Hooks: test.hooks}
+		if err := e.Run(context.Background(), executor.NewRun(g, value.FromEntries(nil), 1), s); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(s.events, test.want) {
@@ -63,7 +68,7 @@ func TestALongRunYieldsBetweenItsNodes(t *testing.T) {
 	for nodes, want := range map[int]int{20: 0, 100: 100 + 2 - 64} {
 		s := &sharing{}
 		g := build(t, chain(nodes)).Graphs[0]
-		if err := (&executor.Executor{}).Run(context.Background(), executor.NewRun(g, value.FromEntries(nil)), s); err != nil {
+		if err := (&executor.Local{}).Run(context.Background(), executor.NewRun(g, value.FromEntries(nil), 1), s); err != nil {
 			t.Fatal(err)
 		}
 		if s.yields != want {

@@ -1,148 +1,240 @@
-// Package executor walks graphs.
+// Package executor runs graphs.
 //
-// A Run is the state of one tool call. It does no I/O and reads no clock, so
-// that it can be driven in this process by an Executor, step by step by a
-// debugger, or by anything else that implements a Port.
+// What a run has done is data: a log of records, from which [Replay] makes the
+// run again. What it wants to do next is data, too: the tasks that [Run.Take]
+// hands out and the times that [Run.Wake] names. A driver does the things:
+// [Local] in this process; others only have to evaluate tasks, call tools, ask
+// people and tell the time.
 package executor
 
 import (
 	"errors"
-	"fmt"
-	"slices"
+	"iter"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Record is one node execution of a run. It is JSON throughout but for Err.
-type Record struct {
-	// Index counts the executions of the run from 0.
-	Index int
-	// Node is the node's id, Kind the name of its type.
-	Node, Kind string
-	// Start and End are the times that the Port gave.
-	Start, End time.Time
-	// Output is JSON, or undefined where the node yielded nothing or failed.
-	Output value.Value
-	// Err is why the node failed; it ends the run.
-	Err error
-	// Edge is the index of the edge taken among the node's Edges, graph.NoEdge
-	// at the exit and where the node failed.
-	Edge int
-	// Server and Tool are what the node calls upstream, Arguments what it sent
-	// there. The first two are empty where the node calls nothing, and Arguments
-	// is undefined where they could not be evaluated.
-	Server, Tool string
-	Arguments    value.Value
-	// Attempts and FromCache are those of the node's upstream call, 0 and false
-	// where it made none.
-	Attempts  int
-	FromCache bool
-}
-
-// Run is one call of a tool: its history, and where it stands. One goroutine
-// drives it with Next and Advance; everything else may be called by others
-// meanwhile.
+// Run is one call of a tool: what was done and what can be done next. It does no
+// I/O and reads no clock. All methods are safe for concurrent use.
 type Run struct {
 	graph *graph.Graph
 	args  value.Value
+	seed  uint64
+	root  *frame
+	first frame // root
 
 	mu      sync.RWMutex
-	history []Record
-	// Indexed by graph.Node.Index: the places in history of a node's
-	// executions, and their outputs. Both only grow.
-	places  [][]int
-	outputs [][]value.Value
-	next    *graph.Node
+	clock   clock
+	agenda  agenda
+	queue   []entryTask // frames that are ready, some of them no more
+	head    int         // the first of them
+	forks   []*opened   // that can begin bodies
+	asked   []*frame
+	cut     []Task // under way in frames that were cancelled
+	held    int
+	log     []entry
+	next    int // index of the next record
+	total   int // executions
+	trim    trimming
+	stopped error       // what ends the run before its end
+	changed atomic.Bool // Cut, Stopped or Wake have something new
+	started bool
 	done    bool
+	err     error
 }
 
-var _ expr.History = (*Run)(nil)
-
-// NewRun starts a run of g at its entry. g must be free of errors; args are
-// those of the call, an object.
-func NewRun(g *graph.Graph, args value.Value) *Run {
-	return &Run{
-		graph: g, args: args, next: g.Entry,
-		history: make([]Record, 0, min(len(g.Nodes), 16)),
-		places:  make([][]int, len(g.Nodes)),
-		outputs: make([][]value.Value, len(g.Nodes)),
-	}
+// entryTask is a frame in the queue, with the generation of its task.
+type entryTask struct {
+	frame *frame
+	task  uint32
 }
 
-// Graph gives what is run.
+// NewRun starts a run of g at its entry. g must be free of errors; args are those
+// of the call, an object. All randomness of the run derives from seed.
+func NewRun(g *graph.Graph, args value.Value, seed uint64) *Run {
+	r := &Run{graph: g, args: args, seed: seed, log: make([]entry, 0, min(len(g.Nodes), 16))}
+	r.root = &r.first
+	r.root.init(r, g, args, nil, 0)
+	r.root.past.executions = make([]execution, 0, min(len(g.Nodes), indexFrom))
+	r.clock.active = 1
+	r.push(r.root)
+	return r
+}
+
+// Graph returns what is run.
 func (r *Run) Graph() *graph.Graph { return r.graph }
 
-// Args gives the arguments of the call.
+// Args returns the arguments of the call.
 func (r *Run) Args() value.Value { return r.args }
 
-var errDone = errors.New("the run is over")
+// Seed returns what the randomness of the run derives from.
+func (r *Run) Seed() uint64 { return r.seed }
 
-// Next gives the node to execute now. The error is a *LimitError where the
-// graph allows no more executions.
-func (r *Run) Next() (*graph.Node, error) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.done {
-		return nil, errDone
-	}
-	if limit := r.graph.Limits.MaxNodeExecutions; len(r.history) >= limit {
-		return r.next, &LimitError{MaxExecutions: limit, Executions: len(r.history)}
-	}
-	return r.next, nil
+// push makes the task of a frame ready.
+func (r *Run) push(f *frame) {
+	f.task++
+	r.set(f, ready)
+	r.queue = append(r.queue, entryTask{f, f.task})
 }
 
-// Advance puts the execution of the node that Next gave into the history and
-// goes along rec.Edge. It sets Index, Node, Kind, Server and Tool of the record
-// itself. A record with an Err ends the run. The error is for an edge that the node does
-// not have; the run then stays where it is.
-func (r *Run) Advance(rec Record) error {
+// Take returns the next task that is ready. It belongs to the caller until
+// Release or Open. Take reports false where nothing is ready, which may change
+// with every other method.
+func (r *Run) Take() (Task, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.done {
-		return errDone
+	if r.held >= maxHeld {
+		return Task{}, false
 	}
-	node := r.next
-	if rec.Err != nil {
-		rec.Edge = graph.NoEdge
-	} else if err := checkEdge(node, rec.Edge); err != nil {
-		return err
+	f := r.nextReady()
+	if f != nil && f.phase == begin && f.cancelled == nil {
+		if err := r.admit(f); err != nil {
+			r.queue = append(r.queue, entryTask{f, f.task})
+			r.stop(newNodeError(f, err))
+			f = r.nextReady()
+		}
 	}
-	rec.Index, rec.Node, rec.Kind = len(r.history), node.ID, node.Kind.Name
-	rec.Server, rec.Tool = node.Server, node.Tool
-	r.history = grow(r.history, rec)
-	if rec.Err == nil {
-		r.places[node.Index] = grow(r.places[node.Index], rec.Index)
-		r.outputs[node.Index] = grow(r.outputs[node.Index], rec.Output)
+	if f == nil {
+		return Task{}, false
 	}
-	if rec.Edge == graph.NoEdge {
-		r.done, r.next = true, nil
-		return nil
+	if f.phase == begin {
+		if f.try == 0 {
+			f.start, f.attempts, f.fromCache, f.sent = r.clock.told, 0, false, value.Undef
+		}
+		f.try++
+		f.opened = nil
+		if limit := f.node.Policy.Timeout; limit > 0 {
+			r.appoint(&r.agenda.work, appointment{r.clock.work().add(limit), f, f.task, deadline})
+		}
 	}
-	r.next = node.Edges[rec.Edge].To
+	f.random = nil
+	r.set(f, held)
+	r.held++
+	return f.current(), true
+}
+
+// nextReady removes the first frame from the queue, or begins a body.
+func (r *Run) nextReady() *frame {
+	for r.head < len(r.queue) {
+		t := r.queue[r.head]
+		if r.head++; r.head == len(r.queue) {
+			r.queue, r.head = r.queue[:0], 0
+		}
+		if t.frame.state == ready && t.frame.task == t.task {
+			return t.frame
+		}
+	}
+	for len(r.forks) > 0 {
+		o := r.forks[len(r.forks)-1]
+		if o.skip(); !o.spreads() {
+			o.queued = false
+			r.forks = r.forks[:len(r.forks)-1]
+			continue
+		}
+		f := o.begin(o.next)
+		o.next++
+		f.task++
+		r.clock.active++
+		return f
+	}
 	return nil
 }
 
-// grow appends to a list that may become long. Doubling it copies each element
-// twice in all; append alone grows long lists by a quarter and copies five
-// times.
-func grow[T any](list []T, element T) []T {
-	if len(list) == cap(list) {
-		list = slices.Grow(list, max(1, len(list)))
+// spread lets bodies be begun.
+func (r *Run) spread(o *opened) {
+	if !o.queued && o.spreads() {
+		o.queued = true
+		r.forks = append(r.forks, o)
 	}
-	return append(list, element)
 }
 
-// checkEdge refuses a way that the node did not declare.
-func checkEdge(n *graph.Node, edge int) error {
-	if n.Kind.Role == graph.Exit && edge == graph.NoEdge || edge >= 0 && edge < len(n.Edges) {
+// admit refuses an execution beyond the limits of the run.
+func (r *Run) admit(f *frame) error {
+	limits := f.graph.Limits
+	if limit := r.graph.Limits.MaxExecutionTime; limit > 0 {
+		if elapsed := r.clock.elapsed(); elapsed >= limit {
+			return &LimitError{MaxTime: limit, Elapsed: elapsed}
+		}
+	}
+	if f.try > 0 {
 		return nil
 	}
-	return fmt.Errorf("the node went along edge %d, but it has %d", edge, len(n.Edges))
+	if n := len(f.past.executions); n >= limits.MaxNodeExecutions {
+		return &LimitError{MaxExecutions: limits.MaxNodeExecutions, Executions: n}
+	}
+	if r.total >= MaxTotalExecutions {
+		return &LimitError{MaxTotal: MaxTotalExecutions, Executions: r.total}
+	}
+	return nil
+}
+
+// Ready reports whether Take has something to give.
+func (r *Run) Ready() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.held >= maxHeld {
+		return false
+	}
+	for _, t := range r.queue[r.head:] {
+		if t.frame.state == ready && t.frame.task == t.task {
+			return true
+		}
+	}
+	for _, o := range r.forks {
+		if o.spreads() {
+			return true
+		}
+	}
+	return false
+}
+
+// Begin tells the time at which the run begins. The first one counts.
+func (r *Run) Begin(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begin(instantOf(now))
+}
+
+func (r *Run) begin(now instant) {
+	r.clock.tell(now)
+	if r.started {
+		return
+	}
+	r.started, r.clock.began = true, now
+	if limit := r.graph.Limits.MaxExecutionTime; limit > 0 {
+		r.appoint(&r.agenda.work, appointment{r.clock.work().add(limit), r.root, 0, runLimit})
+	}
+}
+
+// Stop ends the run for a cause that nothing in the graph handles: it was
+// cancelled, or has to end to protect the process. Tasks that are under way
+// still have to be settled.
+func (r *Run) Stop(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stop(named(graph.FailCancelled, cause))
+}
+
+func (r *Run) stop(cause error) {
+	if r.done || r.stopped != nil {
+		return
+	}
+	r.stopped = cause
+	r.changed.Store(true)
+	r.cancel(r.root, cause)
+}
+
+// Stopped returns what Stop was called with or which limit was exceeded, nil
+// where the run goes its way.
+func (r *Run) Stopped() error {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.stopped
 }
 
 // Done reports whether the run has ended, well or not.
@@ -152,121 +244,187 @@ func (r *Run) Done() bool {
 	return r.done
 }
 
-// Result gives the tool's result: what the exit node was given, null where that
-// is nothing. It is undefined until the run has ended well.
+// Err returns why the run failed, nil where it has not. Failures of nodes and
+// exceeded limits are *NodeError; beneath them errors.As finds a *LimitError and
+// errors.Is the cause that Stop was given.
+func (r *Run) Err() error {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.err
+}
+
+// Result returns the tool's result: what the exit node was given, null where
+// that is nothing. It is undefined until the run has ended well.
 func (r *Run) Result() value.Value {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if !r.done || r.history[len(r.history)-1].Err != nil {
+	if !r.done || r.err != nil {
 		return value.Undef
 	}
-	if v := r.history[len(r.history)-1].Output; !v.IsUndefined() {
-		return v
+	return r.root.result()
+}
+
+func (f *frame) result() value.Value {
+	if n := len(f.past.executions); n > 0 {
+		if v := f.past.executions[n-1].output; !v.IsUndefined() {
+			return v
+		}
 	}
 	return value.NullValue
 }
 
-// History gives every execution so far, in order. The slice must not be
-// modified.
+// Records returns the records from an index on, in their order, as they are
+// now. Those of bodies that were dropped are missing; see Record.Results.
+func (r *Run) Records(from int) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for at := from; ; {
+			r.mu.RLock()
+			i := r.search(at)
+			if i == len(r.log) {
+				r.mu.RUnlock()
+				return
+			}
+			rec := r.log[i].record()
+			r.mu.RUnlock()
+			at = rec.Index + 1
+			if !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// search returns the place in the log of the first record with this index or a
+// higher one.
+func (r *Run) search(index int) int {
+	return sort.Search(len(r.log), func(i int) bool { return r.log[i].index >= index })
+}
+
+// History returns the executions that are over, of all walks, in their order.
 func (r *Run) History() []Record {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return slices.Clip(r.history)
+	records := make([]Record, 0, len(r.log))
+	for i := range r.log {
+		if e := &r.log[i]; e.event == Done {
+			records = append(records, e.record())
+		}
+	}
+	return records
 }
 
-// Len gives the number of executions so far.
+// Len returns the number of executions that are over, of all walks.
 func (r *Run) Len() int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.history)
+	return r.total
 }
 
-// Previous implements expr.History.
-func (r *Run) Previous(n int) (value.Value, bool) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if i := len(r.history) - n; n >= 1 && i >= 0 {
-		return r.history[i].Output, true
+// ContextAt returns the document that expressions of the i-th execution of the
+// tool's own walk saw: for each node that had run before it, the latest output.
+// A place beyond the end of the history means its end.
+func (r *Run) ContextAt(i int) value.Value { return r.documentOf(r.root, max(i, 0)) }
+
+var (
+	// ErrStale says that a task is not the caller's any more: its execution was
+	// cancelled, or has timed out.
+	ErrStale = errors.New("the task was given up meanwhile")
+	errOver  = errors.New("the run is over")
+)
+
+// cancel ends a walk and all beneath it: at once where nobody has its task, else
+// when that is settled.
+func (r *Run) cancel(f *frame, cause error) {
+	if f.cancelled != nil || f.state == ended {
+		return
 	}
-	return value.Undef, false
-}
-
-// Outputs implements expr.History.
-func (r *Run) Outputs(id string) []value.Value {
-	n := r.graph.Node(id)
-	if n == nil {
-		return nil
-	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return slices.Clip(r.outputs[n.Index])
-}
-
-// Document implements expr.History. What it gives stays as it is while the run
-// goes on.
-func (r *Run) Document() value.Value { return r.ContextAt(r.Len()) }
-
-// ContextAt gives the document that expressions of the i-th execution saw: for
-// each node that had run before it, the latest output. A place beyond the end
-// of the history means its end.
-func (r *Run) ContextAt(i int) value.Value {
-	return value.FromSource(&document{run: r, length: min(max(i, 0), r.Len())})
-}
-
-// document is the state of a run after its first executions. The run only
-// grows, so its answers never change.
-type document struct {
-	run    *Run
-	length int
-}
-
-// Lookup implements value.Source.
-func (d *document) Lookup(id string) value.Value {
-	n := d.run.graph.Node(id)
-	if n == nil {
-		return value.Undef
-	}
-	d.run.mu.RLock()
-	defer d.run.mu.RUnlock()
-	if i := d.latest(n.Index); i >= 0 {
-		return d.run.outputs[n.Index][i]
-	}
-	return value.Undef
-}
-
-// latest gives which execution of a node is the last one of the document, -1
-// where there is none. Nearly always it is the last one there is.
-func (d *document) latest(node int) int {
-	places := d.run.places[node]
-	last := len(places) - 1
-	if last < 0 || places[last] < d.length {
-		return last
-	}
-	return sort.SearchInts(places, d.length) - 1
-}
-
-// Entries implements value.Source: the latest execution comes first.
-func (d *document) Entries() []value.Entry {
-	d.run.mu.RLock()
-	defer d.run.mu.RUnlock()
-	type item struct {
-		place int
-		entry value.Entry
-	}
-	var items []item
-	for _, n := range d.run.graph.Nodes {
-		i := d.latest(n.Index)
-		if i < 0 {
-			continue
+	f.cancelled = cause
+	switch f.state {
+	case held, calling:
+		r.interrupt(f)
+	case ready:
+		if f.phase == begin && f.try == 0 {
+			r.end(f, f.failed(cause))
+			return
 		}
-		if v := d.run.outputs[n.Index][i]; !v.IsUndefined() {
-			items = append(items, item{d.run.places[n.Index][i], value.Entry{Key: n.ID, Value: v}})
+		f.pending, f.phase = cause, conclude
+	case joining:
+		f.pending = cause
+		r.close(f.opened)
+	default:
+		f.pending, f.phase = cause, conclude
+		r.unask(f)
+		r.push(f)
+	}
+}
+
+// interrupt says that what a task does should end.
+func (r *Run) interrupt(f *frame) {
+	r.cut = append(r.cut, f.current())
+	r.changed.Store(true)
+}
+
+// close ends the bodies of a fork that is decided. Once none is left the
+// execution goes on.
+func (r *Run) close(o *opened) {
+	o.closing = true
+	r.interrupt(o.frame)
+	for i := len(o.live) - 1; i >= 0; i-- {
+		if i < len(o.live) {
+			r.cancel(o.live[i], errBeside)
 		}
 	}
-	slices.SortFunc(items, func(a, b item) int { return b.place - a.place })
-	entries := make([]value.Entry, len(items))
-	for i := range items {
-		entries[i] = items[i].entry
+	if len(o.live) > 0 {
+		r.appoint(&r.agenda.wall, appointment{r.clock.told.add(grace), o.frame, o.frame.task, abandon})
+		return
 	}
-	return entries
+	r.join(o)
 }
+
+// errBeside ends what is not needed any more.
+var errBeside error = &graph.Failure{Name: graph.FailCancelled, Message: "ended by what happened beside it"}
+
+// join goes on with an execution whose bodies have all ended.
+func (r *Run) join(o *opened) {
+	f := o.frame
+	if f.state != joining || f.opened != o {
+		return
+	}
+	if f.pending == nil {
+		f.pending = o.err
+	}
+	f.phase = conclude
+	r.push(f)
+}
+
+// end is the end of a walk.
+func (r *Run) end(f *frame, err error) {
+	r.set(f, ended)
+	f.node = nil
+	o := f.opener
+	if o == nil {
+		r.done, r.err = true, err
+		return
+	}
+	if o.frame.opened != o {
+		return // the execution went on without it
+	}
+	was := o.closing
+	result := value.Undef
+	if err == nil {
+		result = f.result()
+	}
+	if o.finish(f, result, err); !o.closing {
+		r.spread(o)
+		return
+	}
+	if !was {
+		r.close(o)
+	} else if len(o.live) == 0 {
+		r.join(o)
+	}
+}
+
+// Outputs returns the outputs of all executions of a node in the tool's own walk,
+// in their order. The slice must not be modified.
+func (r *Run) Outputs(id string) []value.Value { return r.root.Outputs(id) }

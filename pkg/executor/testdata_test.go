@@ -56,8 +56,8 @@ func testRun(t *testing.T, file string) {
 		t.Fatalf("args.json: %v", err)
 	}
 	port := &script{t: t, calls: lines(section["replies"])}
-	run := executor.NewRun(g, args)
-	failure := (&executor.Executor{}).Run(context.Background(), run, port)
+	run := executor.NewRun(g, args, 1)
+	failure := (&executor.Local{}).Run(context.Background(), run, port)
 	if len(port.calls) > 0 {
 		t.Errorf("calls that did not happen: %q", port.calls)
 	}
@@ -137,7 +137,6 @@ func build(t testing.TB, source string) *graph.Set {
 type script struct {
 	t     testing.TB
 	calls []string
-	done  []executor.Record
 }
 
 func (s *script) CallTool(_ context.Context, server, tool string, args value.Value) (graph.ToolResult, error) {
@@ -161,7 +160,8 @@ func (s *script) CallTool(_ context.Context, server, tool string, args value.Val
 	return graph.ToolResult{Reply: reply, Attempts: 1}, nil
 }
 
-func (s *script) Now() time.Time               { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-func (s *script) Random() float64              { return 0.25 }
-func (s *script) Processor() expr.Processor    { return nil }
-func (s *script) NodeDone(rec executor.Record) { s.done = append(s.done, rec) }
+func (s *script) Now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+func (s *script) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+
+func (s *script) Processor() expr.Processor { return nil }

@@ -48,6 +48,8 @@ type Env struct {
 	Random    func() float64
 	Log       func(value.Value)
 	Processor Processor
+	// Vars are variables of JSONata by name, without the dollar sign.
+	Vars map[string]value.Value
 }
 
 // Processor shares processor time between evaluations. One run at a time uses
@@ -68,7 +70,7 @@ var emptyDocument = value.FromEntries(nil)
 func (e *Env) options(ctx context.Context) *jsonata.Options {
 	o := &jsonata.Options{}
 	if e != nil {
-		o.Data, o.Now, o.Random, o.Processor = e, e.Now, e.Random, e.Processor
+		o.Data, o.Now, o.Random, o.Processor, o.Vars = e, e.Now, e.Random, e.Processor, e.Vars
 	}
 	if held := memory.AccountOf(ctx); held != nil {
 		o.Memory = held.Churn()

@@ -44,6 +44,11 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 			set.Graphs = append(set.Graphs, b.tool(tool))
 		}
 	}
+	for _, g := range set.Graphs {
+		for _, n := range g.Nodes {
+			n.Graph = g
+		}
+	}
 	b.unusedServers()
 	diag.Sort(b.ds)
 	return set, b.ds

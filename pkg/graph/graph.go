@@ -43,6 +43,12 @@ type Graph struct {
 	// File and Pos are where the tool is written.
 	File string
 	Pos  diag.Pos
+	// Owner is the node whose body the graph is, nil for that of a tool.
+	Owner *Node
+	// Catch are the rules for failures that no rule of their own node handles;
+	// their Edge is an index in Handlers.
+	Catch    []CatchRule
+	Handlers []Edge
 
 	byID map[string]*Node
 }
@@ -72,6 +78,15 @@ type Node struct {
 	Server, Tool string
 	toolSrc      *config.Node // where Tool is written
 	args         *Template    // nil where the call has none
+	// Graph is the graph that the node is in.
+	Graph *Graph
+	// Policy says what happens when the node fails or takes too long.
+	Policy Policy
+	// Bodies are the graphs that a Fork of the node runs, Spread how; Callee is
+	// the graph that an Invoke runs.
+	Bodies []*Graph
+	Spread *Spread
+	Callee *Graph
 	// Pos is where the node is written.
 	Pos diag.Pos
 

@@ -37,22 +37,31 @@ type Kind struct {
 	Decode func(*Fields) Step
 }
 
-// Step is what a node does when the walk reaches it. Run returns soon after
-// ctx is done. A Step is immutable and runs for any number of callers at once.
+// Step is what a node does when a run reaches it. Begin evaluates expressions
+// and does no I/O: what it wants done it returns, for the run and its driver to
+// do. It returns soon after ctx is done. A Step is immutable and runs for any
+// number of callers at once.
 type Step interface {
-	Run(ctx context.Context, in *Input) (Output, error)
+	Begin(ctx context.Context, in *Input) (Action, error)
 }
 
-// Input is what a step may read, and reach the world through.
+// Ender is a Step that makes its output of the answer to its action: the reply
+// of CallTool, the results of Fork and Invoke, what was filled in for Ask,
+// undefined for Sleep. The output of a Step that is no Ender is the answer.
+type Ender interface {
+	Step
+	End(ctx context.Context, in *Input, answer value.Value) (Output, error)
+}
+
+// Input is what a step may read. It is valid during the call that it is for.
 type Input struct {
-	// Args are the arguments of the tool call.
+	// Args are what the graph of the node was given: the arguments of a tool, the
+	// item of a map.
 	Args value.Value
 	// Previous is the output of the node executed just before.
 	Previous value.Value
 	// Env is what expressions are evaluated in.
 	Env *expr.Env
-	// Caller reaches the upstream servers.
-	Caller Caller
 }
 
 // Caller calls tools of upstream servers. Arguments are an object. The error
@@ -76,15 +85,8 @@ type Output struct {
 	// Value is JSON or undefined.
 	Value value.Value
 	// Edge is the index, in the node's Edges, of the edge to follow, or NoEdge
-	// at an exit.
+	// where the graph ends.
 	Edge int
-	// Arguments are those of the upstream call, undefined where there was none.
-	// A step that fails after it has evaluated them yields them too.
-	Arguments value.Value
-	// Attempts and FromCache are those of the upstream call, where there was
-	// one.
-	Attempts  int
-	FromCache bool
 }
 
 // NoEdge stands for the edge that an exit takes, and for one that could not be

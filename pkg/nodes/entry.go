@@ -18,6 +18,6 @@ var Entry = &graph.Kind{
 
 type entry struct{ next int }
 
-func (s entry) Run(_ context.Context, in *graph.Input) (graph.Output, error) {
-	return graph.Output{Value: in.Args, Edge: s.next}, nil
+func (s entry) Begin(_ context.Context, in *graph.Input) (graph.Action, error) {
+	return graph.Action{Value: in.Args, Edge: s.next}, nil
 }

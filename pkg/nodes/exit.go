@@ -25,8 +25,8 @@ var Exit = &graph.Kind{
 
 type exit struct{}
 
-func (exit) Run(_ context.Context, in *graph.Input) (graph.Output, error) {
-	return graph.Output{Value: in.Previous, Edge: graph.NoEdge}, nil
+func (exit) Begin(_ context.Context, in *graph.Input) (graph.Action, error) {
+	return graph.Action{Value: in.Previous, Edge: graph.NoEdge}, nil
 }
 
 // blocksExit gives a list of content blocks.
@@ -39,7 +39,7 @@ func GivesBlocks(step graph.Step) bool {
 	return ok
 }
 
-func (blocksExit) Run(_ context.Context, in *graph.Input) (graph.Output, error) {
+func (blocksExit) Begin(_ context.Context, in *graph.Input) (graph.Action, error) {
 	list := in.Previous
 	switch list.Kind() {
 	case value.Undefined, value.Null:
@@ -48,14 +48,14 @@ func (blocksExit) Run(_ context.Context, in *graph.Input) (graph.Output, error) 
 		list = value.FromArray([]value.Value{list})
 	case value.Array:
 	default:
-		return graph.Output{}, fmt.Errorf("expected a list of content blocks, found %s", graph.Describe(list))
+		return graph.Action{}, fmt.Errorf("expected a list of content blocks, found %s", graph.Describe(list))
 	}
 	for i, block := range list.Elems() {
 		if err := checkBlock(block); err != nil {
-			return graph.Output{}, fmt.Errorf("content block %d: %w", i, err)
+			return graph.Action{}, fmt.Errorf("content block %d: %w", i, err)
 		}
 	}
-	return graph.Output{Value: list, Edge: graph.NoEdge}, nil
+	return graph.Action{Value: list, Edge: graph.NoEdge}, nil
 }
 
 // blockFields are the texts that a block of each type must have (MCP 2025-11-25,

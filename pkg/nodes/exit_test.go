@@ -48,7 +48,7 @@ tools:
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := exit.Step.Run(context.Background(), &graph.Input{Previous: v})
+		out, err := exit.Step.Begin(context.Background(), &graph.Input{Previous: v})
 		switch {
 		case want == "" && (err != nil || out.Value.JSON() != previous):
 			t.Errorf("%s gives %s, %v", previous, out.Value.JSON(), err)
@@ -59,7 +59,7 @@ tools:
 	one, _ := value.Parse(`{"type":"text","text":"a"}`)
 	for previous, want := range map[value.Kind]string{value.Object: `[{"type":"text","text":"a"}]`, value.Null: `[]`, value.Undefined: `[]`} {
 		in := map[value.Kind]value.Value{value.Object: one, value.Null: value.NullValue, value.Undefined: value.Undef}[previous]
-		if out, err := exit.Step.Run(context.Background(), &graph.Input{Previous: in}); err != nil || out.Value.JSON() != want {
+		if out, err := exit.Step.Begin(context.Background(), &graph.Input{Previous: in}); err != nil || out.Value.JSON() != want {
 			t.Errorf("%s gives %s, %v", in.JSON(), out.Value.JSON(), err)
 		}
 	}

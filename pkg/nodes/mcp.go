@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
-	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -18,7 +17,7 @@ var MCP = &graph.Kind{
 
 func decodeMCP(f *graph.Fields) graph.Step {
 	s := &call{}
-	s.server, s.tool = f.Call(
+	f.Call(
 		"server", "Name of the server, as under mcpServers",
 		"tool", "Name of the server's tool")
 	s.args = f.CallArgs("args", "Arguments of the call; a map whose only key is expr is a JSONata expression", graph.Optional)
@@ -33,28 +32,22 @@ func decodeMCP(f *graph.Fields) graph.Step {
 
 // call is the step of an mcp node.
 type call struct {
-	server, tool string
-	args         *graph.Template // nil: no arguments
-	mode         string
-	next         int
+	args *graph.Template // nil: no arguments
+	mode string
+	next int
 }
 
 var noArgs = value.FromEntries(nil)
 
-func (s *call) Run(ctx context.Context, in *graph.Input) (graph.Output, error) {
+func (s *call) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) {
 	args, err := s.arguments(ctx, in)
-	if err != nil {
-		return graph.Output{}, err
-	}
-	if err := memory.AccountOf(ctx).Err(); err != nil {
-		return graph.Output{}, err // the arguments are not what they should be
-	}
-	result, err := in.Caller.CallTool(ctx, s.server, s.tool, args)
-	out := graph.Output{Edge: s.next, Arguments: args, Attempts: result.Attempts, FromCache: result.FromCache}
-	if err == nil {
-		out.Value, err = output(result.Reply, s.mode)
-	}
-	return out, err
+	return graph.Action{Value: args, Edge: s.next, Do: graph.CallTool}, err
+}
+
+// End implements graph.Ender.
+func (s *call) End(_ context.Context, _ *graph.Input, reply value.Value) (graph.Output, error) {
+	v, err := output(reply, s.mode)
+	return graph.Output{Value: v, Edge: s.next}, err
 }
 
 func (s *call) arguments(ctx context.Context, in *graph.Input) (value.Value, error) {

@@ -26,10 +26,18 @@ var outputModes = []string{modeText, modeStructured, modeContent, modeResult}
 type ToolError struct {
 	// Message is what the tool said.
 	Message string
+	// Reply is the whole reply.
+	Reply value.Value
 }
 
 // Error returns the message.
 func (e *ToolError) Error() string { return e.Message }
+
+// FailureName returns the name that rules of retry and catch know it by.
+func (e *ToolError) FailureName() string { return graph.FailToolError }
+
+// FailureReply returns the reply.
+func (e *ToolError) FailureReply() value.Value { return e.Reply }
 
 var errNoStructure = errors.New("the reply has no structuredContent, which `output: structured` asks for")
 
@@ -50,7 +58,7 @@ func blocksOf(reply value.Value) (value.Value, error) {
 // Server Features, Tools). It is undefined where the reply has no content.
 func output(reply value.Value, mode string) (value.Value, error) {
 	if reply.Get("isError").Bool() {
-		return value.Undef, &ToolError{failure(reply, reply.Get("content"))}
+		return value.Undef, &ToolError{failure(reply, reply.Get("content")), reply}
 	}
 	structured := reply.Get("structuredContent")
 	switch {

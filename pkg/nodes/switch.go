@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"errors"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -78,20 +77,20 @@ type route struct {
 	edge int
 }
 
-var errNoRoute = errors.New("no rule is true, and there is no default")
+var errNoRoute = &graph.Failure{Name: graph.FailNoRoute, Message: "no rule is true, and there is no default"}
 
-func (s *router) Run(ctx context.Context, in *graph.Input) (graph.Output, error) {
+func (s *router) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) {
 	for _, r := range s.routes {
 		ok, err := r.rule.Test(ctx, in.Env)
 		if err != nil {
-			return graph.Output{}, err
+			return graph.Action{}, err
 		}
 		if ok {
-			return graph.Output{Value: s.targets[r.edge], Edge: r.edge}, nil
+			return graph.Action{Value: s.targets[r.edge], Edge: r.edge}, nil
 		}
 	}
 	if s.fallback == graph.NoEdge {
-		return graph.Output{}, errNoRoute
+		return graph.Action{}, errNoRoute
 	}
-	return graph.Output{Value: s.targets[s.fallback], Edge: s.fallback}, nil
+	return graph.Action{Value: s.targets[s.fallback], Edge: s.fallback}, nil
 }

@@ -26,13 +26,13 @@ type transform struct {
 	next      int
 }
 
-func (s transform) Run(ctx context.Context, in *graph.Input) (graph.Output, error) {
+func (s transform) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) {
 	v, err := s.program.Eval(ctx, in.Env)
 	if err == nil && s.functions {
 		v, err = withoutFunctions(ctx, v)
 	}
 	if err != nil {
-		return graph.Output{}, err
+		return graph.Action{}, err
 	}
-	return graph.Output{Value: v, Edge: s.next}, nil
+	return graph.Action{Value: v, Edge: s.next}, nil
 }

@@ -23,7 +23,7 @@ func TestRecordingShowsWhatExecutionsSaw(t *testing.T) {
 		lines.WriteString("tools.yaml:1:1: warning: not JSON\n")
 		_, _ = e.Call(context.Background(), "count", parse(t, args), mcpgraph.WithCallHooks(executor.Hooks{
 			NodeDone: func(_ context.Context, r *executor.Run, rec executor.Record) {
-				lines.WriteString(runs.Execution(r.Graph(), rec).JSON() + "\n{\"level\":\"INFO\"}\n")
+				lines.WriteString(runs.Execution(rec).JSON() + "\n{\"level\":\"INFO\"}\n")
 			},
 			RunDone: func(_ context.Context, r *executor.Run, _ error) { run = r },
 		}))

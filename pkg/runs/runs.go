@@ -103,6 +103,7 @@ type Run struct {
 
 	caller string
 	graph  *graph.Graph
+	seed   uint64
 	args   span
 	steps  []step
 	text   string // of all values
@@ -165,10 +166,10 @@ func NewID() string { return strconv.FormatUint(rand.Uint64(), 36) }
 
 func (s *Store) pack(f Finished) *Run {
 	g := f.Run.Graph()
-	history := f.Run.History()
+	history := slices.Collect(f.Run.Records(0))
 	r := &Run{
 		ID: cmp.Or(f.ID, NewID()), Tool: g.Name, Began: f.Began, Ended: f.Ended,
-		Executions: len(history), caller: f.Caller, graph: g,
+		Executions: f.Run.Len(), caller: f.Caller, graph: g, seed: f.Run.Seed(),
 	}
 	if f.Err != nil {
 		r.Err = f.errorText(f.Err)
@@ -197,6 +198,11 @@ func (s *Store) pack(f Finished) *Run {
 		if rec.Err != nil {
 			// An error may hold on to much, and has nothing to say but its text.
 			st.Err = errors.New(f.errorText(rec.Err))
+		}
+		if f.Redact != nil {
+			for i, v := range rec.Results {
+				rec.Results[i] = v.Rewritten(f.Redact)
+			}
 		}
 		r.steps = append(r.steps, st)
 	}
@@ -346,19 +352,18 @@ func (r *Run) Replay() (*executor.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := executor.NewRun(r.graph, args)
-	for _, st := range r.steps {
-		if st.Arguments, err = r.value(st.arguments); err != nil {
-			return nil, err
+	var bad error
+	run, err := executor.Replay(r.graph, args, r.seed, func(yield func(executor.Record) bool) {
+		for _, st := range r.steps {
+			var errs [2]error
+			st.Arguments, errs[0] = r.value(st.arguments)
+			st.Output, errs[1] = r.value(st.output)
+			if bad = errors.Join(errs[:]...); bad != nil || !yield(st.Record) {
+				return
+			}
 		}
-		if st.Output, err = r.value(st.output); err != nil {
-			return nil, err
-		}
-		if err := run.Advance(st.Record); err != nil {
-			return nil, err
-		}
-	}
-	return run, nil
+	})
+	return run, errors.Join(err, bad)
 }
 
 func (r *Run) value(at span) (value.Value, error) {

@@ -169,7 +169,7 @@ func finished(t testing.TB, e *mcpgraph.Engine, caller string, size int) runs.Fi
 	}
 	b := value.NewBuilder(1)
 	b.Set("text", value.FromString(strings.Repeat("x", size)))
-	return runs.Finished{Run: executor.NewRun(g, b.Value()), Caller: caller, Began: time.Now(), Ended: time.Now()}
+	return runs.Finished{Run: executor.NewRun(g, b.Value(), 1), Caller: caller, Began: time.Now(), Ended: time.Now()}
 }
 
 func TestCallersSeeTheirOwnRunsOnly(t *testing.T) {
@@ -257,7 +257,7 @@ func TestShownRunsHaveNoSecretsAndStayJSON(t *testing.T) {
 	}
 	args := parse(t, `{"password":"hunter2","list":["a hunter2 b",4711,47,{"hunter2":true}],"n":null}`)
 	store.Add(runs.Finished{
-		Run: executor.NewRun(g, args), Err: errors.New("hunter2 is wrong"),
+		Run: executor.NewRun(g, args, 1), Err: errors.New("hunter2 is wrong"),
 		Redact: strings.NewReplacer("hunter2", "[redacted]", "4711", "[redacted]").Replace,
 	})
 	text, err := store.List("")[0].JSON()

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -46,7 +45,7 @@ func (r *Run) JSON() (string, error) {
 	}
 	var history []value.Value
 	for _, rec := range run.History() {
-		history = append(history, Execution(r.graph, rec))
+		history = append(history, Execution(rec))
 	}
 	b.Set("history", value.FromArray(history))
 	return b.Value().JSON(), nil
@@ -66,10 +65,10 @@ func (r *Run) summary(b *value.Builder) {
 	failure(b, r.Err)
 }
 
-// Execution gives one execution of a node of g as a JSON object: index, node,
+// Execution returns one execution of a node as a JSON object: index, node,
 // type, start (RFC 3339), durationMs, output, edge and next, and error; where the
 // node calls a server also server, tool, arguments, attempts and fromCache.
-func Execution(g *graph.Graph, rec executor.Record) value.Value {
+func Execution(rec executor.Record) value.Value {
 	b := value.NewBuilder(13)
 	b.Set("index", value.FromInt(int64(rec.Index)))
 	b.Set("node", value.FromString(rec.Node))
@@ -81,10 +80,9 @@ func Execution(g *graph.Graph, rec executor.Record) value.Value {
 		b.Set("arguments", rec.Arguments)
 	}
 	b.Set("output", rec.Output)
-	if rec.Edge != graph.NoEdge {
-		edge := g.Node(rec.Node).Edges[rec.Edge]
-		b.Set("edge", value.FromString(edge.Field))
-		b.Set("next", value.FromString(edge.Target))
+	if rec.Via != "" {
+		b.Set("edge", value.FromString(rec.Via))
+		b.Set("next", value.FromString(rec.Next))
 	}
 	if rec.Attempts > 0 || rec.FromCache {
 		b.Set("attempts", value.FromInt(int64(rec.Attempts)))

@@ -9,7 +9,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -44,15 +43,16 @@ func (r *Recorder) runDone(ctx context.Context, run *executor.Run, err error) {
 	span.End()
 }
 
-func (r *Recorder) nodeStart(ctx context.Context, _ *executor.Run, n *graph.Node, index int) (context.Context, error) {
+func (r *Recorder) nodeStart(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
+	n := t.Node()
 	ctx, _ = r.tracer.Start(ctx, n.Kind.Name+" "+n.ID, trace.WithAttributes(
 		attribute.String("mcpgraph.node.id", n.ID),
 		attribute.String("mcpgraph.node.type", n.Kind.Name),
-		attribute.Int("mcpgraph.execution.index", index)))
+		attribute.Int("mcpgraph.execution.index", t.Execution())))
 	return ctx, nil
 }
 
-func (r *Recorder) nodeDone(ctx context.Context, run *executor.Run, rec executor.Record) {
+func (r *Recorder) nodeDone(ctx context.Context, _ *executor.Run, rec executor.Record) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
 		span.End()
@@ -63,11 +63,10 @@ func (r *Recorder) nodeDone(ctx context.Context, run *executor.Run, rec executor
 			attribute.Int("mcpgraph.call.attempts", rec.Attempts),
 			attribute.Bool("mcpgraph.call.from_cache", rec.FromCache))
 	}
-	if n := run.Graph().Node(rec.Node); n != nil && rec.Edge != graph.NoEdge {
-		edge := n.Edges[rec.Edge]
+	if rec.Via != "" {
 		span.SetAttributes(
-			attribute.String("mcpgraph.edge", edge.Field),
-			attribute.String("mcpgraph.edge.target", edge.Target))
+			attribute.String("mcpgraph.edge", rec.Via),
+			attribute.String("mcpgraph.edge.target", rec.Next))
 	}
 	span.SetAttributes(r.show(ctx, "mcpgraph.node.output", rec.Output)...)
 	if rec.Err != nil {

@@ -1,0 +1,256 @@
+package executor
+
+import (
+	"container/heap"
+	"time"
+)
+
+// clock is what a run was told of the time. It has two readings: the time that
+// the driver tells, by which sleeps and questions end, and the time of work, which
+// stands while nothing but people is waited for, by which limits end.
+type clock struct {
+	began, told instant
+	paused      time.Duration // while people were waited for
+	since       instant       // when that began; 0 where something else goes on
+	active      int           // frames that wait for anything but people or bodies
+	asking      int           // frames that wait for people
+}
+
+// tell sets the time; it never goes back.
+func (c *clock) tell(now instant) { c.told = max(c.told, now) }
+
+// work returns the time of work.
+func (c *clock) work() instant {
+	now := c.told
+	if c.since != 0 {
+		now = c.since
+	}
+	return now.add(-c.paused)
+}
+
+// elapsed returns for how long the run has worked.
+func (c *clock) elapsed() time.Duration { return time.Duration(c.work() - c.began) }
+
+// changed takes note of whether only people are waited for. It reports whether
+// that is new.
+func (c *clock) changed() bool {
+	switch people := c.active == 0 && c.asking > 0; {
+	case people && c.since == 0:
+		c.since = c.told
+		return true
+	case !people && c.since != 0:
+		c.paused += time.Duration(c.told - c.since)
+		c.since = 0
+		return true
+	}
+	return false
+}
+
+// set changes what a frame waits for.
+func (r *Run) set(f *frame, to state) {
+	r.clock.count(f.state, -1)
+	r.clock.count(to, 1)
+	f.state = to
+	if r.clock.changed() {
+		r.changed.Store(true)
+	}
+}
+
+func (c *clock) count(s state, n int) {
+	switch s {
+	case ready, held, calling, delayed, sleeping:
+		c.active += n
+	case asking:
+		c.asking += n
+	}
+}
+
+// time returns what the run was told last.
+func (r *Run) time() instant {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.clock.told
+}
+
+// agenda is what happens by itself, by the two readings of the clock.
+type agenda struct{ wall, work appointments }
+
+// appointment is one such thing. It is void once the frame has another task.
+type appointment struct {
+	at    instant
+	frame *frame
+	task  uint32
+	what  occasion
+}
+
+type occasion uint8
+
+const (
+	goOn     occasion = iota // a delay or sleep is over
+	deadline                 // of an attempt
+	abandon                  // tasks that were cancelled and do not end
+	runLimit
+)
+
+// void reports whether nothing is to happen any more.
+func (a *appointment) void() bool {
+	return a.frame.state == ended || a.what != runLimit && a.frame.task != a.task
+}
+
+// appointments are a heap, the earliest first. Void ones are thrown away as they
+// come up, or when they are most of it.
+type appointments struct {
+	list []appointment
+	full int // the length at which void ones are thrown away
+}
+
+func (h *appointments) Len() int           { return len(h.list) }
+func (h *appointments) Less(i, j int) bool { return h.list[i].at < h.list[j].at }
+func (h *appointments) Swap(i, j int)      { h.list[i], h.list[j] = h.list[j], h.list[i] }
+func (h *appointments) Push(x any)         { h.list = append(h.list, x.(appointment)) }
+func (h *appointments) Pop() any {
+	end := len(h.list) - 1
+	a := h.list[end]
+	h.list[end], h.list = appointment{}, h.list[:end]
+	return a
+}
+
+func (h *appointments) add(a appointment) {
+	if len(h.list) >= max(h.full, 64) {
+		kept := h.list[:0]
+		for _, one := range h.list {
+			if !one.void() {
+				kept = append(kept, one)
+			}
+		}
+		clear(h.list[len(kept):])
+		h.list = kept
+		h.full = 2 * len(kept)
+		heap.Init(h)
+	}
+	if len(h.list) == 0 {
+		h.list = append(h.list, a)
+		return
+	}
+	heap.Push(h, a)
+}
+
+func (r *Run) appoint(h *appointments, a appointment) {
+	h.add(a)
+	r.changed.Store(true)
+}
+
+// next returns the earliest appointment that is not void.
+func (h *appointments) next() (appointment, bool) {
+	for len(h.list) > 0 {
+		if !h.list[0].void() {
+			return h.list[0], true
+		}
+		heap.Pop(h)
+	}
+	return appointment{}, false
+}
+
+// Wake returns when something happens by itself: a delay or a sleep ends, or a
+// limit is reached. Advance makes it happen. It reports false where nothing does.
+func (r *Run) Wake() (time.Time, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.wake()
+	return at.time(), ok
+}
+
+func (r *Run) wake() (instant, bool) {
+	if r.done {
+		return 0, false
+	}
+	wall, ok := r.agenda.wall.next()
+	if r.clock.since != 0 {
+		return wall.at, ok // the time of work stands
+	}
+	work, has := r.agenda.work.next()
+	if at := work.at.add(r.clock.paused); has && (!ok || at < wall.at) {
+		return at, true
+	}
+	return wall.at, ok
+}
+
+// Advance tells the time, and does what is due by then.
+func (r *Run) Advance(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begin(instantOf(now))
+	for !r.done {
+		at, ok := r.wake()
+		if !ok || at > r.clock.told {
+			return
+		}
+		h := &r.agenda.wall
+		if a, ok := h.next(); !ok || a.at != at {
+			h = &r.agenda.work
+		}
+		a, _ := h.next()
+		heap.Pop(h)
+		r.happen(a)
+	}
+}
+
+func (r *Run) happen(a appointment) {
+	f := a.frame
+	switch a.what {
+	case goOn:
+		if f.state == sleeping {
+			f.phase = conclude
+		}
+		r.push(f)
+	case deadline:
+		r.timeout(f)
+	case abandon:
+		r.abandon(f)
+	case runLimit:
+		limit := r.graph.Limits.MaxExecutionTime
+		r.stop(&LimitError{MaxTime: limit, Elapsed: max(limit, r.clock.elapsed())})
+	}
+}
+
+// timeout ends the attempt of a frame.
+func (r *Run) timeout(f *frame) {
+	if f.cancelled != nil {
+		return
+	}
+	err := timeoutError(f.node)
+	switch f.state {
+	case held: // an evaluation, which ends soon
+		f.pending = err
+		r.interrupt(f)
+		return
+	case calling:
+		r.interrupt(f)
+		r.held--
+	case joining:
+		if !f.opened.closing {
+			f.opened.err = err
+			r.close(f.opened)
+		}
+		return
+	}
+	r.unask(f)
+	f.pending, f.phase = err, conclude
+	r.push(f)
+}
+
+// abandon goes on without the cancelled tasks beneath an execution.
+func (r *Run) abandon(f *frame) {
+	if f.state != joining {
+		return
+	}
+	for _, body := range f.opened.live {
+		if body.state == joining {
+			r.abandon(body)
+		} else if body.state == calling {
+			r.held--
+			body.pending, body.phase = body.cancelled, conclude
+			r.push(body)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// What errors can tell rules of retry and catch. All of it is optional.
+type (
+	failureNamer interface{ FailureName() string }
+	failureCoder interface{ FailureCode() string }
+	replier      interface{ FailureReply() value.Value }
+	delayer      interface{ RetryAfter() time.Duration }
+)
+
+// failureOf returns an error as graphs see it.
+func failureOf(err error) *graph.Failure {
+	var at *NodeError
+	cause := err
+	for next := (*NodeError)(nil); errors.As(cause, &next); cause = next.Err {
+		at = next
+	}
+	f := &graph.Failure{}
+	var given *graph.Failure
+	if errors.As(err, &given) {
+		*f = *given
+	} else {
+		f.Name, f.Message = nameOf(cause), cause.Error()
+		var coded failureCoder
+		var failed *expr.Error
+		if errors.As(cause, &coded) {
+			f.Code = coded.FailureCode()
+		} else if errors.As(cause, &failed) {
+			f.Code = failed.Code
+		}
+		var replied replier
+		if errors.As(cause, &replied) {
+			f.Reply = replied.FailureReply()
+		}
+	}
+	if at != nil && f.Node == "" {
+		f.Node, f.Type, f.Path = at.Node, at.Kind, at.Path
+		f.Server, f.Tool, f.Attempts = at.Server, at.UpstreamTool, at.Attempts
+	}
+	return f
+}
+
+func nameOf(err error) string {
+	var named failureNamer
+	if errors.As(err, &named) {
+		return named.FailureName()
+	}
+	return graph.FailExpression
+}
+
+// retryAfter returns how long a server wants to be left alone.
+func retryAfter(err error) time.Duration {
+	var delay delayer
+	if errors.As(err, &delay) {
+		return delay.RetryAfter()
+	}
+	return 0
+}
+
+// named gives an error a name, unless it has one.
+func named(name string, err error) error {
+	var has failureNamer
+	var failed *graph.Failure
+	var expression *expr.Error
+	if err == nil || errors.As(err, &has) || errors.As(err, &failed) || errors.As(err, &expression) {
+		return err
+	}
+	return &namedError{err, name}
+}
+
+type namedError struct {
+	error
+	name string
+}
+
+func (e *namedError) Unwrap() error { return e.error }
+
+// FailureName returns the name.
+func (e *namedError) FailureName() string { return e.name }
+
+func (e *NodeError) attempted(n int) *NodeError {
+	e.Attempts = n
+	return e
+}
+
+// endedBy returns why a walk ended of which a task failed with err while it was
+// being ended for a cause. The place of err is kept.
+func endedBy(err, cause error) error {
+	if errors.Is(err, cause) {
+		return err
+	}
+	var at *graph.PosError
+	if errors.As(err, &at) {
+		return &graph.PosError{Pos: at.Pos, End: at.End, Err: cause}
+	}
+	return cause
+}
+
+func timeoutError(n *graph.Node) error {
+	return &graph.Failure{
+		Name:    graph.FailTimeout,
+		Message: fmt.Sprintf("not done after %d ms (timeoutMs)", n.Policy.Timeout.Milliseconds()),
+	}
+}
+
+// PanicError says that a node panicked, which is a mistake in the program.
+type PanicError struct {
+	Value any // that the node panicked with
+	Stack []byte
+}
+
+func newPanicError(p any) *PanicError { return &PanicError{p, debug.Stack()} }
+
+// Error gives the value.
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
+// FailureName returns the name of the failure, which nothing handles.
+func (e *PanicError) FailureName() string { return graph.FailInternal }

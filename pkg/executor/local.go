@@ -1,0 +1,416 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Port is the world as a Local driver reaches it. It must be safe for concurrent
+// use.
+type Port interface {
+	graph.Caller
+	// Now returns the time for records, limits and expressions.
+	Now() time.Time
+	// AfterFunc calls f in a goroutine of its own after d has passed. What it
+	// returns ends that, if it is not too late.
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+	// Processor returns what shares processor time with other runs, for one
+	// goroutine; nil where nothing does. When a run goes on changes no result.
+	Processor() expr.Processor
+}
+
+// Local drives runs in this process. It is safe for concurrent use; its fields
+// must not change while it is used. The zero Local has no observers, and parks
+// runs that ask.
+type Local struct {
+	Hooks []Hooks
+	// Log gets what the JSON Logic operator `log` writes, and panics that were
+	// survived; nil means nothing does.
+	Log *slog.Logger
+	// Gate is called before each task and may block; its error fails the task.
+	Gate func(ctx context.Context, r *Run, t Task) error
+	// Ask asks a person; it returns soon after ctx is done. Without it a run that
+	// waits for nothing but answers is parked.
+	Ask func(ctx context.Context, r *Run, q Question) (value.Value, error)
+}
+
+// ErrParked says that a run waits for nothing but answers of people. It goes on
+// where it was once it has one (Run.Answer) and is driven again.
+var ErrParked = errors.New("the run waits for an answer")
+
+// Run drives r to its end, or until it is parked. It returns Run.Err, ErrParked,
+// or the error of a start hook. Where ctx is done, the run ends with its cause.
+func (l *Local) Run(ctx context.Context, r *Run, port Port) (err error) {
+	ctx, done, err := l.runStart(ctx, r)
+	defer func() { done(err) }()
+	if err != nil {
+		return err
+	}
+	d := &driving{Local: l, run: r, port: port, account: memory.AccountOf(ctx)}
+	d.ctx, d.cancel = context.WithCancelCause(ctx)
+	defer d.cancel(nil)
+	r.Begin(port.Now())
+	d.reopen()
+	defer d.disarm()
+	w := worker{driving: d, first: true, processor: port.Processor()}
+	return w.drive()
+}
+
+// driving is one Local driving one Run. Tasks are done by whoever is free: the
+// goroutine of the caller, which never waits for a tool where anything else may
+// have to be done meanwhile, and those that have waited for one.
+type driving struct {
+	*Local
+	run     *Run
+	port    Port
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	account *memory.Account // of the call; nil where memory is not counted
+	over    atomic.Bool     // somebody else may drive the run now
+
+	mu    sync.Mutex    // guards what follows, and the cancel of each frame
+	wake  chan struct{} // something may be ready, or over; see waking
+	armed time.Time
+	stop  func() bool // of the timer; nil where there is none
+	asked map[string]bool
+}
+
+// worker is one goroutine that does tasks.
+type worker struct {
+	*driving
+	first     bool           // the goroutine of the caller
+	processor expr.Processor // nil where processor time is not shared
+	tasks     int            // done so far
+}
+
+func (d *worker) drive() error {
+	for {
+		d.work()
+		d.release()
+		switch {
+		case d.run.Done():
+			return d.run.Err()
+		case d.ctx.Err() != nil && d.run.Stopped() == nil:
+			continue
+		case d.Ask == nil && d.run.Parked() && d.park():
+			return ErrParked
+		}
+		select {
+		case <-d.waking():
+		case <-d.done():
+		}
+	}
+}
+
+// done is closed when the run is cancelled, until that is known.
+func (d *driving) done() <-chan struct{} {
+	if d.run.Stopped() != nil {
+		return nil
+	}
+	return d.ctx.Done()
+}
+
+func (d *driving) signal() {
+	select {
+	case d.waking() <- struct{}{}:
+	default:
+	}
+}
+
+// waking returns the channel by which the goroutine of the caller is told that
+// something may be ready, or over. Most runs never need it.
+func (d *driving) waking() chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.wake == nil {
+		d.wake = make(chan struct{}, 1)
+	}
+	return d.wake
+}
+
+// unshared is the number of tasks that take too little processor time to be
+// shared, but for expressions.
+const unshared = 64
+
+// yield lets others compute, in a run that is long.
+func (d *worker) yield(ctx context.Context) {
+	if d.tasks++; d.processor != nil && d.tasks > unshared {
+		d.processor.Yield(ctx)
+	}
+}
+
+// release gives the processor free before something that may block.
+func (d *worker) release() {
+	if d.processor != nil {
+		d.processor.Release()
+	}
+}
+
+// work does tasks until none is ready.
+func (d *worker) work() {
+	for {
+		d.heed()
+		if d.over.Load() {
+			break
+		}
+		t, ok := d.run.Take()
+		d.look()
+		if !ok {
+			break
+		}
+		d.perform(t)
+	}
+	if !d.first {
+		d.release()
+		d.signal()
+	}
+}
+
+// heed stops the run where there is too little memory for it, or where its caller
+// has gone. A context that ended with the
+// drive itself says nothing.
+func (d *driving) heed() {
+	if short := d.account.Err(); short != nil {
+		d.run.Stop(&InterruptedError{Tool: d.run.graph.Name, Err: short})
+	} else if d.ctx.Err() != nil && !d.over.Load() {
+		d.run.Stop(context.Cause(d.ctx))
+	}
+}
+
+// look does what the run wants beside tasks.
+func (d *driving) look() {
+	if !d.run.changed.Load() {
+		return
+	}
+	d.run.changed.Store(false)
+	if cause := d.run.Stopped(); cause != nil {
+		d.cancel(cause)
+	}
+	for _, t := range d.run.Cut() {
+		d.interrupt(t)
+	}
+	if d.Ask != nil {
+		d.ask()
+	}
+	d.arm()
+}
+
+// arm sets the timer to the next appointment of the run.
+func (d *driving) arm() {
+	at, ok := d.run.Wake()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over.Load() || ok && at.Equal(d.armed) {
+		return
+	}
+	if d.stop != nil {
+		d.stop()
+		d.stop = nil
+	}
+	if d.armed = at; ok {
+		d.stop = d.port.AfterFunc(max(0, at.Sub(d.port.Now())), d.tick)
+	}
+}
+
+func (d *driving) tick() {
+	if !d.advance() {
+		return
+	}
+	d.run.changed.Store(true)
+	d.look()
+	d.signal()
+}
+
+// advance tells the run the time, unless somebody else may drive it by now.
+func (d *driving) advance() bool {
+	now := d.port.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over.Load() {
+		return false
+	}
+	if d.armed.After(now) {
+		now = d.armed // a timer may be early by the clock
+	}
+	d.armed, d.stop = time.Time{}, nil
+	d.run.Advance(now)
+	return true
+}
+
+func (d *driving) disarm() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.over.Store(true)
+	if d.stop != nil {
+		d.stop()
+	}
+}
+
+// perform does one task.
+func (d *worker) perform(t Task) {
+	f := t.frame
+	if f.local.ctx == nil {
+		if err := d.enter(t); err != nil {
+			d.settle(t, Outcome{Err: err})
+			return
+		}
+	}
+	if !t.Concludes() {
+		d.attempt(f)
+	}
+	if d.Gate != nil {
+		if err := d.Gate(f.local.attempt, d.run, t); err != nil {
+			d.settle(t, Outcome{Err: err})
+			return
+		}
+	}
+	f.env.Processor = d.processor
+	d.yield(f.local.ctx)
+	if t.Concludes() {
+		out, err := t.Conclude(f.local.ctx)
+		d.settle(t, Outcome{Output: out, Err: err})
+		return
+	}
+	a, err := t.Begin(f.local.attempt)
+	if err == nil {
+		err = d.account.Err() // the value is not what it should be
+	}
+	switch {
+	case err != nil:
+		d.settle(t, Outcome{Err: err})
+	case a.Do == graph.Yield:
+		d.settle(t, Outcome{Output: graph.Output{Value: a.Value, Edge: a.Edge}})
+	case a.Do != graph.CallTool:
+		if a.Do == graph.Ask {
+			d.mu.Lock()
+			f.asking = f.local.attempt
+			d.mu.Unlock()
+		}
+		if err := d.run.Open(t, a, d.port.Now()); err != nil && !errors.Is(err, ErrStale) {
+			d.settle(t, Outcome{Err: err})
+		}
+		d.look()
+	case f.opener == nil && f.node.Policy.Timeout == 0:
+		f.sent = a.Value
+		reply, err := d.call(f.local.attempt, f.node, a)
+		d.replied(t, a, reply, err)
+	case d.first:
+		go func() {
+			w := worker{driving: d.driving, processor: d.port.Processor()}
+			w.wait(t, a)
+			w.work()
+		}()
+	default:
+		d.wait(t, a)
+	}
+}
+
+// wait calls a tool where other things go on meanwhile.
+func (d *worker) wait(t Task, a graph.Action) {
+	ctx, n := t.frame.local.attempt, t.Node() // the frame may get another task soon
+	if err := d.run.Call(t, a.Value); err != nil {
+		d.settle(t, Outcome{Err: err})
+		return
+	}
+	if d.run.Ready() {
+		d.signal()
+	}
+	reply, err := d.call(ctx, n, a)
+	if d.run.Return(t) != nil {
+		if d.Log != nil {
+			d.Log.Warn("a call ended after its node was given up", "tool", d.run.graph.Name, "node", n.ID)
+		}
+		return
+	}
+	d.replied(t, a, reply, err)
+}
+
+// call calls the tool of a node. A panic is an error.
+func (d *worker) call(ctx context.Context, n *graph.Node, a graph.Action) (result graph.ToolResult, err error) {
+	defer survive(&err)
+	d.release()
+	return d.port.CallTool(ctx, n.Server, n.Tool, a.Value)
+}
+
+func (d *worker) replied(t Task, a graph.Action, r graph.ToolResult, err error) {
+	t.frame.env.Processor = d.processor
+	o := Outcome{Err: named(graph.FailProtocol, err), Attempts: r.Attempts, FromCache: r.FromCache}
+	if err == nil {
+		o.Output, o.Err = t.End(t.frame.local.attempt, a, r.Reply)
+	}
+	d.settle(t, o)
+}
+
+func (d *worker) settle(t Task, o Outcome) {
+	f := t.frame
+	o.End = d.port.Now()
+	if err := d.account.Err(); err != nil {
+		o.Err = err // what came of the task means nothing
+	} else if d.account != nil {
+		o.Output.Value = o.Output.Value.Metered(d.account)
+	}
+	if o.Err != nil {
+		d.heed()
+		d.survived(t, o.Err)
+	}
+	e, err := d.run.settle(f.local.ctx, t, o)
+	if err != nil {
+		return
+	}
+	d.endAttempt(f)
+	if e.event != Retried {
+		if len(d.Hooks) > 0 {
+			d.release()
+		}
+		d.leave(f, &e)
+	}
+	d.run.Release(t)
+}
+
+// survived logs a panic, which is a mistake in the program.
+func (d *driving) survived(t Task, err error) {
+	var p *PanicError
+	if d.Log != nil && errors.As(err, &p) {
+		d.Log.ErrorContext(t.frame.local.ctx, "a node panicked", "tool", d.run.graph.Name, "node", t.Path(), "panic", p.Value, "stack", string(p.Stack))
+	}
+}
+
+// ask asks the questions that are new.
+func (d *driving) ask() {
+	for _, q := range d.run.Questions() {
+		d.mu.Lock()
+		if d.asked == nil {
+			d.asked = map[string]bool{}
+		}
+		known := d.asked[q.ID]
+		d.asked[q.ID] = true
+		d.mu.Unlock()
+		if !known {
+			go d.question(q)
+		}
+	}
+}
+
+func (d *driving) question(q Question) {
+	d.mu.Lock()
+	ctx := q.frame.asking
+	d.mu.Unlock()
+	answer, err := d.Ask(ctx, d.run, q)
+	if ctx.Err() == nil {
+		_ = d.run.Answer(q.ID, answer, err, d.port.Now()) // stale where nobody asks any more
+	}
+	d.mu.Lock()
+	delete(d.asked, q.ID)
+	d.mu.Unlock()
+	d.look()
+	d.signal()
+}

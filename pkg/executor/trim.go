@@ -1,0 +1,88 @@
+package executor
+
+import (
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Records of bodies that have ended are kept up to these bounds, then the oldest
+// are dropped; the results of the bodies never are.
+const (
+	keptRecords = 10_000
+	keptBytes   = 16 << 20
+	slack       = 4 // a trim leaves room for a quarter as much
+)
+
+// trimming counts what bodies have in the log.
+type trimming struct {
+	records int // of bodies
+	bytes   int // of their values, roughly
+	// The counts at which the log is looked through.
+	atRecords, atBytes int
+}
+
+// trimLog counts an entry and, once there are many, drops old ones.
+func (r *Run) trimLog(e *entry) {
+	if e.frame.opener == nil {
+		return
+	}
+	t := &r.trim
+	t.records++
+	t.bytes += e.size()
+	if t.records <= max(t.atRecords, keptRecords+keptRecords/slack) && t.bytes <= max(t.atBytes, keptBytes+keptBytes/slack) {
+		return
+	}
+	r.drop(t.records-keptRecords, t.bytes-keptBytes)
+	t.atRecords = t.records + keptRecords/slack
+	t.atBytes = t.bytes + keptBytes/slack
+}
+
+// drop drops the oldest records of bodies that have ended, all of a body, until
+// so many records and bytes are gone.
+func (r *Run) drop(records, bytes int) {
+	gone := map[*frame]bool{}
+	for i := range r.log {
+		if records <= 0 && bytes <= 0 {
+			break
+		}
+		if body := r.log[i].frame.outermostEnded(); body != nil {
+			gone[body] = true
+			records--
+			bytes -= r.log[i].size()
+		}
+	}
+	for body := range gone {
+		body.opener.gone = append(body.opener.gone, body.slot)
+	}
+	kept := r.log[:0]
+	for _, e := range r.log {
+		if body := e.frame.outermostEnded(); body != nil && gone[body] {
+			r.trim.records--
+			r.trim.bytes -= e.size()
+			continue
+		}
+		kept = append(kept, e)
+	}
+	clear(r.log[len(kept):])
+	r.log = kept
+}
+
+// outermostEnded returns the outermost body around an execution that has ended,
+// nil where none has.
+func (f *frame) outermostEnded() *frame {
+	var found *frame
+	for ; f.opener != nil; f = f.opener.frame {
+		if f.state == ended && f.opener.do == graph.Fork && f.opener.node.Spread.Each {
+			found = f
+		}
+	}
+	return found
+}
+
+// roughly returns about how many bytes a value takes, without looking far.
+func roughly(v value.Value) int {
+	if v.IsUndefined() {
+		return 0
+	}
+	return int(v.Footprint(256 << 10))
+}
