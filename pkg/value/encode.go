@@ -161,16 +161,24 @@ func (l *lazyText) appendUpTo(dst []byte, limit int) []byte {
 	return dst
 }
 
+// longString is the length from which a string is checked as a whole.
+const longString = 64
+
 const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as a JSON string with as few escapes as JSON allows.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
+	valid := len(s) >= longString && utf8.ValidString(s) // then only ASCII is escaped
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
+			i += 1 + plainLen(s[i+1:], valid)
+			continue
+		}
+		if c >= utf8.RuneSelf && valid {
+			i += 1 + plainLen(s[i+1:], true)
 			continue
 		}
 		if c >= utf8.RuneSelf {

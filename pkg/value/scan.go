@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // scanner walks a JSON text without building anything.
@@ -97,6 +98,10 @@ func (s *scanner) skipNumber() error {
 // skipString moves behind a string and reports whether it holds escapes.
 func (s *scanner) skipString() (escaped bool, err error) {
 	for i := s.pos + 1; i < len(s.text); i++ {
+		i += plainLen(s.text[i:], true)
+		if i == len(s.text) {
+			break
+		}
 		switch c := s.text[i]; {
 		case c == '"':
 			s.pos = i + 1
@@ -273,12 +278,12 @@ func unescape(raw string) string {
 	for i := 0; i < len(raw); {
 		c := raw[i]
 		if c != '\\' {
-			j := i + 1
-			for j < len(raw) && raw[j] != '\\' {
-				j++
+			n := strings.IndexByte(raw[i:], '\\')
+			if n < 0 {
+				n = len(raw) - i
 			}
-			out = append(out, raw[i:j]...)
-			i = j
+			out = append(out, raw[i:i+n]...)
+			i += n
 			continue
 		}
 		switch e := raw[i+1]; e {
@@ -299,7 +304,7 @@ func unescape(raw string) string {
 		}
 		i += 2
 	}
-	return string(out)
+	return unsafe.String(unsafe.SliceData(out), len(out)) // which nothing else has
 }
 
 // Unescape returns what c means behind a backslash in a string of JSON, other
