@@ -325,12 +325,9 @@ func (r *Run) Len() int {
 // A place beyond the end of the history means its end.
 func (r *Run) ContextAt(i int) value.Value { return r.documentOf(r.root, max(i, 0)) }
 
-var (
-	// ErrStale says that a task is not the caller's any more: its execution was
-	// cancelled, or has timed out.
-	ErrStale = errors.New("the task was given up meanwhile")
-	errOver  = errors.New("the run is over")
-)
+// ErrStale says that a task is not the caller's any more: its execution was
+// cancelled, or has timed out.
+var ErrStale = errors.New("the task was given up meanwhile")
 
 // cancel ends a walk and all beneath it: at once where nobody has its task, else
 // when that is settled.

@@ -20,15 +20,13 @@ import (
 // first is up to its randomness; what comes of a call is not: that depends on the
 // execution and the attempt alone.
 type virtual struct {
-	t      testing.TB
-	run    *executor.Run
-	rand   *rand.Rand
-	now    time.Time
-	calls  []call
-	asked  map[string]time.Time
-	most   int // tasks, then it gives up
-	kill   int // records after which it stops, 0 for never
-	killed bool
+	t     testing.TB
+	run   *executor.Run
+	rand  *rand.Rand
+	now   time.Time
+	calls []call
+	asked map[string]time.Time
+	most  int // tasks, then it gives up
 }
 
 // call is a call under way.
