@@ -7,6 +7,7 @@ package jsonrpc
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -37,9 +38,27 @@ type Error struct {
 // Error returns the message and the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (JSON-RPC error %d)", e.Message, e.Code) }
 
-// Errorf returns an error without data.
+// maxQuoted is how many bytes of a text a message quotes: who sends a long one
+// must not be sent it back several times as long.
+const maxQuoted = 256
+
+// Errorf returns an error without data. Texts among args are shortened to 256
+// bytes.
 func Errorf(code int, format string, args ...any) *Error {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = Clip(text)
+		}
+	}
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Clip returns text, or the first 256 bytes of a longer one and an ellipsis.
+func Clip(text string) string {
+	if len(text) <= maxQuoted {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 }
 
 // Parse decodes the text of a message or a batch. Where it returns an error, id is

@@ -69,6 +69,11 @@ type got struct {
 // ask makes one request; headers are names and values in turn.
 func (x *site) ask(method, path, body string, headers ...string) got {
 	x.t.Helper()
+	return x.do(x.request(method, path, body, headers...))
+}
+
+func (x *site) request(method, path, body string, headers ...string) *http.Request {
+	x.t.Helper()
 	r, err := http.NewRequest(method, x.url+path, strings.NewReader(body))
 	if err != nil {
 		x.t.Fatal(err)
@@ -81,6 +86,11 @@ func (x *site) ask(method, path, body string, headers ...string) got {
 	if host := r.Header.Get("Host"); host != "" {
 		r.Host = host
 	}
+	return r
+}
+
+func (x *site) do(r *http.Request) got {
+	x.t.Helper()
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		x.t.Fatal(err)

@@ -117,7 +117,7 @@ func (p *published) setLogLevel(_ context.Context, r *Request) ([]byte, *rpcErro
 	case rpcErr != nil:
 		return nil, rpcErr
 	case !slices.Contains(logLevels, level):
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown level %q", r.Method, level)
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown level %q", r.Method, v.Str())
 	case r.session.ProtocolVersion() == "":
 		return nil, rpcErrorf(mcp.INVALID_REQUEST, "%s: send initialize first", r.Method)
 	}

@@ -334,7 +334,7 @@ func (x *exchange) stand(ctx context.Context) { x.keepOpen(ctx, nil) }
 
 // verify holds a request to its headers.
 func (x *exchange) verify(p *published, r *Request) *rpcError {
-	if x.modern {
+	if x.modern || r.modern { // the second alone: in a batch, which that revision has none of
 		if rpcErr := x.mismatch(p, r); rpcErr != nil {
 			return rpcErr
 		}
@@ -350,7 +350,7 @@ func (x *exchange) verify(p *published, r *Request) *rpcError {
 func (x *exchange) mismatch(p *published, r *Request) *rpcError {
 	header := x.r.Header
 	said := r.Meta.Get(mcp.MetaKeyProtocolVersion).Str()
-	switch version := header.Get(mcp.HeaderProtocolVersion); {
+	switch version := strings.Join(header.Values(mcp.HeaderProtocolVersion), ","); {
 	case version == "":
 		return rpcErrorf(mcp.HEADER_MISMATCH, "the header %s is missing", mcp.HeaderProtocolVersion)
 	case said == "":
@@ -360,10 +360,15 @@ func (x *exchange) mismatch(p *published, r *Request) *rpcError {
 	case !mcp.IsValidProtocolVersion(said):
 		return nil // another error says which there are
 	}
+	if max(len(r.Method), len(r.params.Get("name").Str()), len(r.params.Get("uri").Str())) > maxHeaders {
+		return rpcErrorf(mcp.HEADER_MISMATCH, "the method, name or uri is longer than a header can be")
+	}
 	// The library reads the params again, and not by exact names: it gets no others.
+	// A header that is there twice would be another one to a proxy that takes the last.
 	params := headerParams(r, "name", "uri")
-	if err := mcp.ValidateStandardHeaders(header.Get, said, mcp.MCPMethod(r.Method), params); err != nil {
-		return rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
+	joined := func(name string) string { return strings.Join(header.Values(name), ",") }
+	if err := mcp.ValidateStandardHeaders(joined, said, mcp.MCPMethod(r.Method), params); err != nil {
+		return rpcErrorf(mcp.HEADER_MISMATCH, "%s", err.Error())
 	}
 	tool := p.mirrored[r.Tool]
 	if tool == nil || p.hidden(r, r.Tool) {
@@ -374,7 +379,7 @@ func (x *exchange) mismatch(p *published, r *Request) *rpcError {
 		return strings.Join(values, ","), values != nil
 	}, tool, headerParams(r, "arguments"))
 	if err != nil {
-		return rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
+		return rpcErrorf(mcp.HEADER_MISMATCH, "%s", err.Error())
 	}
 	return nil
 }

@@ -170,7 +170,7 @@ func checkModern(r *Request, version string) *rpcError {
 		rpcErr := rpcErrorf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version %q; supported: %s",
 			version, strings.Join(mcp.ValidProtocolVersions, ", "))
 		rpcErr.Data = value.FromEntries([]value.Entry{
-			{Key: "supported", Value: supportedVersions}, {Key: "requested", Value: value.FromString(version)},
+			{Key: "supported", Value: supportedVersions}, {Key: "requested", Value: value.FromString(jsonrpc.Clip(version))},
 		})
 		return rpcErr
 	}

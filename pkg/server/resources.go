@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -136,7 +137,7 @@ func (p *published) readResource(ctx context.Context, r *Request) ([]byte, *rpcE
 			code = mcp.INVALID_PARAMS
 		}
 		rpcErr := rpcErrorf(code, "there is no resource %q", uri)
-		rpcErr.Data = value.FromEntries([]value.Entry{{Key: "uri", Value: at}})
+		rpcErr.Data = value.FromEntries([]value.Entry{{Key: "uri", Value: value.FromString(jsonrpc.Clip(uri))}})
 		return nil, rpcErr
 	}
 	if err := memory.AccountOf(ctx).Grow(4 * int64(len(text))); err != nil {

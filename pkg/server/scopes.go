@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -79,7 +80,7 @@ func (p *published) hidden(r *Request, tool string) bool {
 // unknownTool returns the error for a tool that is not there for the caller of a
 // request. It names none that is hidden.
 func (p *published) unknownTool(r *Request, name string) *rpcError {
-	err := &UnknownToolError{Name: name, Tools: p.names}
+	err := &UnknownToolError{Name: jsonrpc.Clip(name), Tools: p.names}
 	if p.hides {
 		err.Tools = slices.DeleteFunc(slices.Clone(p.names), func(name string) bool { return p.hidden(r, name) })
 	}
