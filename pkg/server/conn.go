@@ -145,7 +145,9 @@ func (c *conn) take(v value.Value, held *memory.Account, reply answer) {
 	m, ok, rpcErr := jsonrpc.ReadRequest(v)
 	switch err := held.Err(); {
 	case err != nil:
-		reply(appendError(nil, m.ID, busyError(err)), nothing)
+		busy := busyError(err)
+		c.refuse(busy)
+		reply(appendError(nil, m.ID, busy), nothing)
 	case rpcErr != nil:
 		c.refuse(&rpcError{Error: *rpcErr})
 		reply(jsonrpc.AppendError(nil, m.ID, rpcErr), nothing)

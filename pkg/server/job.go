@@ -25,13 +25,13 @@ type job struct {
 func (s *Server) accept(ctx context.Context, m jsonrpc.Request, r *Request, calls *inflight) (*job, *rpcError) {
 	p, release := s.hold(m.Method)
 	with, rpcErr := p.read(m, r)
-	if err := memory.AccountOf(ctx).Err(); err != nil {
-		rpcErr = busyError(err) // what was read is not what was sent
-	}
 	// A transport's own conditions come first: who breaks them may be another
 	// reader than the one that the message was meant for.
 	if broken := r.from.verify(p, r); broken != nil {
 		rpcErr = broken
+	}
+	if err := memory.AccountOf(ctx).Err(); err != nil {
+		rpcErr = busyError(err) // what was read is not what was sent
 	}
 	if rpcErr == nil && with.streams {
 		var left func()

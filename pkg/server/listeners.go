@@ -50,6 +50,6 @@ func (l *listeners) add(caller string) (release func(), _ *rpcError) {
 
 func tooManyListeners(format string, n int) *rpcError {
 	e := rpcErrorf(jsonrpc.CodeInternal, "too many subscriptions: "+format, n)
-	e.status = http.StatusServiceUnavailable
+	e.status, e.reason = http.StatusServiceUnavailable, "busy"
 	return e
 }

@@ -63,7 +63,7 @@ const retryAfter = "1"
 // busyError refuses a request that there is no memory for.
 func busyError(err error) *rpcError {
 	e := rpcErrorf(jsonrpc.CodeInternal, "%v", err)
-	e.status = http.StatusServiceUnavailable
+	e.status, e.reason = http.StatusServiceUnavailable, "busy"
 	return e
 }
 

@@ -85,7 +85,7 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 		if o.Code == 0 {
 			measured.text("mcp.protocol.version", q.Protocol) // one that is known
 		}
-		if o.Reason == "busy" {
+		if o.Reason == "busy" && (o.Code == 0 || q.Transport == server.Pipe) { // else its HTTP request is counted
 			r.refusal(ctx, o.Reason, 0, "")
 		}
 		observe(ctx, r.metrics.request, began, append(measured, failure...))
