@@ -204,7 +204,8 @@ func (x *exchange) notified(m jsonrpc.Request) {
 // answer answers a request, and reports whether with a result.
 func (x *exchange) answer(m jsonrpc.Request) bool {
 	a := x.run(m)
-	x.held.Reset(requestBytes + int64(cap(a.text))) // the rest is needed no more while the client reads
+	// The rest is needed no more while the client reads.
+	x.held.Reset(requestBytes + int64(cap(a.text)) + x.reply.unread())
 	if a.scopes != nil {
 		refused(x.reply.w, auth.InsufficientScope, "it needs "+strings.Join(a.scopes, " "), slog.LevelInfo)
 		x.challenge(x.reply.w.Header(), a.scopes)

@@ -133,6 +133,18 @@ func (p *reply) event(message []byte) bool {
 	return taken
 }
 
+// unread returns how many bytes wait for the client.
+func (p *reply) unread() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out == nil {
+		return 0
+	}
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	return int64(p.out.waiting)
+}
+
 // event renders a message as an event whose second newline the outbox adds.
 func event(message []byte) []byte {
 	return append(append(make([]byte, 0, len(message)+8), "data: "...), append(message, '\n')...)
