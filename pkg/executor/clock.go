@@ -58,7 +58,7 @@ func (r *Run) set(f *frame, to state) {
 
 func (c *clock) count(s state, n int) {
 	switch s {
-	case ready, held, calling, delayed, sleeping:
+	case ready, held, calling, settled, delayed, sleeping:
 		c.active += n
 	case asking:
 		c.asking += n
@@ -100,8 +100,9 @@ func (a *appointment) void() bool {
 // appointments are a heap, the earliest first. Void ones are thrown away as they
 // come up, or when they are most of it.
 type appointments struct {
-	list []appointment
-	full int // the length at which void ones are thrown away
+	list  []appointment
+	full  int            // the length at which void ones are thrown away
+	first [1]appointment // is enough for the limit of a run
 }
 
 func (h *appointments) Len() int           { return len(h.list) }
@@ -127,6 +128,9 @@ func (h *appointments) add(a appointment) {
 		h.list = kept
 		h.full = 2 * len(kept)
 		heap.Init(h)
+	}
+	if h.list == nil {
+		h.list = h.first[:0]
 	}
 	if len(h.list) == 0 {
 		h.list = append(h.list, a)
@@ -220,6 +224,8 @@ func (r *Run) timeout(f *frame) {
 	}
 	err := timeoutError(f.node)
 	switch f.state {
+	case settled: // in time
+		return
 	case held: // an evaluation, which ends soon
 		f.pending = err
 		r.interrupt(f)

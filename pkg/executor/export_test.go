@@ -6,7 +6,7 @@ import "fmt"
 func (r *Run) Dump() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text := fmt.Sprintf("held %d, clock %+v, forks %d, queue %d\n", r.held, r.clock, len(r.forks), len(r.queue))
+	text := fmt.Sprintf("held %d, clock %+v, forks %d, queue %d\n", r.held, r.clock, len(r.forks), len(r.queue.list))
 	var show func(f *frame)
 	show = func(f *frame) {
 		node := "-"
@@ -24,3 +24,6 @@ func (r *Run) Dump() string {
 	show(r.root)
 	return text
 }
+
+// Queued returns the room that the queue takes, in frames.
+func (r *Run) Queued() int { return cap(r.queue.list) }

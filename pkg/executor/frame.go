@@ -61,6 +61,7 @@ const (
 	ready    state = iota // for somebody who takes its task
 	held                  // for the one who has taken it and evaluates
 	calling               // for the one who has taken it and calls a tool
+	settled               // for the one who has settled its task and releases it
 	delayed               // for the next attempt
 	sleeping              // for a time
 	joining               // for its bodies, or the called tool
@@ -101,7 +102,7 @@ func (f *frame) init(r *Run, g *graph.Graph, input value.Value, opener *opened, 
 	f.env.History, f.env.Now, f.env.Random = f, f.now, f.float
 }
 
-// now is the time that expressions see: when their attempt began.
+// now is the time that expressions see: what the run was told last.
 func (f *frame) now() time.Time { return f.run.time().time() }
 
 // float returns the next number of the attempt under way. What it is depends on

@@ -159,10 +159,7 @@ func (d *worker) release() {
 func (d *worker) work() {
 	for {
 		d.heed()
-		if d.over.Load() {
-			break
-		}
-		t, ok := d.run.Take()
+		t, ok := d.take()
 		d.look()
 		if !ok {
 			break
@@ -175,13 +172,34 @@ func (d *worker) work() {
 	}
 }
 
+// take returns the next task. The goroutine of the caller alone ends the drive;
+// all others have to see that it has not, or they would take tasks of the next
+// one.
+func (d *worker) take() (Task, bool) {
+	if !d.first {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+	}
+	if d.over.Load() {
+		return Task{}, false
+	}
+	return d.run.Take()
+}
+
 // heed stops the run where there is too little memory for it, or where its caller
-// has gone. A context that ended with the
-// drive itself says nothing.
+// has gone. After the end of the drive neither says anything.
 func (d *driving) heed() {
-	if short := d.account.Err(); short != nil {
+	short := d.account.Err()
+	if short == nil && d.ctx.Err() == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.over.Load():
+	case short != nil:
 		d.run.Stop(&InterruptedError{Tool: d.run.graph.Name, Err: short})
-	} else if d.ctx.Err() != nil && !d.over.Load() {
+	default:
 		d.run.Stop(context.Cause(d.ctx))
 	}
 }
@@ -206,9 +224,9 @@ func (d *driving) look() {
 
 // arm sets the timer to the next appointment of the run.
 func (d *driving) arm() {
-	at, ok := d.run.Wake()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	at, ok := d.run.Wake()
 	if d.over.Load() || ok && at.Equal(d.armed) {
 		return
 	}
@@ -217,12 +235,13 @@ func (d *driving) arm() {
 		d.stop = nil
 	}
 	if d.armed = at; ok {
-		d.stop = d.port.AfterFunc(max(0, at.Sub(d.port.Now())), d.tick)
+		d.stop = d.port.AfterFunc(max(0, at.Sub(d.port.Now())), func() { d.tick(at) })
 	}
 }
 
-func (d *driving) tick() {
-	if !d.advance() {
+// tick is the end of the timer for a time. Another one may be armed by now.
+func (d *driving) tick(at time.Time) {
+	if !d.advance(at) {
 		return
 	}
 	d.run.changed.Store(true)
@@ -231,17 +250,19 @@ func (d *driving) tick() {
 }
 
 // advance tells the run the time, unless somebody else may drive it by now.
-func (d *driving) advance() bool {
+func (d *driving) advance(at time.Time) bool {
 	now := d.port.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.over.Load() {
 		return false
 	}
-	if d.armed.After(now) {
-		now = d.armed // a timer may be early by the clock
+	if at.After(now) {
+		now = at // a timer may be early by the clock
 	}
-	d.armed, d.stop = time.Time{}, nil
+	if at.Equal(d.armed) {
+		d.armed, d.stop = time.Time{}, nil
+	}
 	d.run.Advance(now)
 	return true
 }
@@ -268,7 +289,11 @@ func (d *worker) perform(t Task) {
 		d.attempt(f)
 	}
 	if d.Gate != nil {
-		if err := d.Gate(f.local.attempt, d.run, t); err != nil {
+		ctx := f.local.attempt
+		if t.Concludes() {
+			ctx = f.local.ctx // the attempt may have been ended
+		}
+		if err := d.Gate(ctx, d.run, t); err != nil {
 			d.settle(t, Outcome{Err: err})
 			return
 		}
@@ -304,14 +329,17 @@ func (d *worker) perform(t Task) {
 		reply, err := d.call(f.local.attempt, f.node, a)
 		d.replied(t, a, reply, err)
 	case d.first:
-		go func() {
-			w := worker{driving: d.driving, processor: d.port.Processor()}
-			w.wait(t, a)
-			w.work()
-		}()
+		go d.driving.waitApart(t, a)
 	default:
 		d.wait(t, a)
 	}
+}
+
+// waitApart is wait in a goroutine of its own, which then does other tasks.
+func (d *driving) waitApart(t Task, a graph.Action) {
+	w := worker{driving: d, processor: d.port.Processor()}
+	w.wait(t, a)
+	w.work()
 }
 
 // wait calls a tool where other things go on meanwhile.
@@ -411,6 +439,7 @@ func (d *driving) question(q Question) {
 	d.mu.Lock()
 	delete(d.asked, q.ID)
 	d.mu.Unlock()
+	d.run.changed.Store(true) // the next attempt may have asked the same meanwhile
 	d.look()
 	d.signal()
 }

@@ -31,9 +31,8 @@ type Run struct {
 	mu      sync.RWMutex
 	clock   clock
 	agenda  agenda
-	queue   []entryTask // frames that are ready, some of them no more
-	head    int         // the first of them
-	forks   []*opened   // that can begin bodies
+	queue   queue
+	forks   []*opened // that can begin bodies
 	asked   []*frame
 	cut     []Task // under way in frames that were cancelled
 	held    int
@@ -46,12 +45,6 @@ type Run struct {
 	started bool
 	done    bool
 	err     error
-}
-
-// entryTask is a frame in the queue, with the generation of its task.
-type entryTask struct {
-	frame *frame
-	task  uint32
 }
 
 // NewRun starts a run of g at its entry. g must be free of errors; args are those
@@ -79,7 +72,7 @@ func (r *Run) Seed() uint64 { return r.seed }
 func (r *Run) push(f *frame) {
 	f.task++
 	r.set(f, ready)
-	r.queue = append(r.queue, entryTask{f, f.task})
+	r.queue.add(f)
 }
 
 // Take returns the next task that is ready. It belongs to the caller until
@@ -94,7 +87,7 @@ func (r *Run) Take() (Task, bool) {
 	f := r.nextReady()
 	if f != nil && f.phase == begin && f.cancelled == nil {
 		if err := r.admit(f); err != nil {
-			r.queue = append(r.queue, entryTask{f, f.task})
+			r.queue.add(f)
 			r.stop(newNodeError(f, err))
 			f = r.nextReady()
 		}
@@ -120,14 +113,8 @@ func (r *Run) Take() (Task, bool) {
 
 // nextReady removes the first frame from the queue, or begins a body.
 func (r *Run) nextReady() *frame {
-	for r.head < len(r.queue) {
-		t := r.queue[r.head]
-		if r.head++; r.head == len(r.queue) {
-			r.queue, r.head = r.queue[:0], 0
-		}
-		if t.frame.state == ready && t.frame.task == t.task {
-			return t.frame
-		}
+	if f := r.queue.take(); f != nil {
+		return f
 	}
 	for len(r.forks) > 0 {
 		o := r.forks[len(r.forks)-1]
@@ -175,15 +162,13 @@ func (r *Run) admit(f *frame) error {
 
 // Ready reports whether Take has something to give.
 func (r *Run) Ready() bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.held >= maxHeld {
 		return false
 	}
-	for _, t := range r.queue[r.head:] {
-		if t.frame.state == ready && t.frame.task == t.task {
-			return true
-		}
+	if r.queue.peek() != nil {
+		return true
 	}
 	for _, o := range r.forks {
 		if o.spreads() {
@@ -337,7 +322,7 @@ func (r *Run) cancel(f *frame, cause error) {
 	}
 	f.cancelled = cause
 	switch f.state {
-	case held, calling:
+	case held, calling, settled:
 		r.interrupt(f)
 	case ready:
 		if f.phase == begin && f.try == 0 {

@@ -84,6 +84,7 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (entry, error) {
 		e.output, e.err, e.edge = v.output, o.Err, int32(v.edge)
 	}
 	r.commit(&e)
+	r.set(f, settled)
 	return e, nil
 }
 
@@ -243,14 +244,17 @@ func (r *Run) append(e *entry) {
 func (r *Run) Release(t Task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.valid(t) {
-		r.release(t.frame)
+	if f := t.frame; f != nil && f.task == t.task && f.state == settled {
+		r.release(f)
 	}
 }
 
 func (r *Run) release(f *frame) {
 	last := f.last
 	switch {
+	case last.event == Retried && f.cancelled != nil:
+		f.pending, f.phase = f.cancelled, conclude
+		r.push(f)
 	case last.event == Retried:
 		f.phase = begin
 		f.task++
@@ -323,6 +327,7 @@ func (r *Run) wait(o *opened, until instant) {
 	case graph.Ask:
 		r.set(f, asking)
 		r.asked = append(r.asked, f)
+		r.changed.Store(true)
 	default:
 		r.set(f, joining)
 		if o.ended == o.bodies {
