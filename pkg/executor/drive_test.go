@@ -59,7 +59,7 @@ tools:
       - {id: labour, type: work, expr: "'work'", next: end}
       - {id: end, type: exit}
 `, map[string]setup{
-		"both":     {bodies: []string{"left", "right"}, spread: &graph.Spread{Names: []string{"left", "right"}}},
+		"both":     {bodies: []string{"right", "left"}, spread: &graph.Spread{Names: []string{"right", "left"}}},
 		"question": {policy: ask},
 	})
 }
@@ -160,7 +160,7 @@ func TestQuestionIsAskedWhileOthersWork(t *testing.T) {
 			time.Sleep(4 * time.Second)
 			return value.FromString("done"), nil
 		}})
-		if err != nil || textOf(r.Result()) != `{"left":"me","right":"done"}` || time.Since(began) != 4*time.Second {
+		if err != nil || textOf(r.Result()) != `{"right":"done","left":"me"}` || time.Since(began) != 4*time.Second {
 			t.Errorf("%v, %s after %v", err, textOf(r.Result()), time.Since(began))
 		}
 	})
@@ -195,4 +195,23 @@ func TestQueueThatNeverEmptiesDoesNotGrow(t *testing.T) {
 	if r.Err() != nil || r.Queued() > 16 {
 		t.Errorf("%v; the queue has room for %d", r.Err(), r.Queued())
 	}
+}
+
+func TestQuestionWithoutATimeoutIsAskedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		l := executor.Local{Ask: func(context.Context, *executor.Run, executor.Question) (value.Value, error) {
+			if time.Since(began) != 0 {
+				t.Errorf("asked after %v", time.Since(began))
+			}
+			return value.FromString("me"), nil
+		}}
+		r := newRun(branches(t, graph.Policy{}))
+		if err := l.Run(context.Background(), r, world{func(context.Context, value.Value) (value.Value, error) {
+			time.Sleep(time.Minute)
+			return value.FromString("done"), nil
+		}}); err != nil {
+			t.Error(err)
+		}
+	})
 }
