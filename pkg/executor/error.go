@@ -9,7 +9,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// CodeNodeFailed is the code of the diagnostic that a NodeError gives.
+// CodeNodeFailed is the code of the diagnostic that a NodeError returns.
 const CodeNodeFailed = "node-failed"
 
 // NodeError is the failure of one node of a run.
@@ -124,10 +124,10 @@ func (e *NodeError) subject() string {
 	return fmt.Sprintf("node %q (%s, tool %q of server %q%s)", name, e.Kind, e.UpstreamTool, e.Server, sent)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NodeError) Unwrap() error { return e.Err }
 
-// Diagnostic gives the failure in the form in which problems of a file are
+// Diagnostic returns the failure in the form in which problems of a file are
 // printed, with the line that it happened in.
 func (e *NodeError) Diagnostic() diag.Diagnostic {
 	return diag.Diagnostic{

@@ -122,7 +122,7 @@ type PanicError struct {
 
 func newPanicError(p any) *PanicError { return &PanicError{p, debug.Stack()} }
 
-// Error gives the value.
+// Error returns the value.
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
 // FailureName returns the name of the failure, which nothing handles.

@@ -23,18 +23,18 @@ type frame struct {
 	input  value.Value
 	past   history
 
-	node   *graph.Node // where it stands; nil where it has ended
-	state  state
-	phase  phase
-	task   uint32 // the generation of the task that is valid
-	try    int    // attempts of the execution under way, 0 before the first
-	tries  []int  // by rule of retry, how often it was applied
-	caught bool   // a rule of the graph itself was taken
+	node      *graph.Node // where it stands; nil where it has ended
+	state     state
+	phase     phase
+	caught    bool // a rule of the graph itself was taken
+	fromCache bool
+	task      uint32 // the generation of the task that is valid
+	try       int    // attempts of the execution under way, 0 before the first
+	tries     []int  // by rule of retry, how often it was applied
 	// start is when the execution under way began; attempts, fromCache and sent
 	// are what is known of its calls so far.
 	start     instant
 	attempts  int
-	fromCache bool
 	sent      value.Value
 	opened    *opened // by the execution under way
 	pending   error   // the failure with which that goes on
@@ -80,7 +80,7 @@ const (
 // moved is what an execution decided, until it is released.
 type moved struct {
 	event Event
-	edge  int
+	edge  int32
 	err   error
 	until instant
 }

@@ -214,7 +214,7 @@ func (f *frame) handler(ctx context.Context, rules []graph.CatchRule, failed *gr
 // commit puts an entry into the log and into the history of its frame.
 func (r *Run) commit(e *entry) {
 	f := e.frame
-	f.last = moved{e.event, int(e.edge), e.err, e.until}
+	f.last = moved{e.event, e.edge, e.err, e.until}
 	r.append(e)
 	switch e.event {
 	case Done:
@@ -269,10 +269,11 @@ func (r *Run) release(f *frame) {
 	case last.edge == graph.NoEdge:
 		r.end(f, last.err)
 	default:
-		if last.edge >= len(f.node.Edges) {
+		edge := int(last.edge)
+		if edge >= len(f.node.Edges) {
 			f.caught = true
 		}
-		next := f.node.Way(last.edge).To
+		next := f.node.Way(edge).To
 		f.node, f.try, f.phase = next, 0, begin
 		clear(f.tries)
 		if f.cancelled != nil {
