@@ -2,6 +2,7 @@ package value
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -168,9 +169,14 @@ const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as a JSON string with as few escapes as JSON allows.
 func AppendString(dst []byte, s string) []byte {
+	valid := false
+	if len(s) >= longString {
+		valid = utf8.ValidString(s) // then only ASCII is escaped
+		// Growing by and by would copy a long text about five times.
+		dst = slices.Grow(dst, len(s)+len(s)/16+2)
+	}
 	dst = append(dst, '"')
 	start := 0
-	valid := len(s) >= longString && utf8.ValidString(s) // then only ASCII is escaped
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {

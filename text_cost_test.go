@@ -1,0 +1,83 @@
+package mcpgraph_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+const textFile = `version: "1.0"
+server: {name: text, version: "1"}
+tools:
+  - name: text
+    description: Passes a long text through an mcp node and a transform
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: read}
+      - {id: read, type: mcp, server: big, tool: text, next: pass}
+      - {id: pass, type: transform, transform: {expr: '{"text": $.read}'}, next: exit}
+      - {id: exit, type: exit}
+`
+
+// BenchmarkLongText measures a call whose text of 1 MiB goes from a server over
+// pipes through an mcp node and a transform to a client over pipes.
+func BenchmarkLongText(b *testing.B) {
+	line := "The quick brown fox jumps over the lazy dog; \"quoted\", with a tab\t and a newline\n"
+	text := value.FromString(strings.Repeat(line, 1<<20/len(line))).JSON()
+	engine := mustLoad(b, textFile, mcpgraph.WithServer("big", textServer(text)))
+	defer engine.Close()
+	inR, in, _ := os.Pipe()
+	outR, out, _ := os.Pipe()
+	go engine.ServeStdio(context.Background(), inR, out)
+	defer in.Close()
+	lines := bufio.NewReaderSize(outR, 8<<20)
+	ask := func(line string) {
+		if _, err := io.WriteString(in, line+"\n"); err != nil {
+			b.Fatal(err)
+		}
+		if answer, err := lines.ReadSlice('\n'); err != nil || !bytes.Contains(answer, []byte(`"result"`)) {
+			b.Fatalf("%v: %.200s", err, answer)
+		}
+	}
+	ask(costHello)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"text"}}`)
+	}
+}
+
+// textServer is an MCP server of one tool, which returns a text, given as JSON.
+func textServer(text string) func(context.Context, io.Reader, io.Writer) error {
+	return func(_ context.Context, in io.Reader, out io.Writer) error {
+		lines := bufio.NewScanner(in)
+		for lines.Scan() {
+			request, err := value.Parse(lines.Text())
+			if err != nil {
+				return err
+			}
+			id, result := request.Get("id"), `{}`
+			switch request.Get("method").Str() {
+			case "initialize":
+				result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"big","version":"1"}}`
+			case "tools/call":
+				result = `{"content":[{"type":"text","text":` + text + `}]}`
+			}
+			if id.IsUndefined() {
+				continue
+			}
+			if _, err := fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id.JSON(), result); err != nil {
+				return err
+			}
+		}
+		return lines.Err()
+	}
+}
