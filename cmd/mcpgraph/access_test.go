@@ -263,7 +263,7 @@ tools:
 		t.Fatalf("%s %v %s", out, err, stderrOf(err))
 	}
 	back.stop()
-	for _, want := range []string{"a bearer token is needed", `caller=worker@worker needs=[write]`} {
+	for _, want := range []string{"a bearer token is needed", `caller=worker@worker error="it needs write"`} {
 		if !strings.Contains(back.said(), want) {
 			t.Errorf("no %s in\n%s", want, back.said())
 		}

@@ -170,19 +170,22 @@ func TestHungryCallersHurtNobody(t *testing.T) {
 		ended := time.Now()
 		close(over)
 		well.Wait()
-		for w.resident() > 100 && time.Since(ended) < 30*time.Second {
+		for !raceDetector && w.resident() > 100 && time.Since(ended) < 30*time.Second {
 			time.Sleep(50 * time.Millisecond)
 		}
 		t.Logf("%-32s %d answered, %d refused; %d short calls served; at most %d MiB, %d MiB after %v", kind.name,
 			answered.Load(), refused.Load(), served.Load(), most.Load(), w.resident(), time.Since(ended).Round(100*time.Millisecond))
+		if served.Load() == 0 {
+			t.Errorf("%s: no short call was served", kind.name)
+		}
+		if raceDetector {
+			continue // which takes several times the memory itself
+		}
 		if most.Load() > limit {
 			t.Errorf("%s: the process took %d MiB", kind.name, most.Load())
 		}
 		if w.resident() > 100 {
 			t.Errorf("%s: %d MiB are not given back", kind.name, w.resident())
-		}
-		if served.Load() == 0 {
-			t.Errorf("%s: no short call was served", kind.name)
 		}
 	}
 	w.stop()
