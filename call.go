@@ -2,19 +2,72 @@ package mcpgraph
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-	"slices"
-	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
-	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
-	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
+
+// CallOption changes one call.
+type CallOption func(*callOptions)
+
+type callOptions struct {
+	info   *callinfo.Info
+	engine engine.CallOptions
+}
+
+func newCallOptions(opts []CallOption) callOptions {
+	var o callOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// WithCallInfo lets the call carry info about its caller: who it is, and the
+// header and _meta that entries with forwardHeaders, forwardMeta or auth take
+// credentials from. The info belongs to this call, which sets the fields that are
+// the engine's.
+func WithCallInfo(info *callinfo.Info) CallOption {
+	return func(o *callOptions) { o.info = info }
+}
+
+// WithCallHooks observes one call, inside the hooks of the Engine.
+func WithCallHooks(hooks ...executor.Hooks) CallOption {
+	return func(o *callOptions) { o.engine.Hooks = append(o.engine.Hooks, hooks...) }
+}
+
+// AskFunc asks a person what a run wants to know. q.Value has the params of
+// elicitation/create (MCP 2025-11-25, Elicitation): message, and requestedSchema
+// or url. It returns an [Answer], and soon after ctx is done. Questions of one run
+// can come at the same time.
+type AskFunc func(ctx context.Context, q executor.Question) (value.Value, error)
+
+// Actions of an [Answer].
+const (
+	Accept  = "accept"
+	Decline = "decline"
+	Cancel  = "cancel"
+)
+
+// Answer returns the answer to a question: what the person chose and, for Accept,
+// what was filled in, an object; undefined means nothing.
+func Answer(action string, content value.Value) value.Value {
+	b := value.NewBuilder(2)
+	b.Set("action", value.FromString(action))
+	if !content.IsUndefined() {
+		b.Set("content", content)
+	}
+	return b.Value()
+}
+
+// WithAsk lets ask nodes, and calls that need approval, ask a person. Without it
+// they fail with cannotAsk.
+func WithAsk(ask AskFunc) CallOption {
+	return func(o *callOptions) { o.engine.Ask = engine.AskFunc(ask) }
+}
 
 // Result is what one call gave.
 type Result struct {
@@ -23,8 +76,6 @@ type Result struct {
 	Value value.Value
 	// History has one record for each node execution, in order.
 	History []executor.Record
-
-	run *executor.Run
 }
 
 // JSON returns the value as compact JSON, keys in their order.
@@ -34,108 +85,37 @@ func (r *Result) JSON() []byte { return r.Value.Append(nil) }
 // JSON object, a [value.Value] as it is; nil means none. Where the walk began,
 // the Result is there even if it failed, with the history so far.
 //
-// The error is a *server.UnknownToolError, or that of arguments or a result which
-// do not fit the tool's schema (it wraps a *graph.SchemaError), or of a node (an
-// *executor.NodeError, which wraps an *executor.LimitError, an *upstream.Error or
-// the cause with which ctx ended, where it was one of these), or an
-// *executor.InterruptedError where there is too little memory (see [WithMemory]).
+// The error is a *server.UnknownToolError, or that of arguments or a result
+// which do not fit the tool's schema (it wraps a *graph.SchemaError), or of a
+// node (an *executor.NodeError, which wraps an *executor.LimitError, an
+// *upstream.Error or the cause with which ctx ended, where it was one of
+// these), or an *executor.InterruptedError if there is too little memory (see
+// [WithMemory]).
 //
 // The run is kept among those of [Engine.Runs], which it enters as it ends. It
 // runs on the graph that it found, whatever Reload does meanwhile.
 func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
-	p := e.use()
-	defer p.release()
-	r, err := p.call(ctx, tool, args, opts...)
-	if r != nil {
-		r.History = r.run.History()
-	}
-	return r, err
-}
-
-func (p *program) call(ctx context.Context, tool string, args any, opts ...CallOption) (*Result, error) {
-	g, err := p.graph(tool)
-	if err != nil {
+	o := newCallOptions(opts)
+	p := e.engine.Use()
+	defer p.Release()
+	r, err := p.Call(ctx, o.info, tool, args, o.engine)
+	if r == nil {
 		return nil, err
 	}
-	var o callOptions
-	for _, opt := range opts {
-		opt(&o)
-	}
-	in, err := value.FromAny(args)
-	if err != nil {
-		return nil, fmt.Errorf("tool %q: the arguments are not JSON: %w", tool, err)
-	}
-	if in.IsNull() || in.IsUndefined() {
-		in = value.FromEntries(nil)
-	}
-	if memory.AccountOf(ctx) == nil {
-		held := p.opts.memory.Account("")
-		defer held.Close()
-		var cancel func()
-		ctx, cancel = memory.WithAccount(ctx, held)
-		defer cancel()
-		if held != nil {
-			in = in.Metered(held)
-		}
-	}
-	if err := checkArguments(ctx, g, in); err != nil {
-		return nil, interrupted(ctx, tool, checkError(tool, "invalid arguments", err))
-	}
-	ctx = p.noting(ctx)
-	began := time.Now()
-	driver := &executor.Local{Hooks: append(slices.Clip(p.hooks), o.hooks...), Log: p.opts.log}
-	run := executor.NewRun(g, in, rand.Uint64())
-	id := runs.NewID()
-	if r := server.RequestOf(ctx); r != nil {
-		r.SetRun(id)
-	}
-	err = driver.Run(ctx, run, port{p.upstreams.caller, callerOf(ctx)})
-	result := &Result{run: run}
-	if err == nil {
-		result.Value, err = checked(ctx, run.Result(), g)
-	}
-	if err = interrupted(ctx, tool, err); err != nil {
-		result.Value = value.Undef
-	}
-	p.keep(ctx, id, run, began, err)
-	return result, p.redacted(ctx, err)
+	return &Result{Value: r.Value, History: r.Run.History()}, err
 }
 
-// interrupted gives err, or where there was too little memory for a call, that:
-// what came of it then means nothing.
-func interrupted(ctx context.Context, tool string, err error) error {
-	short := memory.AccountOf(ctx).Err()
-	var already *executor.InterruptedError
-	if short == nil || errors.As(err, &already) {
-		return err
-	}
-	return &executor.InterruptedError{Tool: tool, Err: short}
-}
+// Runs returns the runs of the recent past, of every caller.
+func (e *Engine) Runs() *runs.Store { return e.engine.Runs() }
 
-// checked gives the result of a run if it fits the tool's outputSchema.
-func checked(ctx context.Context, result value.Value, g *graph.Graph) (value.Value, error) {
-	if g.Output != nil {
-		if err := g.Output.ValidateContext(ctx, result); err != nil {
-			return value.Undef, checkError(g.Name, "the result does not fit its outputSchema", err)
-		}
-	}
-	return result, nil
-}
+// Redact takes secrets out of a text that is to be shown or kept: the values that
+// came into the file from the environment, the tokens that were got for its
+// servers, and what a call with info sent to servers for its caller; info may be
+// nil. Log records, errors, spans and kept runs have none anyway.
+func (e *Engine) Redact(info *callinfo.Info, text string) string { return e.engine.Redact(info, text) }
 
-// checkError says that a check found something wrong, or was given up.
-func checkError(tool, wrong string, err error) error {
-	var found *graph.SchemaError
-	if !errors.As(err, &found) {
-		wrong = "stopped while it was checked"
-	}
-	return fmt.Errorf("tool %q: %s: %w", tool, wrong, err)
-}
-
-// checkArguments holds arguments to the tool's schema, and to being an object,
-// which the schema need not say.
-func checkArguments(ctx context.Context, g *graph.Graph, args value.Value) error {
-	if args.Kind() != value.Object {
-		return &graph.SchemaError{Problems: []graph.SchemaProblem{{Expected: "an object", Found: graph.Describe(args)}}}
-	}
-	return g.Input.ValidateContext(ctx, args)
+// RedactValue is Redact for every string in v, keys included. A number with a
+// secret in its digits becomes a string.
+func (e *Engine) RedactValue(info *callinfo.Info, v value.Value) value.Value {
+	return e.engine.RedactValue(info, v)
 }

@@ -166,8 +166,8 @@ func serveWeb(t *testing.T, engine *mcpgraph.Engine) webClient {
 	return webClient{t, "http://" + l.Addr().String() + server.Path}
 }
 
-// post sends a message; headers are names and values in turn. It gives the
-// header of the answer, nil where ctx ended before one came.
+// post sends a message; headers are names and values in turn. It returns the
+// header of the answer, or nil if ctx ended before one came.
 func (c webClient) post(ctx context.Context, message string, headers ...string) http.Header {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(message))
 	if err != nil {

@@ -108,8 +108,8 @@ func costStdioBare(b *testing.B, callers int) func() {
 	return costPipes(b, callers, s.Listen)
 }
 
-// costPipes serves over pipes of the operating system, and gives what makes the
-// calls of a round, so many of them under way at any time.
+// costPipes serves over pipes of the operating system, and returns what makes
+// the calls of a round, so many of them under way at any time.
 func costPipes(b *testing.B, callers int, serve func(context.Context, io.Reader, io.Writer) error) func() {
 	ctx, stop := context.WithCancel(context.Background())
 	inR, in, err := os.Pipe()
@@ -206,8 +206,8 @@ func loopbackListener(tb testing.TB) net.Listener {
 	return l
 }
 
-// costConnections gives what makes the calls of a round over so many connections,
-// each of which makes one call after another.
+// costConnections returns what makes the calls of a round over so many
+// connections, each of which makes one call after another.
 func costConnections(b *testing.B, callers int, address string, modern bool) func() {
 	headers, meta := "Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\n", costModern
 	if !modern {
@@ -257,7 +257,7 @@ func costDial(b *testing.B, address string) *costConnection {
 	return &costConnection{Conn: c, in: bufio.NewReader(c)}
 }
 
-// ask makes one request, and gives the headers of the answer to initialize.
+// ask makes one request, and returns the headers of the answer to initialize.
 func (c *costConnection) ask(b *testing.B, request []byte, want string) map[string]string {
 	if _, err := c.Write(request); err != nil {
 		b.Error(err)

@@ -14,20 +14,19 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // mirror is a server that tells with which credentials it is called.
 type mirror struct{}
 
-func (mirror) CallTool(ctx context.Context, _, _ string, _ value.Value) (graph.ToolResult, error) {
-	c := upstream.CredentialsOf(ctx)
-	text := c.Caller + " " + c.Headers.Get("X-Tenant") + " " + c.Meta.Get("tenant").Str()
+func (mirror) CallTool(_ context.Context, c *callinfo.Info, _, _ string, _ value.Value) (graph.ToolResult, error) {
+	text := c.Caller + " " + c.Header.Get("X-Tenant") + " " + c.Meta.Get("tenant").Str()
 	reply, err := value.Parse(`{"content":[{"type":"text","text":` + value.FromString(text).JSON() + `}]}`)
 	return graph.ToolResult{Reply: reply, Attempts: 1}, err
 }

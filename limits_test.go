@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -13,7 +14,7 @@ import (
 // slowServer is a server whose calls wait until the test lets them go.
 type slowServer struct{ begun, let chan struct{} }
 
-func (s slowServer) CallTool(ctx context.Context, _, _ string, args value.Value) (graph.ToolResult, error) {
+func (s slowServer) CallTool(ctx context.Context, _ *callinfo.Info, _, _ string, args value.Value) (graph.ToolResult, error) {
 	s.begun <- struct{}{}
 	select {
 	case <-s.let:
@@ -44,7 +45,7 @@ tools:
 		want    string // of the second call; empty where both run
 	}{
 		"the file":     {nil, "the server is busy: 1 call is running"},
-		"every caller": {[]mcpgraph.Option{mcpgraph.WithMaxConcurrentCalls(2), mcpgraph.WithMaxConcurrentCallsPerCaller(1)}, "too many calls of one caller: 1 call is running"},
+		"every caller": {[]mcpgraph.Option{mcpgraph.WithMaxConcurrentCalls(2), mcpgraph.WithMaxConcurrentCallsPerCaller(1)}, "this caller is at its limit: 1 call is running"},
 		"any number":   {[]mcpgraph.Option{mcpgraph.WithMaxConcurrentCalls(0)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,38 +12,24 @@ package mcpgraph
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
-	"sync"
-	"sync/atomic"
 
-	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/serving"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
-	"github.com/mcpgraph/mcpgraph/pkg/expr"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
-	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Engine holds the compiled tools of one file and the sessions with the servers
-// they call. It is safe for any number of goroutines. What its methods return of
-// the file is that of one moment: Reload replaces it as a whole.
+// they call. It is safe for concurrent use. What its methods return of the file
+// is that of one moment: Reload replaces it as a whole.
 type Engine struct {
-	path string
-	opts options
-
-	current atomic.Pointer[program]
-	live    atomic.Pointer[[]*program] // current, and those before it that calls still use
-
-	reloading sync.Mutex
-	mu        sync.Mutex // guards what follows, and the replacing of the above
-	serving   []*serving
-	closed    bool
+	engine  *engine.Engine
+	servers *serving.Servers
 }
 
-// LoadError says that a file has errors, and all that was found in it.
+// LoadError is returned for a file with errors. It holds all diagnostics of the
+// file.
 type LoadError struct {
 	Path        string
 	Diagnostics []diag.Diagnostic // sorted by place, warnings among them
@@ -51,15 +37,7 @@ type LoadError struct {
 }
 
 // Error returns the errors, one a line, without colour or source lines.
-func (e *LoadError) Error() string {
-	text := e.Path + " has errors"
-	for _, d := range e.Diagnostics {
-		if d.Severity == diag.Error {
-			text += "\n" + d.Error()
-		}
-	}
-	return text
-}
+func (e *LoadError) Error() string { return (*engine.LoadError)(e).Error() }
 
 // Load reads and compiles the file at path. No server is started and nothing is
 // called before the first tool needs it. The error is a *LoadError, or about
@@ -72,7 +50,7 @@ func Load(path string, opts ...Option) (*Engine, error) { return load(path, newO
 func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
 	text = append([]byte{}, text...)
 	o := newOptions(opts)
-	o.read = func(path string) ([]byte, error) {
+	o.engine.Read = func(path string) ([]byte, error) {
 		if path == name {
 			return bytes.Clone(text), nil
 		}
@@ -86,80 +64,56 @@ func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
 // tokensFile, is read from disk.
 func LoadFS(fsys fs.FS, path string, opts ...Option) (*Engine, error) {
 	o := newOptions(opts)
-	o.read = func(path string) ([]byte, error) { return fs.ReadFile(fsys, path) }
+	o.engine.Read = func(path string) ([]byte, error) { return fs.ReadFile(fsys, path) }
 	return load(path, o)
 }
 
 func load(path string, opts options) (*Engine, error) {
-	if err := expr.CheckFunctions(opts.functions); err != nil {
-		return nil, fmt.Errorf("WithFunctions: %w", err)
-	}
-	e := &Engine{path: path, opts: opts}
-	e.opts.log = slog.New(telemetry.RewriteLog(callerLog{e.opts.log.Handler()}, e.Redact))
-	p, err := e.compile()
+	e, err := engine.New(path, opts.engine)
 	if err != nil {
-		return nil, err
+		return nil, loadError(err)
 	}
-	p.connect(nil)
-	e.current.Store(p)
-	e.live.Store(&[]*program{p})
-	return e, nil
+	return &Engine{engine: e, servers: serving.New(e, opts.serving)}, nil
+}
+
+// loadError returns err with the type of this package if it is about the file.
+func loadError(err error) error {
+	var found *engine.LoadError
+	if errors.As(err, &found) {
+		return (*LoadError)(found)
+	}
+	return err
+}
+
+// Changes are what a Reload changed, by name, in the order of the file.
+type Changes struct {
+	ToolsAdded, ToolsChanged, ToolsRemoved []string
+	// ServersKept have their connections still; ServersChanged are connected anew
+	// when they are next needed.
+	ServersKept, ServersAdded, ServersChanged, ServersRemoved []string
+}
+
+// Reload reads the file again, with the files of WithMCPFiles, and replaces
+// tools, HTTP authentication, limits and servers. Servers with unchanged
+// entries keep their connections, caches and circuit breakers. Connected
+// clients are notified if their list of tools has changed. Calls under way run
+// to their ends on the graphs that they began with; servers that are not in the
+// file any more end after the last of them.
+//
+// The error is a *LoadError, or explains why what is served cannot be replaced;
+// nothing has changed then.
+func (e *Engine) Reload() (*Changes, error) {
+	changes, err := e.servers.Reload()
+	return (*Changes)(changes), loadError(err)
 }
 
 // Close ends the sessions with all servers and the processes behind them. Calls
 // under way fail. The Engine cannot be used afterwards.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	e.closed = true
-	e.mu.Unlock()
-	all := e.alive()
-	errs := make([]error, len(all))
-	var wait sync.WaitGroup
-	for i, p := range all {
-		wait.Go(func() { errs[i] = p.upstreams.close() })
-	}
-	wait.Wait()
-	return errors.Join(errs...)
+	e.servers.Close()
+	return e.engine.Close()
 }
 
-// Diagnostics returns what was found in the file, which is nothing worse than
-// warnings, and the texts to show with them.
-func (e *Engine) Diagnostics() ([]diag.Diagnostic, diag.Sources) {
-	p := e.current.Load()
-	return p.diagnostics, p.sources
-}
-
-// Graphs returns the compiled tools in the order of the file. They are
-// immutable.
-func (e *Engine) Graphs() []*graph.Graph { return e.current.Load().set.Graphs }
-
-// Graph returns the compiled tool with this name. The error is a
-// *server.UnknownToolError.
-func (e *Engine) Graph(tool string) (*graph.Graph, error) { return e.current.Load().graph(tool) }
-
-// File returns the file as it was read. It is immutable.
-func (e *Engine) File() *config.File { return e.current.Load().set.File }
-
-// Tool is one tool of a file.
-type Tool struct {
-	Name         string
-	Title        string
-	Description  string
-	InputSchema  value.Value // a JSON Schema
-	OutputSchema value.Value // a JSON Schema; undefined where there is none
-	Annotations  value.Value // undefined where there are none
-	Icons        value.Value // undefined where there are none
-	// Blocks says that results are lists of content blocks, as MCP has them.
-	Blocks bool
-	// RequiredScopes are what a caller over HTTP has to have been granted.
-	RequiredScopes []string
-}
-
-// Tools returns the tools in the order of the file.
-func (e *Engine) Tools() []Tool { return e.current.Load().tools() }
-
-// schemaValue gives a schema as it is written. Its text is JSON.
-func schemaValue(s *graph.Schema) value.Value {
-	v, _ := value.ParseLazy(s.Raw())
-	return v
-}
+// Version returns the version of this module as the Go toolchain recorded it
+// in the program, such as "v1.2.0"; "devel" where it recorded none.
+func Version() string { return engine.Version() }

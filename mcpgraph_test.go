@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -50,7 +51,7 @@ type caller struct {
 	reply func(args value.Value) (string, error)
 }
 
-func (c *caller) CallTool(_ context.Context, server, tool string, args value.Value) (graph.ToolResult, error) {
+func (c *caller) CallTool(_ context.Context, _ *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	c.mu.Lock()
 	c.calls = append(c.calls, server+"."+tool+args.JSON())
 	c.mu.Unlock()
@@ -167,7 +168,7 @@ func TestCallRefusesWhatDoesNotFitTheSchemas(t *testing.T) {
 		want string
 	}{
 		{map[string]any{"key": 5}, `tool "look_up": invalid arguments: key: expected a string, found the number 5`},
-		{map[string]any{}, `tool "look_up": invalid arguments: key: expected a value, which is required, found nothing`},
+		{map[string]any{}, `tool "look_up": invalid arguments: missing required property "key"`},
 		{[]int{1}, `tool "look_up": invalid arguments: expected an object, found an array of 1 element`},
 		{map[string]any{"key": "k"}, `tool "look_up": the result does not fit its outputSchema: found: expected a string, found the number 5`},
 	} {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// asking serves the engine over pipes and returns what sends a request and gives
-// the answer.
+// asking serves the engine over pipes. It returns a function that sends a
+// request and returns the response.
 func asking(t *testing.T, e *mcpgraph.Engine) func(method, params string) value.Value {
 	c := serve(t, e)
 	return func(method, params string) value.Value {

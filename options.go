@@ -1,10 +1,15 @@
 package mcpgraph
 
 import (
+	"context"
+	"io"
 	"log/slog"
 	"os"
 
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/serving"
 	"github.com/mcpgraph/mcpgraph/pkg/audit"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
@@ -18,139 +23,146 @@ import (
 type Option func(*options)
 
 type options struct {
-	getenv   func(string) (string, bool)
-	read     func(path string) ([]byte, error) // nil: from disk
-	log      *slog.Logger
-	mcpFiles []string
-	inputs   map[string]string
-	hooks    []executor.Hooks
-	caller   graph.Caller
-	servers  map[string]ServeFunc // in this process, by name
-
-	functions []jsonata.Function
-
-	credentials map[string]upstream.CredentialSource
-	sessions    upstream.SessionStore
-	telemetry   *telemetry.Telemetry
-	runs        *runs.Store
-	exposeRuns  bool
-	audit       *audit.Log // nil writes none
-	calls       *int       // in the place of server.maxConcurrentCalls
-	callerCalls *int       // and of server.maxConcurrentCallsPerCaller
-	memory      *memory.Budget
+	engine  engine.Options
+	serving serving.Options
 }
 
 func newOptions(opts []Option) options {
-	o := options{getenv: os.LookupEnv, log: slog.New(slog.DiscardHandler)}
+	o := options{engine: engine.Options{Getenv: os.LookupEnv, Log: slog.New(slog.DiscardHandler)}}
 	for _, opt := range opts {
 		opt(&o)
 	}
-	if o.runs == nil {
-		o.runs = runs.New(runs.Limits{Memory: o.memory})
+	if o.engine.Runs == nil {
+		o.engine.Runs = runs.New(runs.Limits{Memory: o.engine.Memory})
 	}
 	return o
 }
 
 // WithGetenv takes the values of ${NAME} in the file from getenv instead of the
-// process's environment. Its second result says whether the name is set.
+// process's environment. Its second result reports whether the name is set.
 func WithGetenv(getenv func(string) (string, bool)) Option {
-	return func(o *options) { o.getenv = getenv }
+	return func(o *options) { o.engine.Getenv = getenv }
 }
 
 // WithLogger sends log records to log: the JSON Logic operator "log", servers
 // that die or misbehave, panics that were survived. The default discards them.
 func WithLogger(log *slog.Logger) Option {
-	return func(o *options) { o.log = log }
+	return func(o *options) { o.engine.Log = log }
 }
 
 // WithAudit writes a record of each request of a client to log. The log stays the
 // program's own, which closes it after the Engine.
 func WithAudit(log *audit.Log) Option {
-	return func(o *options) { o.audit = log }
+	return func(o *options) { o.serving.Audit = log }
 }
 
 // WithInputs sets what ${input:ID} stands for in the file and in those of
 // [WithMCPFiles], by ID. An ID without a value is looked up in the environment, as
 // MCPGRAPH_INPUT_ID. Values are secrets: they are redacted in what is written.
 func WithInputs(values map[string]string) Option {
-	return func(o *options) { o.inputs = values }
+	return func(o *options) { o.engine.Inputs = values }
 }
 
 // WithMCPFiles reads further server entries from JSON files with a key
 // mcpServers or servers. The configuration's own entries win over them.
 func WithMCPFiles(paths ...string) Option {
-	return func(o *options) { o.mcpFiles = append(o.mcpFiles, paths...) }
+	return func(o *options) { o.engine.MCPFiles = append(o.engine.MCPFiles, paths...) }
 }
 
 // WithHooks observes every call.
 func WithHooks(hooks ...executor.Hooks) Option {
-	return func(o *options) { o.hooks = append(o.hooks, hooks...) }
+	return func(o *options) { o.engine.Hooks = append(o.engine.Hooks, hooks...) }
+}
+
+// WithHooksFunc observes every call with the hooks that f returns for it. info is
+// what the call carries about its caller, as [Engine.Redact] takes it.
+func WithHooksFunc(f func(info *callinfo.Info) executor.Hooks) Option {
+	return func(o *options) { o.engine.HooksFunc = append(o.engine.HooksFunc, f) }
 }
 
 // WithCaller sends the calls of mcp nodes to caller instead of to the servers
 // of the file, none of which is then started. It must be safe for concurrent
 // use.
 func WithCaller(caller graph.Caller) Option {
-	return func(o *options) { o.caller = caller }
+	return func(o *options) { o.engine.Caller = caller }
 }
 
-// WithFunctions lets the expressions of the file call functions of the program, as
-// $Name. One with the name of a function of JSONata takes its place; those that
-// look into the history cannot be replaced. Load fails where a signature does not
-// parse. Functions run in any number of goroutines at once and should give the
-// same for the same arguments; a panic is an error of the expression.
+// ServeFunc serves MCP to one client: it reads newline-delimited messages from in
+// and writes its own to out, as servers do on stdio, until in ends or ctx is done.
+// [Engine.ServeStdio] is one.
+type ServeFunc func(ctx context.Context, in io.Reader, out io.Writer) error
+
+// WithServer lets serve be the server of this name, in this process. The file
+// needs no entry for it; the settings of one that it has (timeouts, retry, tools
+// and the like) apply, its command or url do not. Serve is called when a call
+// first needs the server, and again when it has returned. Other servers are those
+// of the file.
+func WithServer(name string, serve ServeFunc) Option {
+	return func(o *options) {
+		if o.engine.Servers == nil {
+			o.engine.Servers = map[string]engine.InProcess{}
+		}
+		o.engine.Servers[name] = engine.InProcess(serve)
+	}
+}
+
+// WithFunctions lets the expressions of the file call functions of the program,
+// as $Name. One with the name of a function of JSONata takes its place; those
+// that look into the history cannot be replaced. Load fails where a signature
+// does not parse. Functions must be safe for concurrent use and should return
+// the same result for the same arguments; a panic becomes an error of the
+// expression.
 func WithFunctions(functions ...jsonata.Function) Option {
-	return func(o *options) { o.functions = append(o.functions, functions...) }
+	return func(o *options) { o.engine.Functions = append(o.engine.Functions, functions...) }
 }
 
 // WithCredentialSource takes the credential for the server of this name from
 // source, in the place of the entry's auth. What a caller brings along, for
-// entries with forwardHeaders or forwardMeta, is put on the context of a call
-// with [upstream.WithCredentials].
+// entries with forwardHeaders or forwardMeta, goes with a call by [WithCallInfo].
 func WithCredentialSource(server string, source upstream.CredentialSource) Option {
 	return func(o *options) {
-		if o.credentials == nil {
-			o.credentials = map[string]upstream.CredentialSource{}
+		if o.engine.Credentials == nil {
+			o.engine.Credentials = map[string]upstream.CredentialSource{}
 		}
-		o.credentials[server] = source
+		o.engine.Credentials[server] = source
 	}
 }
 
-// WithSessionStore keeps the ids of sessions over streamable HTTP in store, in
-// the place of what the entries say (session).
+// WithSessionStore keeps the session ids of streamable HTTP in store. It
+// overrides the session setting of the entries.
 func WithSessionStore(store upstream.SessionStore) Option {
-	return func(o *options) { o.sessions = store }
+	return func(o *options) { o.engine.Sessions = store }
 }
 
-// WithTelemetry tells t of every request, run, node and upstream call. A nil t
-// changes nothing. The Engine does not shut it down.
+// WithTelemetry reports every request, run, node and upstream call to t. A nil
+// t changes nothing. The Engine does not shut it down.
 func WithTelemetry(t *telemetry.Telemetry) Option {
-	return func(o *options) { o.telemetry = t }
+	return func(o *options) { o.engine.Telemetry = t }
 }
 
 // WithRuns keeps the runs of the Engine in store, instead of in one of its own
 // with the default limits. Engines can share a store.
 func WithRuns(store *runs.Store) Option {
-	return func(o *options) { o.runs = store }
+	return func(o *options) { o.engine.Runs = store }
 }
 
 // WithExposedRuns lets clients read the runs that they caused, with the values
 // that travelled between nodes, as the resources mcpgraph://runs and
 // mcpgraph://runs/{id}.
 func WithExposedRuns() Option {
-	return func(o *options) { o.exposeRuns = true }
+	return func(o *options) { o.serving.ExposeRuns = true }
 }
 
-// WithMaxConcurrentCalls lets n calls of clients run at the same time, whatever
-// the file says; 0 lets any number.
+// WithMaxConcurrentCalls limits the concurrent calls of clients to n and
+// overrides the file; 0 means no limit.
 func WithMaxConcurrentCalls(n int) Option {
-	return func(o *options) { o.calls = &n }
+	return func(o *options) { o.serving.Calls = &n }
 }
 
 // WithMaxConcurrentCallsPerCaller is as [WithMaxConcurrentCalls], for the calls
 // of each caller.
 func WithMaxConcurrentCallsPerCaller(n int) Option {
-	return func(o *options) { o.callerCalls = &n }
+	return func(o *options) { o.serving.CallsPerCaller = &n }
 }
 
 // WithMemory bounds what the Engine holds: requests and answers that are served,
@@ -158,17 +170,5 @@ func WithMaxConcurrentCallsPerCaller(n int) Option {
 // need too much ends with an *executor.InterruptedError. A nil budget, which is
 // the default, bounds nothing. Engines can share a budget.
 func WithMemory(budget *memory.Budget) Option {
-	return func(o *options) { o.memory = budget }
-}
-
-// CallOption changes one call.
-type CallOption func(*callOptions)
-
-type callOptions struct {
-	hooks []executor.Hooks
-}
-
-// WithCallHooks observes one call, inside the hooks of the Engine.
-func WithCallHooks(hooks ...executor.Hooks) CallOption {
-	return func(o *callOptions) { o.hooks = append(o.hooks, hooks...) }
+	return func(o *options) { o.engine.Memory = budget }
 }

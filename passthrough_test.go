@@ -13,11 +13,13 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// overHTTP serves the fake server and gives a file whose entry "fake" has its
+// overHTTP serves the fake server and returns a file whose entry "fake" has its
 // address and the settings. The tool "one" calls the tools one after the other,
 // with the arguments that follow their names.
 func overHTTP(t *testing.T, web *mcptest.Web, settings string, calls ...string) string {
@@ -78,8 +80,8 @@ func (c *mcpClient) next() value.Value {
 	return v
 }
 
-// ask sends a request and gives the notifications that came before its answer,
-// and the answer.
+// ask sends a request and returns the notifications that came before its
+// answer, and the answer.
 func (c *mcpClient) ask(method, params string) (before []value.Value, answer value.Value) {
 	c.t.Helper()
 	c.tell(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
@@ -147,7 +149,7 @@ func TestProgressAndLogMessagesOfServersReachTheClientThatAsked(t *testing.T) {
 	}
 }
 
-// headerOf gives a header of the latest tools/call that the server got.
+// headerOf returns a header of the latest tools/call that the server got.
 func headerOf(web *mcptest.Web, name string) string {
 	calls := web.Arrivals("tools/call")
 	return calls[len(calls)-1].Header.Get(name)
@@ -178,7 +180,7 @@ func TestMetaOfTheClientBecomesAHeaderWhereTheEntrySaysSo(t *testing.T) {
 // source is a CredentialSource with one token.
 type source string
 
-func (s source) Token(context.Context, string, bool) (upstream.Token, error) {
+func (s source) Token(context.Context, *callinfo.Info, string, bool) (upstream.Token, error) {
 	return upstream.Token{Value: string(s)}, nil
 }
 
@@ -186,14 +188,36 @@ func TestProgramsBringCredentialsAlong(t *testing.T) {
 	web := &mcptest.Web{}
 	engine := mustLoad(t, overHTTP(t, web, ", forwardHeaders: [{from: X-Own, to: X-Theirs}]", "echo"),
 		mcpgraph.WithCredentialSource("fake", source("t0ken")))
-	ctx := upstream.WithCredentials(context.Background(), upstream.Credentials{Headers: http.Header{"X-Own": {"v"}, "X-Other": {"w"}}})
-	if _, err := engine.Call(ctx, "one", nil); err != nil {
+	info := &callinfo.Info{Header: http.Header{"X-Own": {"v"}, "X-Other": {"w"}}}
+	if _, err := engine.Call(context.Background(), "one", nil, mcpgraph.WithCallInfo(info)); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"Authorization": "Bearer t0ken", "X-Theirs": "v", "X-Own": "", "X-Other": ""} {
 		if got := headerOf(web, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+}
+
+func TestHooksOfACallKnowItsCaller(t *testing.T) {
+	var seen, clean string
+	var engine *mcpgraph.Engine
+	engine = mustLoad(t, overHTTP(t, &mcptest.Web{}, ", forwardHeaders: [{from: X-Own, to: X-Theirs}]", "echo"),
+		mcpgraph.WithHooksFunc(func(info *callinfo.Info) executor.Hooks {
+			return executor.Hooks{RunDone: func(context.Context, *executor.Run, error) {
+				seen = info.Caller + " " + info.RunID
+				clean = engine.Redact(info, "s3cret of ann") + ", " + engine.Redact(nil, "s3cret of ann")
+			}}
+		}))
+	info := &callinfo.Info{Caller: "ann", Header: http.Header{"X-Own": {"s3cret"}}}
+	if _, err := engine.Call(context.Background(), "one", nil, mcpgraph.WithCallInfo(info)); err != nil {
+		t.Fatal(err)
+	}
+	if kept := engine.Runs().List("ann"); len(kept) != 1 || seen != "ann "+kept[0].ID {
+		t.Errorf("the hooks saw %q, kept is %+v", seen, kept)
+	}
+	if clean != "[redacted] of ann, s3cret of ann" {
+		t.Errorf("redacted: %s", clean)
 	}
 }
 
@@ -247,7 +271,7 @@ func TestToolsAreCalledWithThePrefixOfTheirServer(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	_, err = load(t, overHTTP(t, web, `, namePrefix: fs_, tools: {deny: [read]}`, "read"))
-	if err == nil || !strings.Contains(err.Error(), `calls tool "read", which the settings of server "fake" do not allow`) {
+	if err == nil || !strings.Contains(err.Error(), `calls tool "read", which "tools" of server "fake" does not allow`) {
 		t.Errorf("a denied tool: %v", err)
 	}
 }

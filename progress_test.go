@@ -29,7 +29,7 @@ tools:
       - {id: exit, type: exit}
 `
 
-// said gives the parameters of notifications, one a line.
+// said returns the parameters of notifications, one a line.
 func said(notifications []value.Value) string {
 	var lines []string
 	for _, n := range notifications {

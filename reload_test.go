@@ -33,7 +33,7 @@ type changing struct {
 	*mcpgraph.Engine
 }
 
-// entry gives a server entry that starts a process of its own; timeout tells
+// entry returns a server entry that starts a process of its own; timeout tells
 // versions of it apart.
 func entry(name string, timeout int) string {
 	self, err := os.Executable()
@@ -43,7 +43,7 @@ func entry(name string, timeout int) string {
 	return fmt.Sprintf("  %s: {command: %q, timeoutMs: %d, env: {%s: \"1\", GORACE: \"atexit_sleep_ms=0\"}}\n", name, self, timeout, fakeServer)
 }
 
-// asks gives a tool that asks a server for its process.
+// asks returns a tool that asks a server for its process.
 func asks(tool, server string) string {
 	return fmt.Sprintf(`
   - name: %s
@@ -56,7 +56,7 @@ func asks(tool, server string) string {
 `, tool, server)
 }
 
-// says gives a tool that says something.
+// says returns a tool that says something.
 func says(tool, text string) string {
 	return fmt.Sprintf(`
   - name: %s

@@ -2,13 +2,17 @@ package mcpgraph_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // The record of a node execution says how often its server was asked, whether
@@ -66,5 +70,44 @@ tools:
 	}
 	if third := asked[2]; third.Attempts != 3 || third.FromCache || third.Err == nil {
 		t.Errorf("third: %+v", third)
+	}
+}
+
+// flaky fails every first call, and notes the keys of calls by tool.
+type flaky map[string][]string
+
+func (f flaky) CallTool(_ context.Context, info *callinfo.Info, _, tool string, _ value.Value) (graph.ToolResult, error) {
+	if f[tool] = append(f[tool], info.OrNone().IdempotencyKey); len(f[tool]) == 1 {
+		return graph.ToolResult{}, errors.New("not now")
+	}
+	reply, err := value.Parse(`{"content":[]}`)
+	return graph.ToolResult{Reply: reply, Attempts: 1}, err
+}
+
+func TestCallsThatAreRepeatedCarryOneKey(t *testing.T) {
+	seen := flaky{"plain": {"called before"}}
+	engine := mustLoad(t, `
+version: "1.0"
+server: {name: resilient, version: "1.0.0"}
+mcpServers: {fake: {command: "true"}}
+tools:
+  - name: t
+    description: Calls two tools
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: again}
+      - {id: again, type: mcp, server: fake, tool: repeated, retry: {initialDelayMs: 1}, next: once}
+      - {id: once, type: mcp, server: fake, tool: plain, next: exit}
+      - {id: exit, type: exit}
+`, mcpgraph.WithCaller(seen))
+	info := &callinfo.Info{Caller: "ann"}
+	if _, err := engine.Call(context.Background(), "t", nil, mcpgraph.WithCallInfo(info)); err != nil {
+		t.Fatal(err)
+	}
+	if keys := seen["repeated"]; len(keys) != 2 || keys[0] == "" || keys[0] != keys[1] {
+		t.Errorf("the keys of the repeated call are %q", keys)
+	}
+	if keys := seen["plain"]; len(keys) != 2 || keys[1] != "" || info.IdempotencyKey != "" {
+		t.Errorf("a call that is not repeated has the key %q, the call of the tool %q", keys[1], info.IdempotencyKey)
 	}
 }

@@ -49,7 +49,7 @@ func soakTool(name, server, tool, args string) string {
 		"      {id: entry, type: entry, next: call}, {id: call, type: mcp, server: " + server + ", tool: " + tool + ", args: " + args + ", next: exit}, {id: exit, type: exit}]}\n"
 }
 
-// soakCall gives the n-th call: a tool, whether it is cancelled, and what the
+// soakCall returns the n-th call: a tool, whether it is cancelled, and what the
 // answer has to have in it.
 func soakCall(n int) (tool string, cancelled bool, want string) {
 	mark := fmt.Sprintf(`"n":%d`, n)
@@ -169,7 +169,7 @@ type soak struct {
 	made   atomic.Int64
 }
 
-// next gives the number of a call to make; false where the phase is over.
+// next returns the number of a call to make; false where the phase is over.
 func (s *soak) next() (int, bool) {
 	if s.left.Add(-1) < 0 {
 		return 0, false
@@ -295,7 +295,7 @@ func (s *soak) post(ctx context.Context, message string, headers ...string) (htt
 }
 
 // call makes one call over HTTP, which may have to be cancelled: by its session
-// or, where there is none, by going away.
+// or, if there is none, by going away.
 func (s *soak) call(n int, meta string, headers []string, cancel func()) {
 	tool, cancelled, want := soakCall(n)
 	ctx, leave := context.WithCancel(context.Background())

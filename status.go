@@ -1,104 +1,75 @@
 package mcpgraph
 
 import (
-	"errors"
+	"context"
 	"net/http"
-	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/serving"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// StatusPage answers GET with what is known of the servers of the file without
-// asking them, as JSON in the form of [StatusDocument]. With WithCaller there are
-// none.
-func (e *Engine) StatusPage() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		var known []value.Value
-		for _, s := range e.stats() {
-			known = append(known, object(s))
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write(append(document(known).AppendIndent(nil, "  "), '\n'))
-	})
+// ServerStatus is what was found out about one server.
+type ServerStatus struct {
+	Entry  *config.Upstream
+	Status upstream.Status
+	Stats  upstream.Stats // as they were afterwards
+	Err    error          // an *upstream.Error where the server cannot be used
 }
 
-// stats gives those of the servers of the file. While Reload replaces it, some of
-// them are of one pool and some of another.
-func (e *Engine) stats() []upstream.Stats {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if pool := e.Upstreams(); pool != nil {
-		return pool.Stats()
-	}
-	return nil
-}
-
-// StatusDocument gives what Status found as one JSON object: for each server its
-// [upstream.Stats], and beside them what it answered.
-func StatusDocument(found []ServerStatus) value.Value {
-	servers := make([]value.Value, len(found))
-	for i, s := range found {
-		servers[i] = s.value()
-	}
-	return document(servers)
-}
-
-func document(servers []value.Value) value.Value {
-	b := value.NewBuilder(1)
-	b.Set("servers", value.FromArray(servers))
-	return b.Value()
-}
-
-func (s ServerStatus) value() value.Value {
-	stats := s.Stats
-	if s.Err != nil && !errors.As(s.Err, &stats.Failure) {
-		stats.Failure = &upstream.Error{Op: "status", Message: s.Err.Error()}
-	}
-	b := value.NewBuilder(20)
-	for _, e := range object(stats).Entries() {
-		b.Set(e.Key, e.Value)
-		if e.Key == "transport" {
-			b.Set("ready", value.FromBool(s.Err == nil))
-		}
-	}
-	if s.Err == nil {
-		b.Set("roundTripMs", value.FromFloat(float64(s.Status.RoundTrip.Microseconds())/1000))
-		open, kept := s.ToolNames()
-		b.Set("tools", texts(open))
-		if len(kept) > 0 {
-			b.Set("keptOut", texts(kept))
-		}
-	}
-	return b.Value()
-}
-
-// object gives what has tags for JSON as a value.
-func object(x any) value.Value {
-	v, _ := value.FromAny(x) // texts and numbers always encode
-	return v
-}
-
-func texts(list []string) value.Value {
-	values := make([]value.Value, len(list))
-	for i, s := range list {
-		values[i] = value.FromString(s)
-	}
-	return value.FromArray(values)
-}
-
-// ToolNames gives the tools of the server by the names that nodes call them by,
+// ToolNames returns the tools of the server by the names that nodes call them by,
 // and apart from them those that its settings keep out.
 func (s ServerStatus) ToolNames() (open, keptOut []string) {
-	for _, t := range s.Status.Tools {
-		listed := t.Get("name").Str()
-		name, ok := strings.CutPrefix(listed, s.Entry.NamePrefix)
-		if ok && s.Entry.Tools.Allows(name) {
-			open = append(open, name)
-		} else {
-			keptOut = append(keptOut, listed)
-		}
-	}
-	return open, keptOut
+	return serving.ServerStatus(s).ToolNames()
 }
+
+// Status connects to every server of the file concurrently and returns their
+// states, in the order of the file. A server has its connectTimeoutMs and its
+// timeoutMs, taken together, to answer. Of opts only [WithCallInfo] matters. An
+// Engine with WithCaller has none.
+func (e *Engine) Status(ctx context.Context, opts ...CallOption) []ServerStatus {
+	p := e.engine.Use()
+	defer p.Release()
+	found := serving.Status(ctx, newCallOptions(opts).info, p)
+	if found == nil {
+		return nil
+	}
+	servers := make([]ServerStatus, len(found))
+	for i, s := range found {
+		servers[i] = ServerStatus(s)
+	}
+	return servers
+}
+
+// CheckLive connects to every server of the file, as Status does, and compares
+// what nodes call with the tools that are there: tools that are missing, and
+// arguments that do not fit whatever a run will be. Servers that cannot be used
+// are errors at their entries. The diagnostics are sorted by place.
+func (e *Engine) CheckLive(ctx context.Context, opts ...CallOption) []diag.Diagnostic {
+	p := e.engine.Use()
+	defer p.Release()
+	return serving.CheckLive(ctx, newCallOptions(opts).info, p)
+}
+
+// StatusPage answers GET with what is known of the servers of the file without
+// asking them, as JSON in the form of [StatusDocument], and under "parkedRuns" the
+// number of runs that wait for answers of people between two calls. With WithCaller
+// there are no servers.
+func (e *Engine) StatusPage() http.Handler { return e.servers.StatusPage() }
+
+// StatusDocument returns what Status found as one JSON object: for each server
+// its [upstream.Stats], and beside them what it answered.
+func StatusDocument(found []ServerStatus) value.Value {
+	servers := make([]serving.ServerStatus, len(found))
+	for i, s := range found {
+		servers[i] = serving.ServerStatus(s)
+	}
+	return serving.StatusDocument(servers)
+}
+
+// Upstreams returns the sessions with the servers of the file: how they are,
+// and who has logged in to them. It is nil where WithCaller took their place.
+// After a Reload it is another one.
+func (e *Engine) Upstreams() *upstream.Pool { return e.engine.Current().Pool() }

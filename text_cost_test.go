@@ -30,7 +30,15 @@ tools:
 // BenchmarkLongText measures a call whose text of 1 MiB goes from a server over
 // pipes through an mcp node and a transform to a client over pipes.
 func BenchmarkLongText(b *testing.B) {
-	line := "The quick brown fox jumps over the lazy dog; \"quoted\", with a tab\t and a newline\n"
+	for name, line := range map[string]string{
+		"prose": "The quick brown fox jumps over the lazy dog; \"quoted\", with a tab\t and a newline\n",
+		"json":  `{"id": 12, "name": "some name", "tags": ["a", "b"], "nested": {"x": 1.5, "y": null}}` + "\n",
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkLongText(b, line) })
+	}
+}
+
+func benchmarkLongText(b *testing.B, line string) {
 	text := value.FromString(strings.Repeat(line, 1<<20/len(line))).JSON()
 	engine := mustLoad(b, textFile, mcpgraph.WithServer("big", textServer(text)))
 	defer engine.Close()

@@ -70,6 +70,7 @@ func (w *web) use(tool string, headers ...string) (int, string, string) {
 }
 
 func TestTheFileSaysWhoComesIn(t *testing.T) {
+	t.Parallel()
 	file := accessFile(t, `  allowedHosts: [tools.example.com]
   allowedOrigins: [https://good.example]
   auth:
@@ -91,9 +92,9 @@ func TestTheFileSaysWhoComesIn(t *testing.T) {
 	}{
 		{"look", ann, 200, ""},
 		{"change", bob, 200, ""},
-		{"change", ann, 403, `Bearer error="insufficient_scope", error_description="these scopes are needed: write", scope="write"`},
+		{"change", ann, 403, `Bearer error="insufficient_scope", error_description="missing scope; required: write", scope="write"`},
 		{"look", nil, 401, `Bearer realm="mcpgraph"`},
-		{"look", []string{"Authorization", "Bearer bob-bob-bob-bob-bo"}, 401, `Bearer error="invalid_token", error_description="the token is not known"`},
+		{"look", []string{"Authorization", "Bearer bob-bob-bob-bob-bo"}, 401, `Bearer error="invalid_token", error_description="unknown token"`},
 		{"look", append(ann[:2:2], "Origin", "https://good.example"), 200, ""},
 		{"look", append(ann[:2:2], "Origin", "https://evil.example"), 403, ""},
 	} {
@@ -135,6 +136,7 @@ func oauthFile(t *testing.T, issuer string) string {
 var scopeOf = regexp.MustCompile(` scope="([^"]*)"`)
 
 func TestAccessTokensOfAnAuthorizationServerLetIn(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-jwt")
 	other := mcptest.StartAuthServer(t, "-jwt")
 	opaque := mcptest.StartAuthServer(t)
@@ -184,6 +186,7 @@ func TestAccessTokensOfAnAuthorizationServerLetIn(t *testing.T) {
 }
 
 func TestAccessTokensLetInUntilTheyExpire(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-jwt", "-access", "3s")
 	w := serveWeb(t, nil, oauthFile(t, as.URL))
 	token := ""
@@ -226,6 +229,7 @@ func behindProxy(t *testing.T, as *mcptest.AuthServer) (w *web, address string) 
 }
 
 func TestClientOfTheTypeScriptSDKLogsInAndAsksForMore(t *testing.T) {
+	t.Parallel()
 	bin := mcptest.RealServers(t)
 	w, address := behindProxy(t, mcptest.StartAuthServer(t, "-jwt"))
 	out, err := exec.Command(filepath.Join(bin, "node"), "testdata/login.mjs", filepath.Dir(bin), address).Output()
@@ -236,6 +240,7 @@ func TestClientOfTheTypeScriptSDKLogsInAndAsksForMore(t *testing.T) {
 }
 
 func TestOneProgramAsksForMoreWhereAToolOfAnotherNeedsIt(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-jwt")
 	back, address := behindProxy(t, as)
 	dir := t.TempDir()
@@ -263,7 +268,7 @@ tools:
 		t.Fatalf("%s %v %s", out, err, stderrOf(err))
 	}
 	back.stop()
-	for _, want := range []string{"a bearer token is needed", `caller=worker@worker error="it needs write"`} {
+	for _, want := range []string{"missing bearer token", `caller=worker@worker error="it needs write"`} {
 		if !strings.Contains(back.said(), want) {
 			t.Errorf("no %s in\n%s", want, back.said())
 		}
@@ -299,6 +304,7 @@ func selfSigned(t *testing.T, certFile, keyFile string, serial int64) {
 }
 
 func TestRenewedCertificatesAreServed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cert, key, spare := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "spare.pem")
 	selfSigned(t, cert, key, 1)
@@ -319,17 +325,18 @@ func TestRenewedCertificatesAreServed(t *testing.T) {
 		if got := serial(); got != "1" {
 			t.Fatalf("served %s, to which there is no key", got)
 		}
-		return strings.Contains(w.said(), "cannot be renewed")
+		return strings.Contains(w.said(), "cannot reload the TLS certificate")
 	})
 	selfSigned(t, cert, key, 3)
 	eventually(t, "the renewed certificate is served", func() bool { return serial() == "3" })
 	w.stop()
-	if strings.Count(w.said(), "cannot be renewed") != 1 {
+	if strings.Count(w.said(), "cannot reload the TLS certificate") != 1 {
 		t.Errorf("not one warning:\n%s", w.said())
 	}
 }
 
 func TestTokensOfTheFlagAreReadAgain(t *testing.T) {
+	t.Parallel()
 	callers := filepath.Join(t.TempDir(), "callers")
 	write := func(text string) {
 		t.Helper()
@@ -357,7 +364,7 @@ func TestTokensOfTheFlagAreReadAgain(t *testing.T) {
 		}
 		write("ann short\n")
 		hangUp()
-		eventually(t, "a file that cannot be used is told of", func() bool { return strings.Contains(w.said(), "--auth-tokens cannot be used") })
+		eventually(t, "a file that cannot be used is told of", func() bool { return strings.Contains(w.said(), "cannot reload the file of --auth-tokens") })
 		if ann := status("ann"); ann != 200 {
 			t.Errorf("after that %d", ann)
 		}
@@ -373,6 +380,7 @@ func TestTokensOfTheFlagAreReadAgain(t *testing.T) {
 }
 
 func TestOpaqueTokensOfAnAuthorizationServerLetIn(t *testing.T) {
+	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	inFile := func(secret string) string {
 		return accessFile(t, `  hideUnscopedTools: true
@@ -399,9 +407,9 @@ func TestOpaqueTokensOfAnAuthorizationServerLetIn(t *testing.T) {
 		}{
 			{"a good token", "look", as.ClientToken(t, "read", "urn:tools"), 200, ""},
 			{"every scope", "change", as.ClientToken(t, "read write", "urn:tools"), 200, ""},
-			{"for another audience", "look", as.ClientToken(t, "read", "https://elsewhere.example"), 401, `another audience`},
-			{"for nobody", "look", as.ClientToken(t, "read"), 401, `another audience`},
-			{"unknown", "look", "no-such-token", 401, `it is not active`},
+			{"for another audience", "look", as.ClientToken(t, "read", "https://elsewhere.example"), 401, `wrong audience`},
+			{"for nobody", "look", as.ClientToken(t, "read"), 401, `wrong audience`},
+			{"unknown", "look", "no-such-token", 401, `not active`},
 			{"without the scope of every caller", "look", as.ClientToken(t, "write", "urn:tools"), 403, `scope="read"`},
 		} {
 			status, challenge, body := w.use(c.tool, "Authorization", "Bearer "+c.token)
@@ -422,7 +430,7 @@ func TestOpaqueTokensOfAnAuthorizationServerLetIn(t *testing.T) {
 		t.Errorf("a wrong secret: %d %s", status, body)
 	}
 	w.stop()
-	if said := w.said(); !strings.Contains(said, "answered 401 Unauthorized; check the client id and secret") || strings.Contains(said, "a-wrong-secret") {
+	if said := w.said(); !strings.Contains(said, "returned 401 Unauthorized; check the client id and secret") || strings.Contains(said, "a-wrong-secret") {
 		t.Errorf("%s", said)
 	}
 }

@@ -99,6 +99,7 @@ func compare(t *testing.T, path string, want []string) {
 const notShown = "a-value-that-is-not-shown"
 
 func TestEachDecisionIsInTheAuditLogOnce(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "audit.jsonl")
 	w := serveWeb(t, []string{"ANN=" + notShown + "-ann", "BOB=" + notShown + "-bob"},
 		auditedFile(t), "--audit", out, "--metrics", "--max-request-bytes", "10000")
@@ -233,6 +234,7 @@ func TestEachDecisionIsInTheAuditLogOnce(t *testing.T) {
 }
 
 func TestEachDecisionOverStandardInputIsInTheAuditLogOnce(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "audit.jsonl")
 	for range 2 { // the second appends
 		cmd := exec.Command(binary, "serve", auditedFile(t), "--audit", out)
@@ -267,6 +269,7 @@ func TestEachDecisionOverStandardInputIsInTheAuditLogOnce(t *testing.T) {
 }
 
 func TestAuditLogIsRotated(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "audit.jsonl")
 	w := serveWeb(t, []string{"ANN=" + notShown + "-ann", "BOB=" + notShown + "-bob"}, auditedFile(t), "--audit", out)
 	w.ask("POST", "/mcp", initialize)
@@ -296,6 +299,7 @@ func TestAuditLogIsRotated(t *testing.T) {
 }
 
 func TestOperatorsSeeWhoCallsAndWhoIsRefused(t *testing.T) {
+	t.Parallel()
 	w := serveWeb(t, []string{"ANN=" + notShown + "-ann", "BOB=" + notShown + "-bob", "OTEL_TRACES_EXPORTER=console"},
 		auditedFile(t), "--metrics", "--log-level", "debug")
 	in := w.session("Authorization", "Bearer "+notShown+"-ann")
@@ -318,8 +322,8 @@ func TestOperatorsSeeWhoCallsAndWhoIsRefused(t *testing.T) {
 	said := w.said()
 	for _, want := range []string{
 		`"Key":"enduser.id","Value":{"Type":"STRING","Value":"ann"}`, `"Key":"mcpgraph.run.id"`,
-		`msg="a tool was called"`, `caller=ann`, `msg="a request was refused" reason=insufficient_scope status=403`,
-		`msg="a request was refused" reason=invalid_token status=401`,
+		`msg="a tool was called"`, `caller=ann`, `msg="request refused" reason=insufficient_scope status=403`,
+		`msg="request refused" reason=invalid_token status=401`,
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %s on stderr:\n%s", want, said)

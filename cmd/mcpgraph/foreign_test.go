@@ -228,6 +228,7 @@ func (c mcpGo) close() error { return c.Close() }
 // TestForeignClients tries clients of two other makers in both eras of the
 // protocol over both transports.
 func TestForeignClients(t *testing.T) {
+	t.Parallel()
 	const file = "testdata/foreign.yaml"
 	for maker, connect := range map[string]func(*testing.T, string, string, []string, []string, *heard) foreign{
 		"Go SDK": connectGoSDK, "mcp-go": connectMCPGo,
@@ -235,6 +236,7 @@ func TestForeignClients(t *testing.T) {
 		for _, revision := range []string{legacyRevision, modernRevision} {
 			for _, over := range []string{"stdio", "http"} {
 				t.Run(maker+" "+revision+" "+over, func(t *testing.T) {
+					t.Parallel()
 					fake := &mcptest.Web{Events: true, Modern: true}
 					upstream := httptest.NewServer(fake)
 					defer upstream.Close()
@@ -309,7 +311,7 @@ func tryForeign(t *testing.T, c foreign, h *heard, fake *mcptest.Web) {
 	if got, err := c.read(ctx, "mcpgraph://runs"); err != nil || !strings.Contains(got, `"work"`) {
 		t.Errorf("runs: %s, %v", got, err)
 	}
-	if _, err := c.read(ctx, "mcpgraph://runs/none"); err == nil || !strings.Contains(err.Error(), "no resource") {
+	if _, err := c.read(ctx, "mcpgraph://runs/none"); err == nil || !strings.Contains(err.Error(), "unknown resource") {
 		t.Errorf("a run that is not there: %v", err)
 	}
 	// What the client cancels ends, and is then among the runs.
@@ -335,6 +337,7 @@ func tryForeign(t *testing.T, c foreign, h *heard, fake *mcptest.Web) {
 // TestForeignClientsOfTypeScript tries both generations of the official
 // TypeScript SDK, in the eras of the protocol that each speaks.
 func TestForeignClientsOfTypeScript(t *testing.T) {
+	t.Parallel()
 	bin := mcptest.RealServers(t)
 	const file = "testdata/foreign.yaml"
 	for _, of := range []struct{ generation, revision string }{
@@ -342,6 +345,7 @@ func TestForeignClientsOfTypeScript(t *testing.T) {
 	} {
 		for _, over := range []string{"stdio", "http"} {
 			t.Run(of.generation+" "+of.revision+" "+over, func(t *testing.T) {
+				t.Parallel()
 				upstream := httptest.NewServer(&mcptest.Web{Events: true, Modern: true})
 				defer upstream.Close()
 				env := []string{"UPSTREAM=" + upstream.URL, "MCPGRAPH_AUTH_TOKENS=foreign " + foreignToken}

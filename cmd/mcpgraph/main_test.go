@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,34 +16,41 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 )
 
+// binary is the path of the program: the test binary under its name, as what
+// it would take to link the program again is most of what a short test takes.
 var binary string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "mcpgraph")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	binary = filepath.Join(dir, "mcpgraph")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else what -race built sleeps a second at its exit
+	// Most of these tests wait for other processes.
+	_ = flag.Set("test.parallel", "8")
+	testscript.Main(finder{m}, map[string]func(){"mcpgraph": main})
 }
 
-// connect starts the program as a client of mcp-go would.
-func connect(t testing.TB, dir string, args ...string) *client.Client {
+// finder finds the program before it runs the tests.
+type finder struct{ *testing.M }
+
+func (f finder) Run() int {
+	var err error
+	if binary, err = exec.LookPath("mcpgraph"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return f.M.Run()
+}
+
+// connect starts the program as a client of mcp-go would. The variables are
+// beside the test's own.
+func connect(t testing.TB, dir string, env []string, args ...string) *client.Client {
 	t.Helper()
-	start := transport.WithCommandFunc(func(ctx context.Context, command string, env, args []string) (*exec.Cmd, error) {
+	start := transport.WithCommandFunc(func(ctx context.Context, command string, _, args []string) (*exec.Cmd, error) {
 		cmd := exec.CommandContext(ctx, command, args...)
-		cmd.Dir = dir
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 		return cmd, nil
 	})
 	stdio := transport.NewStdioWithOptions(binary, nil, args, start)
@@ -75,7 +83,8 @@ func text(r *mcp.CallToolResult) string {
 }
 
 func TestClientOfMCPGoGetsEveryAnswer(t *testing.T) {
-	c := connect(t, ".", "-g", "testdata/tools.yaml")
+	t.Parallel()
+	c := connect(t, ".", nil, "-g", "testdata/tools.yaml")
 	tools, err := c.ListTools(context.Background(), mcp.ListToolsRequest{})
 	if err != nil || len(tools.Tools) != 2 || tools.Tools[0].Name != "pick" {
 		t.Fatalf("%+v, %v", tools, err)
@@ -120,6 +129,7 @@ const typeScriptCalls = `[
 	{"name":"pear"}]`
 
 func TestClientOfTheTypeScriptSDKGetsEveryAnswer(t *testing.T) {
+	t.Parallel()
 	bin := mcptest.RealServers(t)
 	out, err := exec.Command(filepath.Join(bin, "node"), "testdata/client.mjs", filepath.Dir(bin), binary, "testdata/tools.yaml", typeScriptCalls).Output()
 	if err != nil {
@@ -147,7 +157,7 @@ func TestClientOfTheTypeScriptSDKGetsEveryAnswer(t *testing.T) {
 		`{"content":[{"type":"text","text":"null"}]}`,
 		`{"content":[{"type":"text","text":"[\"<b>\"]"}]}`,
 		`{"content":[{"type":"text","text":"{\"n\":7}"}],"structuredContent":{"n":7}}`,
-		`{"content":[{"type":"text","text":"tool \"pair\": invalid arguments: n: expected an integer, found the string \"x\""}],"isError":true}`,
+		`{"_meta":{"mcpgraph/error":{"name":"arguments","message":"tool \"pair\": invalid arguments: n: expected an integer, found the string \"x\""}},"content":[{"type":"text","text":"tool \"pair\": invalid arguments: n: expected an integer, found the string \"x\""}],"isError":true}`,
 		`{"code":-32602,"message":"MCP error -32602: unknown tool \"pear\"; did you mean \"pair\"?"}`,
 	} {
 		if string(got.Results[i]) != want {
@@ -157,6 +167,7 @@ func TestClientOfTheTypeScriptSDKGetsEveryAnswer(t *testing.T) {
 }
 
 func TestInspectorListsAndCalls(t *testing.T) {
+	t.Parallel()
 	bin := mcptest.RealServers(t)
 	w := serveWeb(t, []string{"MCPGRAPH_AUTH_TOKENS=foreign " + foreignToken}, "testdata/tools.yaml", "--auth", "bearer", "--expose-runs")
 	defer w.stop()
@@ -195,6 +206,7 @@ func TestInspectorListsAndCalls(t *testing.T) {
 // TestBothLayoutsCountARealDirectory runs the two files that the description of
 // the language prints; only the directory differs.
 func TestBothLayoutsCountARealDirectory(t *testing.T) {
+	t.Parallel()
 	bin := mcptest.RealServers(t)
 	files := t.TempDir()
 	for _, name := range []string{"a.txt", "b.md", "c.tar.gz", "d"} {
@@ -204,6 +216,7 @@ func TestBothLayoutsCountARealDirectory(t *testing.T) {
 	}
 	for _, layout := range []string{"count_tool.yaml", "count_flat.yaml"} {
 		t.Run(layout, func(t *testing.T) {
+			t.Parallel()
 			source, err := os.ReadFile(filepath.Join("testdata", layout))
 			if err != nil {
 				t.Fatal(err)
@@ -212,8 +225,8 @@ func TestBothLayoutsCountARealDirectory(t *testing.T) {
 			if err := os.WriteFile(config, []byte(strings.ReplaceAll(string(source), "./tests/files", files)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-			c := connect(t, filepath.Dir(filepath.Dir(bin)), "serve", config) // npx finds its packages from here
+			env := []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}
+			c := connect(t, filepath.Dir(filepath.Dir(bin)), env, "serve", config) // npx finds its packages from here
 			r, err := callTool(c, "count_files", map[string]any{"directory": files})
 			if err != nil || r.IsError || text(r) != `{"count":4}` {
 				t.Errorf("%v: %+v", err, r)

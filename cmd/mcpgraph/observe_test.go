@@ -125,7 +125,7 @@ func (w *web) session(headers ...string) []string {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("in vain: %s", what)
 		}
@@ -150,6 +150,7 @@ func overHTTP(t *testing.T, url string) string {
 }
 
 func TestOperatorSeesServersOverHTTP(t *testing.T) {
+	t.Parallel()
 	c := newCollector(t)
 	exported := func(name string) []string {
 		return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_SERVICE_NAME=" + name}

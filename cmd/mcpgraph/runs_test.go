@@ -60,6 +60,7 @@ func (c *caller) read(uri string) (text string, failure value.Value) {
 }
 
 func TestCallersOverHTTPReadTheirOwnRunsOnly(t *testing.T) {
+	t.Parallel()
 	w := serveWeb(t, []string{twoCallers}, "testdata/tools.yaml", "--auth", "bearer", "--expose-runs")
 	defer w.stop()
 	callers := map[string][]*caller{}
@@ -110,6 +111,7 @@ func TestCallersOverHTTPReadTheirOwnRunsOnly(t *testing.T) {
 }
 
 func TestRunsAreNoResourcesUnasked(t *testing.T) {
+	t.Parallel()
 	w := serveWeb(t, []string{twoCallers}, "testdata/tools.yaml", "--auth", "bearer")
 	defer w.stop()
 	for _, modern := range []bool{false, true} {

@@ -144,6 +144,7 @@ func leaks(t *testing.T, where, text string) {
 }
 
 func TestSecretsThatServersTellAreShownToNobodyButTheCaller(t *testing.T) {
+	t.Parallel()
 	path, env := gossiping(t)
 	for _, tool := range []string{"tell", "fail", "refuse"} {
 		for _, trace := range []string{"json", "text"} {
@@ -172,6 +173,7 @@ func TestSecretsThatServersTellAreShownToNobodyButTheCaller(t *testing.T) {
 }
 
 func TestSecretsThatServersTellAreInNoRunAndNoError(t *testing.T) {
+	t.Parallel()
 	path, env := gossiping(t)
 	w := serveWeb(t, env, path, "--expose-runs", "--metrics", "--status", "--log-level", "debug", "--trace-content")
 	in := w.session("X-Token", ofCaller, "X-Subject", "Bearer "+ofSubject)
@@ -222,6 +224,7 @@ func TestSecretsThatServersTellAreInNoRunAndNoError(t *testing.T) {
 // TestSecretsThatCallersForwardAreNotShownWhereverTheyStand sends them as
 // arguments, too, of tools that call no server, or call one late.
 func TestSecretsThatCallersForwardAreNotShownWhereverTheyStand(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(gossip))
 	t.Cleanup(s.Close)
 	path := filepath.Join(t.TempDir(), "tools.yaml")

@@ -20,6 +20,7 @@ import (
 // any up, or a ping, and all are answered after the end of stdin, each after its
 // progress. Nothing but MCP messages comes.
 func TestThousandCallsWaitAtOnce(t *testing.T) {
+	t.Parallel()
 	const n = 1000
 	arrived, let := make(chan struct{}, n), make(chan struct{})
 	web := &mcptest.Web{Script: mcptest.Script{Tools: []mcptest.Tool{{Name: "wait", Func: func(args json.RawMessage) (json.RawMessage, error) {

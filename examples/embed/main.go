@@ -1,5 +1,5 @@
-// Command embed runs a graph inside a Go program: it loads a file, looks at its
-// tools, calls one, and shows the way that the call took.
+// Command embed runs a graph inside a Go program: it loads a file, lists its
+// tools, calls one, and prints each node as it finishes.
 //
 //	go run ./examples/embed examples/data
 package main
@@ -28,7 +28,7 @@ func main() {
 
 func run(w io.Writer, config, directory string) error {
 	// Load compiles the file and reports everything that is wrong with it. The
-	// servers behind it are started by the first call that needs them.
+	// first call that needs an upstream server starts it.
 	engine, err := mcpgraph.Load(config)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func run(w io.Writer, config, directory string) error {
 		fmt.Fprintf(w, "%s: %s\n", tool.Name, tool.Description)
 	}
 
-	// Hooks see every node as it happens; here, only that it is done.
+	// Hooks are called for each node as it runs. This one is called at its end.
 	watch := executor.Hooks{
 		NodeDone: func(_ context.Context, _ *executor.Run, r executor.Record) {
 			fmt.Fprintf(w, "  %d %s (%s)\n", r.Index, r.Node, r.Kind)

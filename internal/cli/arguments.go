@@ -46,8 +46,8 @@ func (a *app) readArguments(ctx context.Context, all string, pairs []string) (ar
 	return given, nil
 }
 
-// typed returns the arguments as one object, each --arg read as the type that
-// the tool's schema gives it.
+// typed returns the arguments as one object, each --arg parsed as its type in
+// the tool's schema.
 func (g arguments) typed(input *graph.Schema) (value.Value, error) {
 	schema, err := value.Parse(input.Raw())
 	if err != nil {

@@ -29,12 +29,12 @@ func (a *app) authCommand() *cobra.Command {
 	auth := &cobra.Command{
 		Use:   "auth",
 		Short: "Log in to upstream servers",
-		Long: `Log in to the servers of a file whose auth has the flow authorizationCode
-(OAuth 2.1), and out of them.
+		Long: `Log in to upstream servers, and out of them. It works for servers whose auth
+has the flow authorizationCode (OAuth 2.1).
 
-Tokens are kept in the file that the entry names (auth.store), else in the one
-that MCPGRAPH_TOKEN_STORE names, else in mcpgraph/tokens.json in the user's
-configuration folder. Only its owner can read it.`,
+Tokens are stored in the file that auth.store names. The default is the file in
+MCPGRAPH_TOKEN_STORE, or else mcpgraph/tokens.json in your configuration folder.
+Only you can read it.`,
 		Example: `  mcpgraph auth login tools.yaml notes
   mcpgraph auth status tools.yaml
   mcpgraph auth logout tools.yaml notes`,
@@ -53,7 +53,7 @@ configuration folder. Only its owner can read it.`,
 // authFlags adds what the commands of auth have in common: CONFIG, which may also
 // be given by --graph, and the arguments after it.
 func (a *app) authFlags(cmd *cobra.Command, o *authOptions, more ...string) {
-	cmd.Flags().StringVarP(&o.config, "graph", "g", "", "the `FILE` with the server, in the place of CONFIG")
+	cmd.Flags().StringVarP(&o.config, "graph", "g", "", "the `FILE` with the server, instead of CONFIG")
 	a.mcpFlag(cmd, &o.mcpFiles)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if o.config != "" {
@@ -105,9 +105,9 @@ func (a *app) loginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login CONFIG SERVER",
 		Short: "Log in to a server with a browser",
-		Long: `Log in to a server: a browser opens (the one that BROWSER names, where it is
-set), and comes back to a port of this machine. The address is printed too, for
-a browser that is opened by hand. It has 5 minutes.`,
+		Long: `Log in to a server with a browser, within 5 minutes. The browser returns to a port
+of this machine. BROWSER can name another browser. The URL is printed too, so that
+you can open it yourself.`,
 		Example: `  mcpgraph auth login tools.yaml notes
   mcpgraph auth login tools.yaml notes --no-browser`,
 		RunE: func(*cobra.Command, []string) error {
@@ -130,7 +130,7 @@ a browser that is opened by hand. It has 5 minutes.`,
 		},
 	}
 	a.authFlags(cmd, &o, "SERVER")
-	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "only print the address")
+	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "print the URL only")
 	return cmd
 }
 
@@ -138,9 +138,9 @@ func (a *app) logoutCommand() *cobra.Command {
 	var o authOptions
 	cmd := &cobra.Command{
 		Use:   "logout CONFIG SERVER",
-		Short: "Forget the login to a server",
-		Long: `Forget the tokens of a server, and revoke them where its authorization server
-can (RFC 7009).`,
+		Short: "Log out of a server",
+		Long: `Delete the tokens of a server, and revoke them if its authorization server
+supports that (RFC 7009).`,
 		Example: `  mcpgraph auth logout tools.yaml notes`,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
@@ -150,7 +150,7 @@ can (RFC 7009).`,
 				}
 				text := "logged out of %s\n"
 				if !there {
-					text = "nobody was logged in to %s\n"
+					text = "not logged in to %s\n"
 				}
 				_, err = fmt.Fprintf(a.stdout, text, o.server)
 				return failed(err)
@@ -165,11 +165,11 @@ func (a *app) loginsCommand() *cobra.Command {
 	var o authOptions
 	cmd := &cobra.Command{
 		Use:   "status CONFIG",
-		Short: "Say who is logged in",
-		Long: `Print each server that a person can log in to, and what is known of the login.
-Nobody is asked: a login that was ended elsewhere shows when it is used.
+		Short: "Show the logins to upstream servers",
+		Long: `Show each server with a login, and what is stored about it. Servers are not
+contacted: a login that was revoked elsewhere fails at its next use.
 
-The exit code is 1 where nobody is logged in to one of them.`,
+The exit code is 1 if a login is missing.`,
 		Example: `  mcpgraph auth status tools.yaml
   mcpgraph auth status tools.yaml --json`,
 		RunE: func(*cobra.Command, []string) error {
@@ -191,7 +191,7 @@ The exit code is 1 where nobody is logged in to one of them.`,
 		},
 	}
 	a.authFlags(cmd, &o)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document, for programs")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
 
@@ -217,7 +217,7 @@ func (a *app) writeLogins(logins []upstream.Login, asJSON bool) error {
 		return json.NewEncoder(a.stdout).Encode(document)
 	}
 	if len(logins) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "no server has a login")
+		_, err := fmt.Fprintln(a.stdout, "no server needs a login")
 		return err
 	}
 	for _, l := range logins {

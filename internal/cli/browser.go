@@ -17,13 +17,13 @@ func (a *app) openBrowser(address string) {
 	}
 	cmd := exec.Command(argv[0], append(argv[1:], address)...)
 	if err := cmd.Start(); err != nil {
-		fmt.Fprintf(a.stderr, "No browser could be opened (%v); open the address yourself.\n", err)
+		fmt.Fprintf(a.stderr, "Cannot open a browser (%v); open the URL yourself.\n", err)
 		return
 	}
 	go func() { _ = cmd.Wait() }() // how it ends says nothing of the login
 }
 
-// browserOf gives the command that opens an address in the user's browser.
+// browserOf returns the command that opens an address in the user's browser.
 func browserOf(system string) []string {
 	switch system {
 	case "darwin":

@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"context"
 	"net/http"
 	"net/textproto"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -20,28 +19,25 @@ type caller struct {
 }
 
 func (c *caller) flags(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&c.headers, "header", nil, "call as a client that sent this HTTP header, `\"NAME: VALUE\"` (repeatable)")
-	cmd.Flags().StringVar(&c.meta, "meta", "", "call as a client that sent this `JSON` object as _meta")
+	cmd.Flags().StringArrayVar(&c.headers, "header", nil, "simulate this client header, `\"NAME: VALUE\"` (repeatable)")
+	cmd.Flags().StringVar(&c.meta, "meta", "", "simulate this `JSON` object as the client's _meta")
 }
 
 func (c *caller) given() bool { return len(c.headers) > 0 || c.meta != "" }
 
-// context gives a context whose upstream calls carry the credentials.
-func (c *caller) context(ctx context.Context) (context.Context, error) {
-	if !c.given() {
-		return ctx, nil
-	}
+// info returns what the command's call carries.
+func (c *caller) info() (*callinfo.Info, error) {
 	headers, err := parseHeaders(c.headers)
 	if err != nil {
-		return ctx, err
+		return nil, err
 	}
 	meta := value.Undef
 	if c.meta != "" {
 		if meta, err = value.ParseStrict(c.meta); err != nil || meta.Kind() != value.Object {
-			return ctx, usagef("--meta is not a JSON object")
+			return nil, usagef("--meta is not a JSON object")
 		}
 	}
-	return upstream.WithCredentials(ctx, upstream.Credentials{Headers: headers, Meta: meta}), nil
+	return &callinfo.Info{Header: headers, Meta: meta}, nil
 }
 
 // parseHeaders reads headers of the form "NAME: VALUE". Messages leave the

@@ -9,17 +9,16 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 )
 
-// callOptions are what the flags about calls at the same time say in the place
-// of the file.
+// callOptions are the flags for concurrent calls. They override the file.
 type callOptions []mcpgraph.Option
 
 func (o *callOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Func("max-concurrent-calls",
-		"let `N` calls of tools run at the same time, whatever the file says; 0 lets any number",
+		"run at most `N` tool calls at the same time; overrides the file; 0 means no limit",
 		o.take(mcpgraph.WithMaxConcurrentCalls))
 	f.Func("max-concurrent-calls-per-caller",
-		"let each caller have `N` calls of tools running at the same time, whatever the file says; 0 lets any number",
+		"run at most `N` tool calls of each caller at the same time; overrides the file; 0 means no limit",
 		o.take(mcpgraph.WithMaxConcurrentCallsPerCaller))
 }
 
@@ -27,7 +26,7 @@ func (o *callOptions) take(option func(int) mcpgraph.Option) func(string) error 
 	return func(text string) error {
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
-			return errors.New("expected a whole number, 0 or more")
+			return errors.New("expected 0 or a positive whole number")
 		}
 		*o = append(*o, option(int(n)))
 		return nil

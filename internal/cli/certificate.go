@@ -37,7 +37,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	defer c.mu.Unlock()
 	if time.Since(c.looked) >= certificateRest {
 		if err := c.read(); err != nil {
-			c.log.Warn("the TLS certificate cannot be renewed; the old one is used", "file", c.certFile, "key", c.keyFile, "error", err)
+			c.log.Warn("cannot reload the TLS certificate; still using the previous one", "file", c.certFile, "key", c.keyFile, "error", err)
 		}
 	}
 	return c.pair, nil
@@ -68,7 +68,7 @@ func (c *certificate) read() error {
 		return err
 	}
 	if c.pair != nil {
-		c.log.Info("the TLS certificate was renewed", "file", c.certFile, "until", pair.Leaf.NotAfter)
+		c.log.Info("reloaded the TLS certificate", "file", c.certFile, "until", pair.Leaf.NotAfter)
 	}
 	c.pair = &pair
 	return nil

@@ -82,7 +82,7 @@ func (a *app) getenv(name string) (string, bool) {
 	return v, ok
 }
 
-// exitError ends a command with a code. err is what is still to be said.
+// exitError ends a command with an exit code. err is printed first.
 type exitError struct {
 	code int
 	err  error
@@ -123,8 +123,8 @@ func (a *app) root() *cobra.Command {
 		Short: "MCP servers whose tools are graphs",
 		Long: `mcpgraph turns a YAML file into an MCP server whose tools are graphs.
 
-With -g FILE and no command it serves FILE on stdio, as the TypeScript mcpGraph
-does.`,
+With -g FILE and no command, it serves FILE on stdio, like the TypeScript
+mcpGraph.`,
 		Example:           rootExample,
 		Version:           versionLine(),
 		SilenceErrors:     true,
@@ -161,7 +161,7 @@ does.`,
 	return root
 }
 
-// unknownCommand says that a command has no other of this name.
+// unknownCommand returns the error for a command that does not exist.
 func unknownCommand(cmd *cobra.Command, name string) error {
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -177,7 +177,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 
 const helpName = "help"
 
-// helpCommand is cobra's, but for failing where there is no such command.
+// helpCommand is cobra's, but fails if the command does not exist.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     helpName + " [COMMAND]",
@@ -211,8 +211,8 @@ func helpCommand() *cobra.Command {
 
 // mcpFlag is not a persistent flag: it means something to few commands.
 func (a *app) mcpFlag(cmd *cobra.Command, files *[]string) {
-	cmd.Flags().Var(inputFlag{&a.inputs}, "input", "answer ${input:`ID=VALUE`} of a server's entry (repeatable)")
-	cmd.Flags().StringArrayVarP(files, "mcp", "m", nil, "read further MCP servers from this JSON `FILE` (repeatable)")
+	cmd.Flags().Var(inputFlag{&a.inputs}, "input", "set ${input:ID} in the entries of servers: `ID=VALUE` (repeatable)")
+	cmd.Flags().StringArrayVarP(files, "mcp", "m", nil, "read more MCP servers from this JSON `FILE` (repeatable)")
 }
 
 // configArgs checks the number of arguments and names the missing one.

@@ -9,8 +9,8 @@ import (
 )
 
 // joined returns a command line in which the value of a flag that may stand
-// alone is joined to it: --trace json becomes --trace=json. Flags say which
-// values they take in that way with optionalValues.
+// alone is joined to it: --trace json becomes --trace=json. Flags declare such
+// values with optionalValues.
 func joined(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)
 	if err != nil {
@@ -40,8 +40,8 @@ func joined(root *cobra.Command, args []string) []string {
 	return out
 }
 
-// lastFlag returns the flag whose value the argument after arg could be, nil
-// where there is none.
+// lastFlag returns the flag whose value the argument after arg could be, or nil
+// if there is none.
 func lastFlag(flags *pflag.FlagSet, arg string) *pflag.Flag {
 	if strings.Contains(arg, "=") || len(arg) < 2 || arg[0] != '-' {
 		return nil

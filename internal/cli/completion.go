@@ -35,7 +35,8 @@ func (a *app) completeTool(mcpFiles *[]string) cobra.CompletionFunc {
 	}
 }
 
-// completing loads a file to look into it; nil where it cannot be used.
+// completing loads a file for completion. It returns nil if the file has
+// errors.
 func (a *app) completing(path string, mcpFiles []string) *mcpgraph.Engine {
 	engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithMCPFiles(mcpFiles...))
 	if err != nil {
@@ -96,7 +97,7 @@ func (a *app) completeArgument(mcpFiles, given *[]string) cobra.CompletionFunc {
 	}
 }
 
-// valuesOf returns what a schema says that a value can be, as --arg takes it.
+// valuesOf returns the values that a schema allows, in the syntax of --arg.
 func valuesOf(root, schema value.Value) []string {
 	var values []string
 	for _, v := range schema.Get("enum").Elems() {

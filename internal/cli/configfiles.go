@@ -21,15 +21,15 @@ func configFiles(paths []string) ([]string, error) {
 			return nil, failed(err)
 		}
 		if len(found) == 0 {
-			return nil, failedf("%s has no configuration; expected a file *.yaml or *.yml with a key \"tools\" at its left margin", path)
+			return nil, failedf("%s contains no configuration; expected a *.yaml or *.yml file with a top-level key \"tools\"", path)
 		}
 		files = append(files, found...)
 	}
 	return files, nil
 }
 
-// toolsKey is how a configuration is told from other YAML files, also where it
-// does not parse.
+// toolsKey distinguishes a configuration from other YAML files, even if it does
+// not parse.
 var toolsKey = regexp.MustCompile(`(?m)^(tools|"tools"|'tools')[ \t]*:`)
 
 // configsIn returns the configurations in a folder and those below it, in lexical

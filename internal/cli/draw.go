@@ -15,6 +15,9 @@ func label(n *graph.Node) (id, what string) {
 	if n.Server != "" {
 		what += ": " + n.Server + "." + n.Tool
 	}
+	if n.Callee != nil {
+		what += ": " + n.Callee.Name
+	}
 	return n.ID, what
 }
 
@@ -35,38 +38,79 @@ func mermaidText(s string) string {
 func drawMermaid(graphs []*graph.Graph) []byte {
 	var b bytes.Buffer
 	b.WriteString("flowchart TD\n")
-	for gi, g := range graphs {
-		indent := "  "
-		if len(graphs) > 1 {
-			fmt.Fprintf(&b, "  subgraph g%d[\"%s\"]\n", gi, mermaidText(g.Name))
-			indent = "    "
+	for i, g := range graphs {
+		name := fmt.Sprintf("g%d", i)
+		if len(graphs) == 1 {
+			mermaidGraph(&b, g, name, "  ")
+			continue
 		}
-		name := func(n *graph.Node) string { return fmt.Sprintf("g%dn%d", gi, n.Index) }
-		for _, n := range g.Nodes {
-			id, what := label(n)
-			left, right := "[", "]"
-			switch {
-			case n.Kind.Role != graph.Inner:
-				left, right = "([", "])"
-			case len(n.Edges) > 1:
-				left, right = "{", "}"
-			}
-			fmt.Fprintf(&b, "%s%s%s\"%s<br/>%s\"%s\n", indent, name(n), left, mermaidText(id), mermaidText(what), right)
-		}
-		for _, n := range g.Nodes {
-			for _, e := range n.Edges {
-				arrow := "-->"
-				if l := shorten(e.Label, maxLabel); l != "" {
-					arrow += "|\"" + mermaidText(l) + "\"|"
-				}
-				fmt.Fprintf(&b, "%s%s %s %s\n", indent, name(n), arrow, name(e.To))
-			}
-		}
-		if len(graphs) > 1 {
-			b.WriteString("  end\n")
-		}
+		fmt.Fprintf(&b, "  subgraph %s[\"%s\"]\n", name, mermaidText(g.Name))
+		mermaidGraph(&b, g, name, "    ")
+		b.WriteString("  end\n")
 	}
 	return b.Bytes()
+}
+
+// mermaidGraph draws the nodes of a graph, each body as a box below its node.
+func mermaidGraph(b *bytes.Buffer, g *graph.Graph, prefix, indent string) {
+	name := func(n *graph.Node) string { return fmt.Sprintf("%sn%d", prefix, n.Index) }
+	for _, n := range g.Nodes {
+		id, what := label(n)
+		left, right := "[", "]"
+		switch {
+		case n.Kind.Role != graph.Inner:
+			left, right = "([", "])"
+		case branches(n):
+			left, right = "{", "}"
+		}
+		fmt.Fprintf(b, "%s%s%s\"%s<br/>%s\"%s\n", indent, name(n), left, mermaidText(id), mermaidText(what), right)
+		for i, body := range n.Bodies {
+			inner := fmt.Sprintf("%sb%d", name(n), i)
+			fmt.Fprintf(b, "%ssubgraph %s[\"%s\"]\n", indent, inner, mermaidText(bodyName(n, i)))
+			mermaidGraph(b, body, inner, indent+"  ")
+			fmt.Fprintf(b, "%send\n%s%s -.-> %sn%d\n", indent, indent, name(n), inner, body.Entry.Index)
+		}
+	}
+	edge := func(from string, e *graph.Edge) {
+		arrow := "-->"
+		if e.Catch {
+			arrow = "-.->"
+		}
+		if l := shorten(e.Label, maxLabel); l != "" {
+			arrow += "|\"" + mermaidText(l) + "\"|"
+		}
+		fmt.Fprintf(b, "%s%s %s %s\n", indent, from, arrow, name(e.To))
+	}
+	for _, n := range g.Nodes {
+		for i := range n.Edges {
+			edge(name(n), &n.Edges[i])
+		}
+	}
+	if len(g.Handlers) > 0 {
+		fmt.Fprintf(b, "%s%scatch{{\"any node\"}}\n", indent, prefix)
+	}
+	for i := range g.Handlers {
+		edge(prefix+"catch", &g.Handlers[i])
+	}
+}
+
+// branches reports whether a node chooses between ways, failures aside.
+func branches(n *graph.Node) bool {
+	ways := 0
+	for i := range n.Edges {
+		if !n.Edges[i].Catch {
+			ways++
+		}
+	}
+	return ways > 1
+}
+
+// bodyName is what a picture shows at the box of a body.
+func bodyName(n *graph.Node, i int) string {
+	if n.Spread.Each {
+		return n.ID + ": each item"
+	}
+	return n.ID + ": " + n.Spread.Names[i]
 }
 
 // maxLabel is how much of a rule stands at an edge.
@@ -80,69 +124,122 @@ func dotText(s string) string {
 func drawDot(graphs []*graph.Graph) []byte {
 	var b bytes.Buffer
 	b.WriteString("digraph mcpgraph {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n")
-	for gi, g := range graphs {
-		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=\"%s\";\n", gi, dotText(g.Name))
-		name := func(n *graph.Node) string { return fmt.Sprintf("g%dn%d", gi, n.Index) }
-		for _, n := range g.Nodes {
-			id, what := label(n)
-			shape := ""
-			switch {
-			case n.Kind.Role != graph.Inner:
-				shape = ", shape=ellipse"
-			case len(n.Edges) > 1:
-				shape = ", shape=diamond"
-			}
-			fmt.Fprintf(&b, "    %s [label=\"%s\\n%s\"%s];\n", name(n), dotText(id), dotText(what), shape)
-		}
-		for _, n := range g.Nodes {
-			for _, e := range n.Edges {
-				attr := ""
-				if l := shorten(e.Label, maxLabel); l != "" {
-					attr = fmt.Sprintf(" [label=\"%s\"]", dotText(l))
-				}
-				fmt.Fprintf(&b, "    %s -> %s%s;\n", name(n), name(e.To), attr)
-			}
-		}
-		b.WriteString("  }\n")
+	for i, g := range graphs {
+		dotGraph(&b, g, g.Name, fmt.Sprintf("g%d", i), fmt.Sprint(i), "  ")
 	}
 	b.WriteString("}\n")
 	return b.Bytes()
 }
 
+// dotGraph draws the nodes of a graph in a box, each body as a box in that.
+func dotGraph(b *bytes.Buffer, g *graph.Graph, title, prefix, cluster, indent string) {
+	fmt.Fprintf(b, "%ssubgraph cluster_%s {\n%s  label=\"%s\";\n", indent, cluster, indent, dotText(title))
+	name := func(n *graph.Node) string { return fmt.Sprintf("%sn%d", prefix, n.Index) }
+	for _, n := range g.Nodes {
+		id, what := label(n)
+		shape := ""
+		switch {
+		case n.Kind.Role != graph.Inner:
+			shape = ", shape=ellipse"
+		case branches(n):
+			shape = ", shape=diamond"
+		}
+		fmt.Fprintf(b, "%s  %s [label=\"%s\\n%s\"%s];\n", indent, name(n), dotText(id), dotText(what), shape)
+		for i, body := range n.Bodies {
+			inner := fmt.Sprintf("%sb%d", name(n), i)
+			dotGraph(b, body, bodyName(n, i), inner, inner, indent+"  ")
+			fmt.Fprintf(b, "%s  %s -> %sn%d [style=dotted];\n", indent, name(n), inner, body.Entry.Index)
+		}
+	}
+	edge := func(from string, e *graph.Edge) {
+		var attrs []string
+		if l := shorten(e.Label, maxLabel); l != "" {
+			attrs = append(attrs, fmt.Sprintf("label=\"%s\"", dotText(l)))
+		}
+		if e.Catch {
+			attrs = append(attrs, "style=dashed")
+		}
+		text := ""
+		if attrs != nil {
+			text = " [" + strings.Join(attrs, ", ") + "]"
+		}
+		fmt.Fprintf(b, "%s  %s -> %s%s;\n", indent, from, name(e.To), text)
+	}
+	for _, n := range g.Nodes {
+		for i := range n.Edges {
+			edge(name(n), &n.Edges[i])
+		}
+	}
+	if len(g.Handlers) > 0 {
+		fmt.Fprintf(b, "%s  %scatch [label=\"any node\", shape=hexagon];\n", indent, prefix)
+	}
+	for i := range g.Handlers {
+		edge(prefix+"catch", &g.Handlers[i])
+	}
+	fmt.Fprintf(b, "%s}\n", indent)
+}
+
 func drawJSON(graphs []*graph.Graph) []byte {
 	tools := make([]value.Value, 0, len(graphs))
 	for _, g := range graphs {
-		var nodes, edges []value.Value
-		for _, n := range g.Nodes {
-			b := value.NewBuilder(5)
-			b.Set("id", value.FromString(n.ID))
-			b.Set("type", value.FromString(n.Kind.Name))
-			if n.Server != "" {
-				b.Set("server", value.FromString(n.Server))
-				b.Set("tool", value.FromString(n.Tool))
-			}
-			b.Set("line", value.FromInt(int64(n.Pos.Line)))
-			nodes = append(nodes, b.Value())
-			for _, e := range n.Edges {
-				b := value.NewBuilder(4)
-				b.Set("from", value.FromString(n.ID))
-				b.Set("to", value.FromString(e.To.ID))
-				if e.Label != "" {
-					b.Set("label", value.FromString(e.Label))
-				}
-				if e.Default {
-					b.Set("default", value.True)
-				}
-				edges = append(edges, b.Value())
-			}
-		}
-		b := value.NewBuilder(3)
-		b.Set("name", value.FromString(g.Name))
-		b.Set("nodes", value.FromArray(nodes))
-		b.Set("edges", value.FromArray(edges))
-		tools = append(tools, b.Value())
+		tools = append(tools, graphJSON(g, g.Name))
 	}
 	b := value.NewBuilder(1)
 	b.Set("tools", value.FromArray(tools))
 	return append(b.Value().AppendIndent(nil, "  "), '\n')
+}
+
+// graphJSON describes a graph, with the bodies in its nodes. The edges of failures
+// that no rule of their own node handles have no "from".
+func graphJSON(g *graph.Graph, name string) value.Value {
+	var nodes, edges []value.Value
+	edge := func(from string, e *graph.Edge) {
+		b := value.NewBuilder(5)
+		if from != "" {
+			b.Set("from", value.FromString(from))
+		}
+		b.Set("to", value.FromString(e.To.ID))
+		if e.Label != "" {
+			b.Set("label", value.FromString(e.Label))
+		}
+		if e.Default {
+			b.Set("default", value.True)
+		}
+		if e.Catch {
+			b.Set("catch", value.True)
+		}
+		edges = append(edges, b.Value())
+	}
+	for _, n := range g.Nodes {
+		b := value.NewBuilder(7)
+		b.Set("id", value.FromString(n.ID))
+		b.Set("type", value.FromString(n.Kind.Name))
+		if n.Server != "" {
+			b.Set("server", value.FromString(n.Server))
+			b.Set("tool", value.FromString(n.Tool))
+		}
+		if n.Callee != nil {
+			b.Set("calls", value.FromString(n.Callee.Name))
+		}
+		b.Set("line", value.FromInt(int64(n.Pos.Line)))
+		var bodies []value.Value
+		for i, body := range n.Bodies {
+			bodies = append(bodies, graphJSON(body, bodyName(n, i)))
+		}
+		if bodies != nil {
+			b.Set("bodies", value.FromArray(bodies))
+		}
+		nodes = append(nodes, b.Value())
+		for i := range n.Edges {
+			edge(n.ID, &n.Edges[i])
+		}
+	}
+	for i := range g.Handlers {
+		edge("", &g.Handlers[i])
+	}
+	b := value.NewBuilder(3)
+	b.Set("name", value.FromString(name))
+	b.Set("nodes", value.FromArray(nodes))
+	b.Set("edges", value.FromArray(edges))
+	return b.Value()
 }

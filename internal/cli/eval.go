@@ -25,19 +25,19 @@ func (a *app) evalCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval [EXPR]",
 		Short: "Evaluate a JSONata expression or a JSON Logic rule",
-		Long: `Evaluate a JSONata expression, or with --logic a JSON Logic rule, and print its
-value as compact JSON, or undefined where it yields nothing.
+		Long: `Evaluate a JSONata expression, or with --logic a JSON Logic rule. Prints the
+result as compact JSON, or undefined if there is none.
 
-With --run FILE the run in that file is read instead of data, and the history
-functions look into it: the lines of "mcpgraph run --trace=json", or a run that
-was read from mcpgraph://runs/{id}. --at N shows it as the execution N saw it.
+With --run FILE, the expression reads the run in FILE: the output of
+"mcpgraph run --trace=json", or a run from mcpgraph://runs/{id}. The history
+functions read it too. --at N evaluates in the state before execution N.
 
-With --jsonl every line of stdin is one evaluation, and so is every line of
-stdout. A line is a JSON object: "expr" or "rule", and if need be "id", "data",
-"bindings" (variables by name), "timelimit" (milliseconds) and "depth". The
-answer is {"id", "kind": "value", "value"}, {"id", "kind": "undefined"} or
+With --jsonl, each line of stdin is one evaluation and prints one line. A line is
+a JSON object with "expr" or "rule", and optionally "id", "data", "bindings"
+(variables by name), "timelimit" (milliseconds) and "depth". The output is
+{"id", "kind": "value", "value"}, {"id", "kind": "undefined"} or
 {"id", "kind": "error", "code", "position", "token", "message"}; position is a
-byte offset. A line that fails does not end the others.`,
+byte offset. A line that fails does not stop the others.`,
 		Example: `  mcpgraph eval '$sum(orders.total)' --data orders.json
   mcpgraph eval --logic '{">": [{"var": "n"}, 3]}' --data '-' < data.json
   mcpgraph run tools.yaml count_files --trace=json 2> run.jsonl
@@ -52,7 +52,7 @@ byte offset. A line that fails does not end the others.`,
 			case o.jsonl && (o.logic != "" || o.data != "" || o.run != ""):
 				return usagef("--jsonl takes expressions and data from stdin")
 			case o.run != "" && o.data != "":
-				return usagef("--run and --data are both given; an expression reads one of them")
+				return usagef("--run and --data exclude each other")
 			case o.run == "" && cmd.Flags().Changed("at"):
 				return usagef("--at needs --run FILE")
 			case cmd.Flags().Changed("at") && o.at < 0:
@@ -76,9 +76,9 @@ byte offset. A line that fails does not end the others.`,
 			return a.evalOne(ctx, o, args)
 		},
 	}
-	cmd.Flags().StringVar(&o.data, "data", "", "evaluate over the JSON of this `FILE`, or - for stdin")
+	cmd.Flags().StringVar(&o.data, "data", "", "evaluate over the JSON in this `FILE`, or - for stdin")
 	cmd.Flags().StringVar(&o.run, "run", "", "evaluate over the run in this `FILE`, or - for stdin")
-	cmd.Flags().IntVar(&o.at, "at", 0, "of --run: what execution `N` saw, counted from 0 (default: the end)")
+	cmd.Flags().IntVar(&o.at, "at", 0, "with --run: the state before execution `N`, counted from 0 (default: the end)")
 	cmd.Flags().StringVar(&o.logic, "logic", "", "evaluate this JSON Logic `RULE`")
 	cmd.Flags().BoolVar(&o.jsonl, "jsonl", false, "evaluate the lines of stdin")
 	return cmd

@@ -38,7 +38,7 @@ func (a *app) evalLines(ctx context.Context) error {
 	}
 }
 
-// evalLine gives the answer to one line. Whatever happens, there is one.
+// evalLine returns the answer to one line. Whatever happens, there is one.
 func (a *app) evalLine(ctx context.Context, number int, line string) (answer []byte) {
 	id := value.NullValue
 	defer func() {
@@ -105,7 +105,7 @@ func evaluationOf(line value.Value) (evaluation, error) {
 	return e, err
 }
 
-// positive gives a number above 0, or 0 where the line has none.
+// positive returns a number above 0, or 0 where the line has none.
 func positive(line value.Value, name string) (float64, error) {
 	v := line.Get(name)
 	if v.IsUndefined() || v.IsNull() {

@@ -53,14 +53,7 @@ func (e evaluation) run(ctx context.Context) (value.Value, error) {
 	if err != nil {
 		return value.Undef, err
 	}
-	opts := &jsonata.Options{Limits: jsonata.Limits{Depth: e.depth}}
-	if vars := e.bindings.Entries(); len(vars) > 0 {
-		opts.Vars = make(map[string]value.Value, len(vars))
-		for _, b := range vars {
-			opts.Vars[b.Key] = b.Value
-		}
-	}
-	return program.Eval(ctx, e.data, opts)
+	return program.Eval(ctx, e.data, &jsonata.Options{Limits: jsonata.Limits{Depth: e.depth}, Vars: e.bindings.Entries()})
 }
 
 // document is a history in which nothing has run, over some data.
@@ -79,7 +72,7 @@ func (document) Previous(int) (value.Value, bool) { return value.Undef, false }
 
 func (document) Outputs(string) []value.Value { return nil }
 
-// failure is what an error of either language says.
+// failure is an error of either language.
 type failure struct {
 	code    string
 	offset  int // in bytes; -1 where it is not known

@@ -37,9 +37,9 @@ type exported struct {
 	connection        string
 }
 
-// exportTargets gives what each program's entry looks like. Those that are not
-// hosted start the server themselves or connect to a url; to the others the server is
-// an address that their provider calls.
+// exportTargets holds the form of each program's entry. Those that are not
+// hosted start the server themselves or connect to a url; to the others the
+// server is an address that their provider calls.
 var exportTargets = map[string]struct {
 	hosted bool
 	entry  func(*exported) (value.Value, error)
@@ -74,14 +74,14 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export CONFIG --for PROGRAM",
 		Short: "Print the entry that registers a file's server in a program",
-		Long: `Print, as JSON, the entry that registers a file's server in another program.
+		Long: `Print the JSON entry that registers the server of a file in another program.
 
 claude (Claude Desktop and Claude Code), cursor, gemini (Gemini CLI), vscode,
-windsurf and zed get the command that starts the server, or with --url its
-address. openai (Responses API), azure
-(Azure OpenAI and Foundry agents) and anthropic (Messages API) call the server
-themselves, at --url: they get the tool object of a request, with headers,
-allowed tools and approval mode.`,
+windsurf and zed get the command that starts the server, or its URL with --url.
+
+openai (Responses API), azure (Azure OpenAI and Foundry agents) and anthropic
+(Messages API) call the server themselves, at --url. They get the tool object of
+a request, with headers, allowed tools and approval mode.`,
 		Example: `  mcpgraph export tools.yaml --for claude
   mcpgraph export tools.yaml --for vscode > .vscode/mcp.json
   mcpgraph export tools.yaml --for openai --url https://tools.example.com/mcp`,
@@ -97,7 +97,7 @@ allowed tools and approval mode.`,
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(exportNames(), cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.name, "name", "", "register it under this `NAME` (default: the server's own)")
 	flags.StringVar(&o.url, "url", "", "the `URL` at which the server is reached")
-	flags.StringArrayVar(&o.headers, "header", nil, "let requests to the url have this header, `\"NAME: VALUE\"` (repeatable)")
+	flags.StringArrayVar(&o.headers, "header", nil, "send this header to the url, `\"NAME: VALUE\"` (repeatable)")
 	flags.StringVar(&o.command, "command", "mcpgraph", "the `PROGRAM` that starts the server")
 	flags.StringSliceVar(&o.tools, "tools", nil, "allow only these `TOOLS` of the file (default: all)")
 	_ = cmd.RegisterFlagCompletionFunc("tools", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -106,9 +106,9 @@ allowed tools and approval mode.`,
 		}
 		return a.toolNames(args[0], o.mcpFiles), cobra.ShellCompDirectiveNoFileComp
 	})
-	flags.StringVar(&o.approval, "approval", approveAlways, "ask before tools are called: always, writes (only those without readOnlyHint) or never")
+	flags.StringVar(&o.approval, "approval", approveAlways, "when to ask before a call; `MODE` is always, writes (only tools without readOnlyHint) or never")
 	_ = cmd.RegisterFlagCompletionFunc("approval", cobra.FixedCompletions(approvals, cobra.ShellCompDirectiveNoFileComp))
-	flags.StringVar(&o.connection, "connection", "", "of azure: the `ID` of the project connection that holds the credentials")
+	flags.StringVar(&o.connection, "connection", "", "for azure: the `ID` of the project connection with the credentials")
 	a.mcpFlag(cmd, &o.mcpFiles)
 	return cmd
 }
@@ -141,7 +141,7 @@ func (a *app) export(o exportOptions, given func(flag string) bool) (err error) 
 	if x.name == "" {
 		x.name = serverLabel(info.Name)
 	}
-	if err := x.choose(engine.Tools(), o.tools); err != nil {
+	if err := x.choose(published(engine), o.tools); err != nil {
 		return err
 	}
 	// Programs start servers in folders of their own.
@@ -170,7 +170,7 @@ func (o exportOptions) check(hosted bool, given func(string) bool) error {
 	needless := []string{"tools", "approval", "connection"}
 	switch {
 	case hosted && o.url == "":
-		return usagef("--for %s needs --url: its provider calls the server at an address", o.target)
+		return usagef("--for %s needs --url URL: the provider calls the server over the network", o.target)
 	case hosted:
 		needless = []string{"command"}
 		if o.target != "azure" {
@@ -191,7 +191,7 @@ func (o exportOptions) check(hosted bool, given func(string) bool) error {
 	}
 	for _, flag := range needless {
 		if given(flag) {
-			return usagef("--%s means nothing in an entry for %s like this one", flag, o.target)
+			return usagef("--%s has no effect for this %s entry", flag, o.target)
 		}
 	}
 	return nil
@@ -212,7 +212,7 @@ func (x *exported) choose(tools []mcpgraph.Tool, wanted []string) error {
 	}
 	for _, name := range wanted {
 		if !slices.Contains(names, name) {
-			return usagef("--tools names %q, which the file does not have; expected %s", name, diag.List(names))
+			return usagef("--tools names the unknown tool %q; expected %s", name, diag.List(names))
 		}
 	}
 	return nil

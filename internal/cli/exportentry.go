@@ -8,7 +8,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// headerMap is a JSON object of headers; undefined where there are none.
+// headerMap is a JSON object of headers; undefined if there are none.
 func headerMap(h http.Header) value.Value {
 	if len(h) == 0 {
 		return value.Undef
@@ -33,7 +33,7 @@ func bearer(h http.Header) (string, bool) {
 
 // errOnlyBearer is for programs that send a bearer token and nothing else.
 func errOnlyBearer(program string) error {
-	return usagef("%s sends no header but \"Authorization: Bearer TOKEN\"", program)
+	return usagef("%s sends only the header \"Authorization: Bearer TOKEN\"", program)
 }
 
 // local is the entry that starts the server, url the one that connects to it.
@@ -156,8 +156,8 @@ func anthropicRequest(x *exported) (value.Value, error) {
 	), nil
 }
 
-// object gives an object of keys and values that take turns; what is undefined
-// is left out.
+// object returns an object of keys and values that take turns; what is
+// undefined is left out.
 func object(pairs ...any) value.Value {
 	b := value.NewBuilder(len(pairs) / 2)
 	for i := 0; i < len(pairs); i += 2 {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// flagError says what is wrong with a flag in the words of this program: which
-// flag was meant, or what its value should have been.
+// flagError returns what is wrong with a flag in the words of this program:
+// which flag was meant, or what its value should have been.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError

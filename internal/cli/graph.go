@@ -18,8 +18,8 @@ func (a *app) graphCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph CONFIG [TOOL]",
 		Short: "Draw the graph of one tool or of all",
-		Long: `Draw the graph of one tool, or of all tools of a file, for Mermaid, Graphviz or
-programs.`,
+		Long: `Draw the graph of one tool, or of all tools of a file, as Mermaid, Graphviz (dot)
+or JSON.`,
 		Example: `  mcpgraph graph tools.yaml count_files
   mcpgraph graph tools.yaml count_files --format dot | dot -Tsvg > a.svg
   mcpgraph graph tools.yaml --format json`,

@@ -15,11 +15,11 @@ const (
 	// introspectionVariable names the variable that has the secret of the client
 	// which asks about opaque tokens.
 	introspectionVariable = "MCPGRAPH_AUTH_INTROSPECTION_SECRET"
-	// authSetting is where the file says who may come in.
+	// authSetting is the path of the file's settings for authentication.
 	authSetting = "server.auth in the file"
 )
 
-// checkAuth says what is wrong with the flags about who may come in.
+// checkAuth returns an error if the flags for authentication are invalid.
 func (o *httpOptions) checkAuth() error {
 	a := o.auth
 	ofOAuth := a.Issuer != "" || a.Audience != "" || len(a.RequiredScopes) > 0 || a.JWKS != "" || a.PublicURL != ""
@@ -35,15 +35,15 @@ func (o *httpOptions) checkAuth() error {
 	case a.Type != config.AuthOAuth && (o.introspection != config.Introspection{}):
 		return usagef("--auth-introspection and --auth-introspection-client need --auth oauth")
 	case (o.introspection.URL == "") != (o.introspection.ClientID == ""):
-		return usagef("--auth-introspection URL and --auth-introspection-client ID are needed together")
+		return usagef("--auth-introspection URL and --auth-introspection-client ID need each other")
 	case a.Type == config.AuthOAuth && a.PublicURL == "" && !config.IsSecureURL(a.Audience):
-		return usagef("--auth-audience %s is not the https:// URL of the endpoint; say in --public-url by which URL clients know it", a.Audience)
+		return usagef("--auth-audience %s is not an https:// URL; set --public-url to the public URL of the endpoint", a.Audience)
 	}
 	return nil
 }
 
-// guard returns who may come in, nil where everybody may, and whether that is
-// what flags say; else the file does.
+// guard returns what authenticates callers, or nil if every caller is allowed,
+// and whether flags configure it instead of the file.
 func (a *app) guard(o httpOptions, engine *mcpgraph.Engine) (guard auth.Guard, byFlags bool, err error) {
 	if o.auth.Type == "" {
 		if guard, err = engine.Guard(); err != nil {
@@ -60,7 +60,7 @@ func (a *app) guard(o httpOptions, engine *mcpgraph.Engine) (guard auth.Guard, b
 	if o.introspection.URL != "" {
 		asked := o.introspection
 		if asked.ClientSecret, _ = a.getenv(introspectionVariable); asked.ClientSecret == "" {
-			return nil, true, usagef("--auth-introspection needs the secret of its client in the variable %s", introspectionVariable)
+			return nil, true, usagef("--auth-introspection needs the client secret in the environment variable %s", introspectionVariable)
 		}
 		settings.Introspection = &asked
 	}
@@ -82,7 +82,7 @@ func (a *app) guard(o httpOptions, engine *mcpgraph.Engine) (guard auth.Guard, b
 func (a *app) tokens() ([]config.CallerToken, error) {
 	text, _ := a.getenv(tokensVariable)
 	if strings.TrimSpace(text) == "" {
-		return nil, usagef("--auth bearer needs tokens: --auth-tokens FILE, or the variable %s", tokensVariable)
+		return nil, usagef("--auth bearer needs tokens: pass --auth-tokens FILE, or set the environment variable %s", tokensVariable)
 	}
 	tokens, err := auth.ParseTokens(text)
 	if err != nil {
@@ -91,12 +91,12 @@ func (a *app) tokens() ([]config.CallerToken, error) {
 	return tokens, nil
 }
 
-// unscoped is the error for a file with tools that nobody could call, because
-// nobody has scopes where everybody may come in.
+// unscoped is the error for a file with tools that require scopes on a server
+// without authentication: no caller has scopes.
 func unscoped(file *config.File) error {
 	for _, t := range file.Tools {
 		if len(t.RequiredScopes) > 0 {
-			return usagef("tool %q needs scopes (requiredScopes), which callers only have with --auth or %s; without, nobody could call it", t.Name.String(), authSetting)
+			return usagef("tool %q has requiredScopes, but without authentication nobody could call it; add --auth or %s", t.Name.String(), authSetting)
 		}
 	}
 	return nil

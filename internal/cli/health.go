@@ -29,12 +29,12 @@ func (a *app) healthCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health URL",
 		Short: "Check that a server answers over HTTP",
-		Long: `Request the health page of a running mcpgraph server, and exit with code 0 if it
-answers HTTP 200, else with code 1. Use it where there is no shell and no curl,
-for example as the HEALTHCHECK of a container.
+		Long: `Check that a running server answers over HTTP. The exit code is 0 if it answers
+with HTTP 200, and 1 otherwise. Use it where there is no shell and no curl, such
+as in the HEALTHCHECK of a container.
 
-Without a path, URL means its page /healthz: the process is alive. Use the page
-/readyz to check that the server also accepts requests.
+A URL without a path means /healthz: the process is alive. Use /readyz to check
+that the server also accepts requests.
 
 Certificates of loopback hosts are not verified: they name the public host.`,
 		Example: `  mcpgraph health http://127.0.0.1:8080
@@ -59,7 +59,7 @@ Certificates of loopback hosts are not verified: they name the public host.`,
 				return stopped
 			}
 			if errors.Is(limited.Err(), context.DeadlineExceeded) {
-				err = fmt.Errorf("%s: no answer within %s", page.Redacted(), timeout)
+				err = fmt.Errorf("%s: no response within %s", page.Redacted(), timeout)
 			}
 			if err != nil {
 				return &exitError{exitProblems, err}
@@ -68,7 +68,7 @@ Certificates of loopback hosts are not verified: they name the public host.`,
 			return failed(err)
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", defaultHealthTimeout, "wait this `TIME` for the answer")
+	cmd.Flags().DurationVar(&timeout, "timeout", defaultHealthTimeout, "wait at most this `TIME` for the response")
 	return cmd
 }
 
@@ -114,7 +114,7 @@ func checkHealth(ctx context.Context, page *url.URL) (string, error) {
 		return "", fmt.Errorf("%s: HTTP %s: %q", page.Redacted(), response.Status, answer)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: incomplete answer: %w", page.Redacted(), err)
+		return "", fmt.Errorf("%s: incomplete response: %w", page.Redacted(), err)
 	}
 	return answer, nil
 }

@@ -25,6 +25,7 @@ func health(args ...string) (code int, stdout, stderr string) {
 // TestHealthOfAServer asks the server itself, whose file lets nobody in without
 // a token.
 func TestHealthOfAServer(t *testing.T) {
+	t.Parallel()
 	engine, err := mcpgraph.LoadBytes("tools.yaml", []byte(`version: "1.0"
 server:
   name: t
@@ -62,6 +63,7 @@ tools: []
 }
 
 func TestHealthOfWrongAnswers(t *testing.T) {
+	t.Parallel()
 	wait := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/fine", http.StatusFound) })
@@ -91,7 +93,7 @@ func TestHealthOfWrongAnswers(t *testing.T) {
 		{[]string{secure.URL + "/fine"}, 0, "fine\n"},
 		{[]string{web.URL + "/moved"}, 1, "/moved: HTTP 302 Found"},
 		{[]string{web.URL + "/long"}, 1, `HTTP 503 Service Unavailable: "` + strings.Repeat("x", 200) + `"`},
-		{[]string{web.URL + "/never", "--timeout", "50ms"}, 1, "/never: no answer within 50ms"},
+		{[]string{web.URL + "/never", "--timeout", "50ms"}, 1, "/never: no response within 50ms"},
 		{[]string{strings.Replace(web.URL, "http://", "http://u:secret@", 1) + "/long"}, 1, "http://u:xxxxx@"},
 		{[]string{web.URL, "--timeout", "0s"}, 2, "--timeout must be more than 0"},
 		{[]string{strings.TrimPrefix(web.URL, "http://")}, 2, "expected one like http://127.0.0.1:8080"},

@@ -35,25 +35,25 @@ type httpOptions struct {
 func (o *httpOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.address, "http", "", "serve streamable HTTP at `ADDR` (HOST:PORT; :PORT is on 127.0.0.1) instead of stdio")
-	f.StringVar(&o.auth.Type, "auth", "", "let in whom `KIND` proves: bearer (tokens of --auth-tokens or "+tokensVariable+") or oauth (access tokens of --auth-issuer); instead of the file's server.auth")
-	f.StringVar(&o.auth.TokensFile, "auth-tokens", "", "read a line \"NAME TOKEN [SCOPE...]\" for each caller from this `FILE`")
-	f.StringVar(&o.auth.Issuer, "auth-issuer", "", "take access tokens of the authorization server at this `URL`")
-	f.StringVar(&o.auth.Audience, "auth-audience", "", "take access tokens for this `AUDIENCE`, as a rule the public URL of the endpoint")
-	f.StringArrayVar(&o.auth.RequiredScopes, "auth-scope", nil, "take access tokens with this `SCOPE` only (repeatable)")
-	f.StringVar(&o.auth.JWKS, "auth-jwks", "", "get the issuer's keys from this `URL` instead of asking its metadata for it")
-	f.StringVar(&o.introspection.URL, "auth-introspection", "", "ask at this `URL` about access tokens that are no JWTs (RFC 7662)")
-	f.StringVar(&o.introspection.ClientID, "auth-introspection-client", "", "ask as the client with this `ID`, whose secret is in "+introspectionVariable)
-	f.StringVar(&o.auth.PublicURL, "public-url", "", "the `URL` of the endpoint as clients know it, where --auth-audience is another")
-	f.BoolVar(&o.insecure, "insecure", false, "listen beyond this machine without auth: anybody can call the tools")
-	f.StringArrayVar(&o.hosts, "allow-host", nil, "let requests name this `HOST` (repeatable), instead of the file's server.allowedHosts; on loopback addresses, only loopback hosts are known")
-	f.StringArrayVar(&o.origins, "allow-origin", nil, "let web pages of this `ORIGIN` in, such as https://example.com (repeatable), instead of the file's server.allowedOrigins")
-	f.StringVar(&o.certificate, "tls-cert", "", "serve HTTPS with the certificates in this `FILE` (PEM), which is read again when it changes")
+	f.StringVar(&o.auth.Type, "auth", "", "authenticate callers: `KIND` is bearer (tokens from --auth-tokens or "+tokensVariable+") or oauth (access tokens of --auth-issuer); overrides server.auth of the file")
+	f.StringVar(&o.auth.TokensFile, "auth-tokens", "", "read tokens from this `FILE`, one line \"NAME TOKEN [SCOPE...]\" per caller")
+	f.StringVar(&o.auth.Issuer, "auth-issuer", "", "accept access tokens of the authorization server at this `URL`")
+	f.StringVar(&o.auth.Audience, "auth-audience", "", "accept access tokens for this `AUDIENCE`, usually the public URL of the endpoint")
+	f.StringArrayVar(&o.auth.RequiredScopes, "auth-scope", nil, "accept only access tokens with this `SCOPE` (repeatable)")
+	f.StringVar(&o.auth.JWKS, "auth-jwks", "", "get the issuer's keys from this `URL` (default: from its metadata)")
+	f.StringVar(&o.introspection.URL, "auth-introspection", "", "check access tokens that are not JWTs at this `URL` (RFC 7662)")
+	f.StringVar(&o.introspection.ClientID, "auth-introspection-client", "", "use this client `ID` for introspection; its secret is in "+introspectionVariable)
+	f.StringVar(&o.auth.PublicURL, "public-url", "", "the public `URL` of the endpoint, if it is not --auth-audience")
+	f.BoolVar(&o.insecure, "insecure", false, "allow other machines to call the tools without authentication")
+	f.StringArrayVar(&o.hosts, "allow-host", nil, "accept this `HOST` in the Host header (repeatable); overrides server.allowedHosts (default: on loopback addresses, loopback hosts only)")
+	f.StringArrayVar(&o.origins, "allow-origin", nil, "accept requests from web pages of this `ORIGIN`, such as https://example.com (repeatable); overrides server.allowedOrigins")
+	f.StringVar(&o.certificate, "tls-cert", "", "serve HTTPS with the certificates in this `FILE` (PEM); reloaded when it changes")
 	f.StringVar(&o.key, "tls-key", "", "the private key of --tls-cert, in this `FILE` (PEM)")
-	f.Int64Var(&o.maxBody, "max-request-bytes", server.DefaultMaxBody, "refuse requests longer than `N` bytes")
-	f.DurationVar(&o.idle, "session-idle", server.DefaultSessionIdle, "end sessions that were not used for this `TIME`")
-	f.DurationVar(&o.grace, "shutdown-grace", server.DefaultGrace, "give calls under way this `TIME` at a signal")
-	f.BoolVar(&o.metrics, "metrics", false, "show metrics to Prometheus at /metrics")
-	f.BoolVar(&o.status, "status", false, "show the state of the upstream servers at /status, as JSON")
+	f.Int64Var(&o.maxBody, "max-request-bytes", server.DefaultMaxBody, "refuse requests larger than `N` bytes")
+	f.DurationVar(&o.idle, "session-idle", server.DefaultSessionIdle, "end sessions after this idle `TIME`")
+	f.DurationVar(&o.grace, "shutdown-grace", server.DefaultGrace, "give running calls this `TIME` to finish at shutdown")
+	f.BoolVar(&o.metrics, "metrics", false, "serve Prometheus metrics at /metrics")
+	f.BoolVar(&o.status, "status", false, "serve the state of the upstream servers at /status, as JSON")
 	flagGroup(f, "Flags for HTTP", "http", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
 		"max-request-bytes", "session-idle", "shutdown-grace", "metrics", "status")
 	flagGroup(f, "Flags for callers over HTTP", "auth", "auth-tokens", "auth-issuer", "auth-audience", "auth-scope", "auth-jwks",
@@ -87,7 +87,7 @@ func (l *listening) close() {
 	}
 }
 
-// check says what is wrong with the flags, whatever the file says.
+// check returns an error if the flags are invalid, whatever the file contains.
 func (o *httpOptions) check() error {
 	if o.address == "" {
 		return nil
@@ -96,26 +96,26 @@ func (o *httpOptions) check() error {
 		return usagef("--http %s: expected HOST:PORT, such as 127.0.0.1:8080", o.address)
 	}
 	if (o.certificate == "") != (o.key == "") {
-		return usagef("--tls-cert FILE and --tls-key FILE are needed together")
+		return usagef("--tls-cert FILE and --tls-key FILE need each other")
 	}
 	if o.maxBody < 1 || o.idle <= 0 || o.grace <= 0 {
 		return usagef("--max-request-bytes, --session-idle and --shutdown-grace must be more than 0")
 	}
 	for _, h := range o.hosts {
 		if !config.IsHost(h) {
-			return usagef("--allow-host %s: expected a host as requests name it, such as tools.example.com or tools.example.com:8443", h)
+			return usagef("--allow-host %s: expected a host, such as tools.example.com or tools.example.com:8443", h)
 		}
 	}
 	for _, origin := range o.origins {
 		if !config.IsOrigin(origin) {
-			return usagef("--allow-origin %s: expected an origin as browsers send it, such as https://example.com", origin)
+			return usagef("--allow-origin %s: expected an origin, such as https://example.com", origin)
 		}
 	}
 	return o.checkAuth()
 }
 
-// open opens the port that the flags ask for; nil where they ask for stdio. What
-// flags say about who may come in is stronger than the file.
+// open opens the port that the flags name. It returns nil if they select stdio.
+// Flags for authentication override the file.
 func (a *app) open(o httpOptions, engine *mcpgraph.Engine, log *slog.Logger) (*listening, error) {
 	if o.address == "" {
 		return nil, nil
@@ -139,7 +139,7 @@ func (a *app) open(o httpOptions, engine *mcpgraph.Engine, log *slog.Logger) (*l
 		l.options.Guard = guard
 	}
 	if guard == nil && !o.insecure && !loopback(host) {
-		return nil, usagef("--http %s: that can be reached from other machines, which could call the tools; add --auth or %s, or --insecure if that is meant", o.address, authSetting)
+		return nil, usagef("--http %s: other machines could call the tools without authentication; add --auth or %s, or allow it with --insecure", o.address, authSetting)
 	}
 	scheme := "http"
 	if o.certificate != "" {

@@ -225,6 +225,7 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 // TestASignalDoesNotCutTheEndOfServersShort sends the first signal to a process
 // that has begun to end because its input did.
 func TestASignalDoesNotCutTheEndOfServersShort(t *testing.T) {
+	t.Parallel()
 	s := serveProcess(t, `{"start":"stubborn"}`)
 	s.in.Close()
 	// Its output ends when it does, so this is all that tells.

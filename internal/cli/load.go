@@ -16,7 +16,7 @@ const defaultLogLevel = "info"
 var logLevels = []string{"debug", "info", "warn", "error"}
 
 func logFlag(cmd *cobra.Command, level *string) {
-	cmd.Flags().StringVar(level, "log-level", defaultLogLevel, "write log records of this `LEVEL` and above to stderr: debug, info, warn or error")
+	cmd.Flags().StringVar(level, "log-level", defaultLogLevel, "log this `LEVEL` and above to stderr: debug, info, warn or error")
 	_ = cmd.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -42,8 +42,8 @@ func (a *app) load(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, erro
 	return a.loadShowing(path, func([]diag.Diagnostic, diag.Sources) bool { return true }, opts...)
 }
 
-// loadShowing is load, but show says whether the warnings of a file without errors
-// are shown.
+// loadShowing is load, but shows the warnings of a file without errors only if
+// show is true.
 func (a *app) loadShowing(path string, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
 	engine, err := mcpgraph.Load(path, append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))...)
 	var ds []diag.Diagnostic
@@ -54,7 +54,7 @@ func (a *app) loadShowing(path string, show func([]diag.Diagnostic, diag.Sources
 		ds, sources = engine.Diagnostics()
 	case errors.As(err, &loadErr):
 		ds, sources = loadErr.Diagnostics, loadErr.Sources
-		// A file that cannot be read has said so.
+		// An unreadable file has been reported already.
 		failure := &exitError{code: codeOf(ds)}
 		if failure.code == exitProblems {
 			failure.err = fmt.Errorf("%s has errors", path)

@@ -69,7 +69,7 @@ func (r *reloader) close() {
 	}
 }
 
-// files are those whose contents count.
+// files are the files to watch.
 func (r *reloader) files() []string {
 	paths := append([]string{r.path}, r.others...)
 	if r.engine != nil {
@@ -96,7 +96,7 @@ func (r *reloader) run(ctx context.Context) {
 		case <-r.hangup:
 			if r.audit != nil {
 				if err := r.audit.Reopen(); err != nil {
-					r.log.Error("the file of --audit cannot be opened again; still writing to the one that was open", "error", err)
+					r.log.Error("cannot reopen the file of --audit; still writing to the previous one", "error", err)
 				}
 			}
 			r.seen.changed(r.files())
@@ -106,7 +106,7 @@ func (r *reloader) run(ctx context.Context) {
 				settled = time.After(settle)
 			}
 		case err := <-troubles:
-			r.log.Warn("the files are not watched as they should be", "error", err)
+			r.log.Warn("cannot watch all files for changes", "error", err)
 			settled = time.After(settle) // changes may have been missed
 		case <-settled:
 			settled = nil
@@ -124,15 +124,15 @@ func (r *reloader) follow() {
 		return
 	}
 	if err := watch(r.watch, r.files()); err != nil {
-		r.log.Warn("a folder cannot be watched", "error", err)
+		r.log.Warn("cannot watch a folder for changes", "error", err)
 	}
 }
 
-// reload replaces what is served, or says why not.
+// reload replaces what is served, or logs why it could not.
 func (r *reloader) reload() {
 	if r.tokens != nil {
 		if err := r.tokens.Reload(); err != nil {
-			r.log.Warn("the file of --auth-tokens cannot be used; still taking the tokens that it had before", "error", err)
+			r.log.Warn("cannot reload the file of --auth-tokens; still using the previous tokens", "error", err)
 		}
 	}
 	changes, err := r.engine.Reload()
@@ -140,17 +140,17 @@ func (r *reloader) reload() {
 	switch {
 	case errors.As(err, &broken):
 		r.report(worse(broken.Diagnostics, diag.Info), broken.Sources)
-		r.log.Warn("the file has errors; what was there before is served on", "file", r.path)
+		r.log.Warn("the file has errors; still serving the previous version", "file", r.path)
 		return
 	case err != nil:
-		r.log.Warn("the file cannot be used; what was there before is served on", "file", r.path, "error", err)
+		r.log.Warn("cannot reload the file; still serving the previous version", "file", r.path, "error", err)
 		return
 	}
 	r.follow() // the file may name others than before
 	r.seen.note(r.files())
 	ds, sources := r.engine.Diagnostics()
 	r.report(worse(ds, diag.Info), sources)
-	r.log.Info("the file was read again", append([]any{"file", r.path}, attributes(changes)...)...)
+	r.log.Info("reloaded the file", append([]any{"file", r.path}, attributes(changes)...)...)
 }
 
 // attributes names what has changed.

@@ -17,6 +17,7 @@ type runOptions struct {
 	config, tool string
 	args         []string
 	argsJSON     string
+	answers      []string
 	trace        string
 	logLevel     string
 	mcpFiles     []string
@@ -31,15 +32,13 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run CONFIG [TOOL]",
 		Short: "Call one tool of a file and print its result",
 		Long: `Call one tool of a file and print its result on stdout as compact JSON. Without
-TOOL it lists the tools of the file and their arguments.
+TOOL, it lists the tools of the file and their arguments.
 
---arg NAME=VALUE gives one argument; the tool's inputSchema says whether VALUE is
-taken as it is, as a string, or as JSON. --args gives all of them as one JSON
-object, from the command line, from a file (@FILE) or from stdin (-); --arg wins
-over it.
+--arg NAME=VALUE sets one argument. The tool's inputSchema decides whether VALUE
+is a string or JSON. --args sets all arguments as one JSON object, from the
+command line, from a file (@FILE) or from stdin (-). --arg wins over --args.
 
---trace shows the walk on stderr, node by node as it happens; --trace json as
-lines of JSON.`,
+--trace shows each node on stderr as it runs; --trace=json prints JSON lines.`,
 		Example: `  mcpgraph run tools.yaml count_files --arg directory=.
   mcpgraph run tools.yaml count_files --args '{"directory": "."}' --trace
   mcpgraph run tools.yaml count_files --args @args.json --trace json`,
@@ -59,9 +58,10 @@ lines of JSON.`,
 		ValidArgsFunction: a.completeTool(&o.mcpFiles),
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&o.args, "arg", "a", nil, "give one argument as `NAME=VALUE` (repeatable)")
-	flags.StringVar(&o.argsJSON, "args", "", "give all arguments as `JSON`, @FILE or - for stdin")
-	flags.StringVar(&o.trace, "trace", "", "show the walk on stderr; `FORMAT` is text or json")
+	flags.StringArrayVarP(&o.args, "arg", "a", nil, "set one argument, `NAME=VALUE` (repeatable)")
+	flags.StringVar(&o.argsJSON, "args", "", "set all arguments: `JSON`, @FILE or - for stdin")
+	flags.StringArrayVar(&o.answers, "answer", nil, "answer the questions of a node, `NODE=JSON`; JSON can also be accept, decline or cancel (repeatable)")
+	flags.StringVar(&o.trace, "trace", "", "trace the run on stderr; `FORMAT` is text or json")
 	optionalValue(flags, "trace", traceFormats...)
 	_ = cmd.RegisterFlagCompletionFunc("arg", a.completeArgument(&o.mcpFiles, &o.args))
 	_ = cmd.RegisterFlagCompletionFunc("trace", cobra.FixedCompletions(traceFormats, cobra.ShellCompDirectiveNoFileComp))
@@ -89,10 +89,15 @@ func (a *app) run(o runOptions) (err error) {
 	}
 	ctx, stop := a.untilSignal()
 	defer stop()
-	if ctx, err = o.caller.context(ctx); err != nil {
+	info, err := o.caller.info()
+	if err != nil {
 		return err
 	}
 	given, err := a.readArguments(ctx, o.argsJSON, o.args)
+	if err != nil {
+		return err
+	}
+	questions, err := a.readAnswers(o.answers)
 	if err != nil {
 		return err
 	}
@@ -114,9 +119,9 @@ func (a *app) run(o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	var opts []mcpgraph.CallOption
+	opts := []mcpgraph.CallOption{mcpgraph.WithCallInfo(info), mcpgraph.WithAsk(questions.ask)}
 	if o.trace != "" {
-		hooks, err := a.tracer(o.trace, engine, g)
+		hooks, err := a.tracer(o.trace, engine, info, g)
 		if err != nil {
 			return err
 		}
@@ -125,6 +130,7 @@ func (a *app) run(o runOptions) (err error) {
 	var running *activity
 	if o.trace == "" {
 		running = a.begin("calling " + o.tool)
+		questions.asking = running.end
 		opts = append(opts, mcpgraph.WithCallHooks(running.hooks(o.tool)))
 	}
 	result, err := engine.Call(ctx, o.tool, args, opts...)
@@ -136,7 +142,7 @@ func (a *app) run(o runOptions) (err error) {
 	return failed(err)
 }
 
-// explain reports why a call failed, with the place in the file where there is
+// explain reports why a call failed, with the place in the file if there is
 // one.
 func (a *app) explain(ctx context.Context, engine *mcpgraph.Engine, err error) error {
 	if cause := context.Cause(ctx); cause != nil {

@@ -11,8 +11,8 @@ func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of configuration files, for editors",
-		Long: `Print the JSON Schema (draft-07) of configuration files. Editors complete and
-check files with it:
+		Long: `Print the JSON Schema (draft-07) of configuration files. Editors use it to
+complete and check files:
 
   # yaml-language-server: $schema=mcpgraph.schema.json`,
 		Example: `  mcpgraph schema > mcpgraph.schema.json`,

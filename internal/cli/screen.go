@@ -43,7 +43,7 @@ func (s *screen) draw(line string) {
 	s.drawn = true
 }
 
-// fileOf returns the file that w writes to, nil where there is none.
+// fileOf returns the file that w writes to, or nil if there is none.
 func fileOf(w io.Writer) *os.File {
 	if s, ok := w.(*screen); ok {
 		return s.file
@@ -72,7 +72,8 @@ type activity struct {
 	text string
 }
 
-// begin shows text until end is called; nil where stderr is no terminal.
+// begin shows text until end is called. It returns nil if stderr is not a
+// terminal.
 func (a *app) begin(text string) *activity {
 	s, ok := a.stderr.(*screen)
 	if !ok {

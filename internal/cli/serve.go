@@ -34,14 +34,14 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serve the tools of a file to an MCP client on stdin and stdout, or with --http to
 any number of clients over streamable HTTP.
 
-Nothing but MCP messages is written to stdout; warnings and logs go to stderr.
-The servers that the tools call are started when they are first needed, and
-ended with this one. It ends when stdin does, or at SIGINT or SIGTERM.
+stdout carries MCP messages only; warnings and logs go to stderr. Upstream
+servers start when they are first needed, and end with this server. It stops at
+the end of stdin, and at SIGINT or SIGTERM.
 
-At SIGHUP, and with --watch whenever the file, one of --mcp, or a file of callers'
-tokens (tokensFile, --auth-tokens) has changed, the file is read again: a valid one takes the place of
-what is served, calls under way finish as they began, and clients are told where
-their list of tools has changed. One with errors is reported and changes nothing.`,
+SIGHUP reloads the file. --watch reloads it whenever the file, a file of --mcp or
+a tokens file (tokensFile, --auth-tokens) changes. Running calls finish with the
+version they started with, and clients are told if their tools changed. A file
+with errors is reported, and the previous version stays in use.`,
 		Example: `  mcpgraph serve tools.yaml
   mcpgraph serve tools.yaml --http 127.0.0.1:8080 --watch
   mcpgraph serve tools.yaml --mcp ~/.cursor/mcp.json --log-level debug`,
@@ -60,7 +60,7 @@ their list of tools has changed. One with errors is reported and changes nothing
 	o.http.flags(cmd)
 	o.calls.flags(cmd)
 	o.memory.flag(cmd)
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "read the file again when it, a file of --mcp, its tokensFile, or that of --auth-tokens has changed")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "reload when the file, a file of --mcp or a tokens file changes")
 	return cmd
 }
 
@@ -106,29 +106,29 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer closeEngine(engine, &err)
-	door, err := a.open(o.http, engine, ob.log)
+	endpoint, err := a.open(o.http, engine, ob.log)
 	if err != nil {
 		return err
 	}
-	defer door.close()
+	defer endpoint.close()
 	again.engine, again.log, again.audit = engine, ob.log, records
-	if door != nil {
-		again.tokens, _ = door.options.Guard.(*auth.TokensFile)
+	if endpoint != nil {
+		again.tokens, _ = endpoint.options.Guard.(*auth.TokensFile)
 	}
 	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })
 	defer reloading.Wait()
 	defer stop()
-	if door != nil {
+	if endpoint != nil {
 		if o.http.metrics {
-			door.options.Metrics = ob.exporters.Page
+			endpoint.options.Metrics = ob.exporters.Page
 		}
 		if o.http.status {
-			door.options.Status = engine.StatusPage()
+			endpoint.options.Status = engine.StatusPage()
 		}
-		ob.log.Info("serving MCP over HTTP", "url", door.url)
-		err = engine.ServeHTTP(ctx, door.listener, door.options)
+		ob.log.Info("serving MCP over HTTP", "url", endpoint.url)
+		err = engine.ServeHTTP(ctx, endpoint.listener, endpoint.options)
 	} else {
 		a.greet(o.config, engine)
 		err = engine.ServeStdio(ctx, a.stdin, a.mcpOnly())
@@ -148,14 +148,15 @@ func closeEngine(engine *mcpgraph.Engine, err *error) {
 	}
 }
 
-// greet tells a person, who has started a server on a terminal, what it waits for.
+// greet explains to a user who started a server on a terminal what it waits
+// for.
 func (a *app) greet(config string, engine *mcpgraph.Engine) {
 	f, ok := a.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return
 	}
 	fmt.Fprintf(a.stderr, "mcpgraph: serving %s of %s; waiting for MCP messages on stdin (Ctrl-C ends it). "+
-		"MCP clients start this command themselves: see mcpgraph export --help.\n", plural(len(engine.Tools()), "tool"), config)
+		"MCP clients start this command themselves: see mcpgraph export --help.\n", plural(len(published(engine)), "tool"), config)
 }
 
 // mcpOnly returns the stream for MCP messages, and sees to it that whatever

@@ -129,8 +129,10 @@ func (s *server) ended() {
 }
 
 func TestServeEndsItsChildrenWhenInputEnds(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{"well-behaved": `{}`, "stubborn": `{"start":"stubborn"}`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serveProcess(t, script)
 			s.in.Close()
 			s.ended()
@@ -139,8 +141,10 @@ func TestServeEndsItsChildrenWhenInputEnds(t *testing.T) {
 }
 
 func TestServeAnswersRunningCallsAndEndsAtSignals(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
 			s := serveProcess(t, `{}`)
 			s.call(2, "hang")
 			s.call(3, "process")
@@ -158,6 +162,7 @@ func TestServeAnswersRunningCallsAndEndsAtSignals(t *testing.T) {
 }
 
 func TestServeEndsItsChildrenWhenTheClientReadsNoMore(t *testing.T) {
+	t.Parallel()
 	s := serveProcess(t, `{}`)
 	s.call(2, "hang")
 	if err := s.closeOutput(); err != nil {
@@ -174,6 +179,7 @@ func TestServeEndsItsChildrenWhenTheClientReadsNoMore(t *testing.T) {
 }
 
 func TestACancelledCallIsCancelledUpstream(t *testing.T) {
+	t.Parallel()
 	s := serveProcess(t, `{}`)
 	id := 2
 	until := func(tool string, done func(value.Value) bool) {

@@ -40,8 +40,8 @@ func (a *app) until(signals ...os.Signal) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// stoppingDelay is how long a command may take to stop before it says that it
-// does.
+// stoppingDelay is how long a command may take to stop before it prints that it
+// is stopping.
 const stoppingDelay = 100 * time.Millisecond
 
 // killedBy returns the exit code of a process that this signal ended.
@@ -52,7 +52,7 @@ func killedBy(s os.Signal) int {
 	return exitFailed
 }
 
-// interrupted returns the error of a command that a signal ended, nil where
+// interrupted returns the error of a command that a signal ended, or nil if
 // none has.
 func interrupted(ctx context.Context) error {
 	var signalled *signalError
@@ -62,7 +62,7 @@ func interrupted(ctx context.Context) error {
 	return nil
 }
 
-// signalError is the cause with which a command ends that was told to.
+// signalError is the cause of the end of a command that a signal stopped.
 type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return fmt.Sprintf("stopped by a signal (%v)", e.signal) }

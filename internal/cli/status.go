@@ -20,13 +20,13 @@ func (a *app) statusCommand() *cobra.Command {
 	var logLevel string
 	cmd := &cobra.Command{
 		Use:   "status CONFIG",
-		Short: "Connect to the servers of a file and say what is there",
-		Long: `Connect to every upstream server of a file, all at once, and say how it is
-reached, which revision of MCP it speaks, its name, version and tools, how long
-a round trip takes, and what is wrong where it fails.
+		Short: "Connect to the servers of a file and show their state",
+		Long: `Connect to all upstream servers of a file at the same time. For each, show its
+transport, MCP revision, name, version, tools and round-trip time, or why it
+failed.
 
-A server has its connectTimeoutMs and its timeoutMs, taken together. The exit
-code is 1 where a server fails.`,
+Each server may take its connectTimeoutMs and timeoutMs together. The exit code
+is 1 if a server fails.`,
 		Example: `  mcpgraph status tools.yaml
   mcpgraph status tools.yaml --json
   mcpgraph status tools.yaml --header "X-Token: $TOKEN"`,
@@ -39,7 +39,8 @@ code is 1 where a server fails.`,
 			}
 			ctx, stop := a.untilSignal()
 			defer stop()
-			if ctx, err = who.context(ctx); err != nil {
+			info, err := who.info()
+			if err != nil {
 				return err
 			}
 			engine, err := a.loadOnce(args[0], mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
@@ -48,7 +49,7 @@ code is 1 where a server fails.`,
 			}
 			defer closeEngine(engine, &err)
 			connecting := a.begin("connecting to " + plural(len(engine.File().Upstreams), "server"))
-			found := engine.Status(ctx)
+			found := engine.Status(ctx, mcpgraph.WithCallInfo(info))
 			connecting.end()
 			if err := interrupted(ctx); err != nil {
 				return err
@@ -68,10 +69,10 @@ code is 1 where a server fails.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	who.flags(cmd)
 	a.mcpFlag(cmd, &mcpFiles)
-	cmd.Flags().StringVar(&logLevel, "log-level", "error", "write log records of this `LEVEL` and above to stderr: debug, info, warn or error")
+	cmd.Flags().StringVar(&logLevel, "log-level", "error", "log this `LEVEL` and above to stderr: debug, info, warn or error")
 	return cmd
 }
 
@@ -112,7 +113,7 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus, colored bool) error
 	return err
 }
 
-// brief gives a duration with three digits at most.
+// brief returns a duration with three digits at most.
 func brief(d time.Duration) string {
 	switch {
 	case d == 0:

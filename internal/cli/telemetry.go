@@ -16,8 +16,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 )
 
-// flushTime is how long a command waits, as it ends, for what it has still to
-// tell a collector.
+// flushTime is how long a command waits at its end to export the remaining
+// telemetry.
 const flushTime = 3 * time.Second
 
 // observeOptions are the flags about what can be seen of tools.
@@ -31,20 +31,20 @@ type observeOptions struct {
 // contentFlag is that of every command that runs tools.
 func (o *observeOptions) contentFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.content, "trace-content", false,
-		"put arguments and outputs into the spans of OpenTelemetry, cut to 8 KiB each and without secrets")
+		"include arguments and outputs in OpenTelemetry spans, up to 8 KiB each and without secrets")
 }
 
 // runFlags are those of commands that run tools for clients.
 func (o *observeOptions) runFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.expose, "expose-runs", false,
-		"let clients read their own runs, with all values, as the resources mcpgraph://runs and mcpgraph://runs/{id}")
+		"let clients read their own runs, including all values, as the resources mcpgraph://runs and mcpgraph://runs/{id}")
 	cmd.Flags().IntVar(&o.keep, "keep-runs", runs.DefaultCount, "keep the last `N` runs in memory")
 }
 
 // auditFlag is that of commands that serve clients.
 func (o *observeOptions) auditFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.audit, "audit", "",
-		"append a line of JSON for each request to this `FILE`, or stderr: who called what, and whether that was allowed; no values")
+		"append one JSON line per request to this `FILE`, or stderr: caller, tool and decision; no arguments or results")
 }
 
 // openAudit opens the audit log; nil without one.
@@ -62,7 +62,7 @@ func (a *app) openAudit(o observeOptions, log *slog.Logger) (*audit.Log, error) 
 	return out, nil
 }
 
-// store gives the place for runs.
+// store returns the place for runs.
 func (o *observeOptions) store(budget *memory.Budget) (*runs.Store, error) {
 	limits := runs.Limits{Count: o.keep, Memory: budget}
 	switch {
@@ -115,8 +115,8 @@ func (ob *observation) end() {
 	defer cancel()
 	if err := ob.exporters.Shutdown(ctx); err != nil {
 		if ctx.Err() != nil {
-			err = fmt.Errorf("no answer within %v; check the address of the collector", flushTime)
+			err = fmt.Errorf("no response within %v; check the address of the collector", flushTime)
 		}
-		ob.log.Warn("telemetry could not be sent", "error", err)
+		ob.log.Warn("cannot send telemetry", "error", err)
 	}
 }

@@ -19,7 +19,7 @@ func colorFlag(cmd *cobra.Command, mode *string) {
 }
 
 // color decides whether w gets colours: on a terminal only, and not where
-// NO_COLOR is set (https://no-color.org), unless mode says otherwise.
+// NO_COLOR is set (https://no-color.org), unless mode overrides it.
 func (a *app) color(mode string, w io.Writer) (bool, error) {
 	switch mode {
 	case "always":
@@ -62,8 +62,8 @@ func red(text string, wanted bool) string {
 	return "\x1b[31m" + text + "\x1b[0m"
 }
 
-// textWidth returns the columns that diagnostics on w may take, 0 where no
-// terminal shows them and COLUMNS does not say.
+// textWidth returns the columns that diagnostics on w may take, 0 if w is not a
+// terminal and COLUMNS is not set.
 func (a *app) textWidth(w io.Writer) int {
 	if f := fileOf(w); a.environ["COLUMNS"] == "" && (f == nil || !term.IsTerminal(int(f.Fd()))) {
 		return 0

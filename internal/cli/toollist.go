@@ -46,7 +46,7 @@ func argumentsOf(schema value.Value) []argument {
 	return list
 }
 
-// summary says what an argument is, on one line.
+// summary returns a description of an argument on one line.
 func (a argument) summary() string {
 	parts := []string{}
 	if a.required {
@@ -64,7 +64,11 @@ func (a argument) summary() string {
 func writeTools(w io.Writer, config string, tools []mcpgraph.Tool, width int) error {
 	var b strings.Builder
 	for _, t := range tools {
-		fmt.Fprintln(&b, shorten(oneLine(t.Name+"  "+firstLine(t.Description)), width))
+		name := t.Name
+		if t.Private {
+			name += " (private)"
+		}
+		fmt.Fprintln(&b, shorten(oneLine(name+"  "+firstLine(t.Description)), width))
 		var rows strings.Builder
 		table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 		for _, arg := range argumentsOf(t.InputSchema) {
@@ -81,6 +85,11 @@ func writeTools(w io.Writer, config string, tools []mcpgraph.Tool, width int) er
 		fmt.Fprintf(&b, "\nCall one with: mcpgraph run %s %s%s\n", config, tools[0].Name, exampleArguments(tools[0]))
 	}
 	return writeAll(w, []byte(b.String()))
+}
+
+// published returns the tools that clients see.
+func published(engine *mcpgraph.Engine) []mcpgraph.Tool {
+	return slices.DeleteFunc(engine.Tools(), func(t mcpgraph.Tool) bool { return t.Private })
 }
 
 func firstLine(text string) string {

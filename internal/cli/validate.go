@@ -28,20 +28,18 @@ func (a *app) validateCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "validate PATH...",
-		Short: "Report everything that is wrong in files",
-		Long: `Report everything that is wrong in files, without starting or calling anything.
+		Short: "Find errors in files",
+		Long: `Find all errors in files, without starting or calling anything.
 
-PATH is a file, - for stdin, or a folder. In a folder and those below it, the
-files *.yaml and *.yml with a key "tools" at the left margin are validated;
-folders whose names begin with a dot, and node_modules, are left out.
+PATH is a file, - for stdin, or a folder. In a folder and its subfolders, it checks
+the *.yaml and *.yml files with a top-level key "tools". It skips node_modules and
+folders whose names begin with a dot.
 
-With --live, files without errors are compared with their servers, too: each is
-connected to, and has to have the tools that nodes call, with inputSchemas that
-the known arguments fit.
+--live also connects to the upstream servers. It checks that they have the tools
+that nodes call, and that the known arguments match their inputSchemas.
 
-The exit code is 0 where nothing is wrong, 1 where there are errors (with
---strict, warnings too), 2 for a wrong command line and 3 where a file cannot
-be read.`,
+The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
+2 for a wrong command line, and 3 if a file cannot be read.`,
 		Example: `  mcpgraph validate tools.yaml
   mcpgraph validate --strict --format github .
   envsubst < tools.yaml.in | mcpgraph validate -
@@ -61,7 +59,8 @@ be read.`,
 			}
 			ctx, stop := a.untilSignal()
 			defer stop()
-			if ctx, err = o.caller.context(ctx); err != nil {
+			info, err := o.caller.info()
+			if err != nil {
 				return err
 			}
 			if o.caller.given() && !o.live {
@@ -72,7 +71,7 @@ be read.`,
 				live = func(e *mcpgraph.Engine) []diag.Diagnostic {
 					connecting := a.begin("connecting to " + plural(len(e.File().Upstreams), "server"))
 					defer connecting.end()
-					return e.CheckLive(ctx)
+					return e.CheckLive(ctx, mcpgraph.WithCallInfo(info))
 				}
 			}
 			files, err := configFiles(args)
@@ -95,12 +94,12 @@ be read.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&o.strict, "strict", false, "let warnings fail, too")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors")
 	cmd.Flags().StringVar(&o.format, "format", "text", "print as `FORMAT`: text, json, sarif or github")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
 	a.mcpFlag(cmd, &o.mcpFiles)
-	cmd.Flags().BoolVar(&o.live, "live", false, "connect to the servers and compare the calls of nodes with their tools")
+	cmd.Flags().BoolVar(&o.live, "live", false, "also connect to the servers and check calls against their tools")
 	o.caller.flags(cmd)
 	return cmd
 }
@@ -122,8 +121,8 @@ func (f findings) count(s diag.Severity) int {
 	return n
 }
 
-// check loads files without running them; live finds what there is more to say
-// of those without errors.
+// check loads files without running them. live also checks files without errors
+// against their servers.
 func (a *app) check(ctx context.Context, paths, mcpFiles []string, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
 	found := findings{files: len(paths), sources: diag.Sources{}}
 	for _, path := range paths {

@@ -35,7 +35,7 @@ func (a *app) versionCommand() *cobra.Command {
 			}{mcpgraph.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}))
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// contents tells whether files have changed: what they hold, not when they were
-// written.
+// contents identifies the contents of files, so that changes are found whatever
+// the modification times are.
 type contents map[string][sha256.Size]byte
 
 // changed reports whether one of the files holds something else than at the last
@@ -35,9 +35,9 @@ func (c contents) note(paths []string) {
 	}
 }
 
-// watch tells w to watch the folders in which something happens when one of the
-// files is written, replaced by another one, or found by other symbolic links. The
-// error is that of the first folder that cannot be watched.
+// watch makes w watch the folders in which something happens when one of the
+// files is written, replaced by another one, or found by other symbolic links.
+// The error is that of the first folder that cannot be watched.
 func watch(w *fsnotify.Watcher, paths []string) (failed error) {
 	for _, path := range paths {
 		folders := map[string]bool{}

@@ -44,7 +44,7 @@ func (w *watched) said() string {
 // until waits for a text on stderr, from the n-th byte on.
 func (w *watched) until(n int, text string) {
 	w.Helper()
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(w.said()[n:], text); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !strings.Contains(w.said()[n:], text); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			w.Fatalf("stderr does not say %q but\n%s", text, w.said()[n:])
 		}
@@ -92,7 +92,7 @@ func (w *watched) send(line string) {
 	}
 }
 
-// next gives the next message, which has to come.
+// next returns the next message, which has to come.
 func (w *watched) next() value.Value {
 	w.Helper()
 	select {
@@ -101,7 +101,7 @@ func (w *watched) next() value.Value {
 			w.Fatalf("the server has ended:\n%s", w.said())
 		}
 		return v
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		w.Fatalf("no message comes; stderr:\n%s", w.said())
 	}
 	return value.Undef
@@ -160,6 +160,7 @@ func put(t *testing.T, path, text string) {
 }
 
 func TestWatchServesWhatTheFileNowSays(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tools.yaml")
 	put(t, path, toolsFile("one"))
 	w := serveWatched(t, path, "--watch")
@@ -182,7 +183,7 @@ func TestWatchServesWhatTheFileNowSays(t *testing.T) {
 	// A file with errors changes nothing, and is shown with its place.
 	n := len(w.said())
 	put(t, path, strings.Replace(toolsFile("broken"), "next: b", "next: c", 1))
-	w.until(n, "what was there before is served on")
+	w.until(n, "still serving the previous version")
 	if said := w.said()[n:]; !strings.Contains(said, "tools.yaml:4:") || !strings.Contains(said, "^") {
 		t.Errorf("the diagnostics are\n%s", said)
 	}
@@ -201,14 +202,15 @@ func TestWatchServesWhatTheFileNowSays(t *testing.T) {
 	replace(toolsFile("mended", "more"))
 	w.tools("mended more")
 	w.until(n, "tools.added=more")
-	if got := strings.Count(w.said()[n:], "was read again"); got != 1 {
-		t.Errorf("the file was read again %d times, not once:\n%s", got, w.said()[n:])
+	if got := strings.Count(w.said()[n:], "reloaded the file"); got != 1 {
+		t.Errorf("the file reloaded the file %d times, not once:\n%s", got, w.said()[n:])
 	}
 	w.ended()
 }
 
 // As Kubernetes does it with the files of a ConfigMap.
 func TestWatchFollowsSymbolicLinksThatAreSwapped(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	version := func(name string, tools ...string) {
 		t.Helper()
@@ -242,20 +244,22 @@ func TestWatchFollowsSymbolicLinksThatAreSwapped(t *testing.T) {
 }
 
 func TestWatchFollowsFilesThatANewFileNames(t *testing.T) {
+	t.Parallel()
 	path, callers := filepath.Join(t.TempDir(), "tools.yaml"), filepath.Join(t.TempDir(), "callers")
 	put(t, callers, "ann a-token-of-ann-1234\n")
 	put(t, path, toolsFile("one"))
 	w := serveWatched(t, path, "--watch")
 	put(t, path, strings.Replace(toolsFile("two"), `version: "1"}`, `version: "1", auth: {type: bearer, tokensFile: `+callers+`}}`, 1))
 	w.tools("two")
-	w.until(0, "was read again")
+	w.until(0, "reloaded the file")
 	n := len(w.said())
 	put(t, callers, "bob a-token-of-bob-1234\n")
-	w.until(n, "was read again")
+	w.until(n, "reloaded the file")
 	w.ended()
 }
 
 func TestSIGHUPReadsTheFileAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path, others := filepath.Join(dir, "tools.yaml"), filepath.Join(dir, "mcp.json")
 	put(t, path, toolsFile("one"))
@@ -273,11 +277,11 @@ func TestSIGHUPReadsTheFileAgain(t *testing.T) {
 	put(t, path, "version: 2")
 	n := len(w.said())
 	hangUp()
-	w.until(n, "what was there before is served on")
+	w.until(n, "still serving the previous version")
 	put(t, path, toolsFile("two"))
 	n = len(w.said())
 	hangUp() // the list is the same: there is nothing to tell
-	w.until(n, "was read again")
+	w.until(n, "reloaded the file")
 	if got := w.ask(`"tools/call","params":{"name":"two"}`); got.Get("isError").Bool() {
 		t.Errorf("the tool answers %s", got.JSON())
 	}

@@ -35,3 +35,13 @@ func AppendNotification(dst []byte, method string, params value.Value) []byte {
 	}
 	return append(dst, '}')
 }
+
+// AppendRequest appends a request. id is its JSON text; params may be undefined.
+func AppendRequest(dst []byte, id, method string, params value.Value) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = value.AppendString(append(dst, `,"method":`...), method)
+	if !params.IsUndefined() {
+		dst = params.Append(append(dst, `,"params":`...))
+	}
+	return append(dst, '}')
+}

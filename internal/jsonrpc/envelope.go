@@ -75,7 +75,7 @@ func (e *Envelope) Blank() bool { return e.state == beforeObject }
 // Len returns the number of bytes fed so far.
 func (e *Envelope) Len() int { return e.length }
 
-// IDText returns the start of the id, as far as it is known; it is empty where
+// IDText returns the start of the id, as far as it is known; it is empty if
 // there are two.
 func (e *Envelope) IDText() string {
 	if e.Repeated == "id" {
@@ -108,41 +108,30 @@ func (e *Envelope) skipString(chunk []byte, i, base int) int {
 		e.escaped = false
 		i++
 	}
-	for {
-		quote := bytes.IndexByte(chunk[i:], '"')
-		end := len(chunk)
-		if quote >= 0 {
-			end = i + quote
+	for i < len(chunk) {
+		i += value.PlainLen(chunk[i:])
+		if i == len(chunk) {
+			break
 		}
-		// Each escape before the quote is passed over; one that covers the
-		// quote itself makes us look for the next.
-		for i < end {
-			slash := bytes.IndexByte(chunk[i:end], '\\')
-			if slash < 0 {
-				i = end
-				break
-			}
-			i += slash + 2
-		}
-		switch {
-		case i > len(chunk):
-			e.escaped = true
-			e.keep(chunk[from:])
-			return len(chunk)
-		case i == end && quote >= 0:
-			e.keep(chunk[from : end+1])
+		switch chunk[i] {
+		case '"':
+			i++
+			e.keep(chunk[from:i])
 			e.inString = false
 			if e.state == inKey {
 				e.state = beforeColon
 				e.plainKey()
 			}
-			e.last = base + end + 1
-			return end + 1
-		case i >= len(chunk):
-			e.keep(chunk[from:])
-			return len(chunk)
+			e.last = base + i
+			return i
+		case '\\':
+			i++ // what it covers is passed over, perhaps in the next chunk
+			e.escaped = i == len(chunk)
 		}
+		i++
 	}
+	e.keep(chunk[from:])
+	return len(chunk)
 }
 
 // keep remembers bytes of a string that is the current key or id.

@@ -98,8 +98,8 @@ type Request struct {
 	Params value.Value // an object, or undefined
 }
 
-// ReadRequest checks the envelope of one message. ok is false where there is
-// nothing to do: v is an answer, or a notification that says nothing. Where the
+// ReadRequest checks the envelope of one message. ok is false if there is
+// nothing to do: v is an answer, or a notification without effect. Where the
 // error is not nil, ID is the id to answer under.
 func ReadRequest(v value.Value) (r Request, ok bool, _ *Error) {
 	r = Request{ID: NullID}
@@ -133,6 +133,31 @@ func ReadRequest(v value.Value) (r Request, ok bool, _ *Error) {
 		return r, false, nil
 	}
 	return r, false, Errorf(CodeInvalidParams, "%s: params must be an object, found %s", r.Method, kind(r.Params))
+}
+
+// Response is the answer to a request.
+type Response struct {
+	ID     string      // the id's JSON text
+	Result value.Value // undefined if Error is not nil
+	Error  *Error
+}
+
+// ReadResponse returns v as the answer to a request, and reports whether it is
+// one: an object with an id and either a result or an error.
+func ReadResponse(v value.Value) (Response, bool) {
+	id := v.Get("id")
+	if v.Get("jsonrpc").Str() != Version || v.Has("method") || v.Has("result") == v.Has("error") ||
+		id.Kind() != value.String && id.Kind() != value.Number {
+		return Response{}, false
+	}
+	r := Response{ID: id.JSON(), Result: v.Get("result")}
+	if e := v.Get("error"); !e.IsUndefined() {
+		if e.Kind() != value.Object || e.Get("code").Kind() != value.Number {
+			return Response{}, false
+		}
+		r.Error = &Error{Code: int(e.Get("code").Float()), Message: Clip(e.Get("message").Str())}
+	}
+	return r, true
 }
 
 func (r Request) invalid(text string) (Request, bool, *Error) {

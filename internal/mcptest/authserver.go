@@ -11,24 +11,51 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // AuthServer is a running OAuth 2.1 authorization server: testdata/authserver,
-// which says what it speaks. Its users are alice, bob and carol, each with the
-// password NAME-password; its clients "worker" with the secret
-// "worker-secret", and "desktop", which has none and may come back to
+// whose documentation lists what it supports. Its users are alice, bob and
+// carol, each with the password NAME-password; its clients "worker" with the
+// secret "worker-secret", and "desktop", which has none and may come back to
 // http://127.0.0.1/callback on any port.
 type AuthServer struct{ URL string }
+
+var (
+	buildAuthServer sync.Once
+	authServerPath  string
+	authServerErr   error
+)
+
+// authServer returns the path of the program. The go command builds it where it
+// has to, and keeps it as it does with every tool of a module.
+func authServer(root string) (string, error) {
+	buildAuthServer.Do(func() {
+		cmd := exec.Command("go", "tool", "-n", "authserver")
+		cmd.Dir = filepath.Join(root, "testdata", "authserver")
+		// It is not what is tested, and takes minutes to build for the race detector.
+		cmd.Env = append(os.Environ(), "GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-race", ""))
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			authServerErr = fmt.Errorf("cannot build the authorization server in %s: %w\n%s", cmd.Dir, err, stderr.String())
+		}
+		authServerPath = strings.TrimSpace(string(out))
+	})
+	return authServerPath, authServerErr
+}
 
 // StartAuthServer starts one, which ends with the test. The flags are those of
 // the program: -access, -resource, -register, -jwt.
 func StartAuthServer(t testing.TB, flags ...string) *AuthServer {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"run", "."}, flags...)...) // the go command keeps what it has built
-	cmd.Dir = filepath.Join(moduleRoot(t), "testdata", "authserver")
-	// It is not what is tested, and takes minutes to build for the race detector.
-	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-race", ""))
+	path, err := authServer(moduleRoot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, flags...)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -52,7 +79,8 @@ func StartAuthServer(t testing.TB, flags ...string) *AuthServer {
 	return &AuthServer{URL: strings.TrimSpace(line)}
 }
 
-// Introspection is what the authorization server says of a token (RFC 7662).
+// Introspection is the authorization server's introspection response for a
+// token (RFC 7662).
 type Introspection struct {
 	Active   bool     `json:"active"`
 	Subject  string   `json:"sub"`
@@ -100,8 +128,8 @@ func (a *AuthServer) post(ctx context.Context, path, user, password string, form
 	return json.NewDecoder(response.Body).Decode(to)
 }
 
-// Browse does what a person with a browser does in a login: it goes to the
-// address, says who it is there, and follows where it is sent.
+// Browse does what a person with a browser does in a login: it opens the
+// address, logs in there and follows the redirects.
 func Browse(ctx context.Context, address, user string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

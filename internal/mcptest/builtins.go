@@ -209,7 +209,7 @@ func (s *server) call(m message) {
 	s.fail(m.ID, -32602, "unknown tool: "+p.Name)
 }
 
-// answer is what the tool says to its call number nth, from 0.
+// answer is the result of call number nth of the tool, from 0.
 func (t Tool) answer(args json.RawMessage, nth int) json.RawMessage {
 	if t.Func != nil {
 		result, err := t.Func(args)

@@ -21,9 +21,9 @@ const (
 )
 
 // Faulty is an MCP server over streamable HTTP (revision 2025-11-25, without
-// sessions) that misbehaves on command. It is well-behaved but for what it was
-// told to do with calls of tools, and for connections. Each request has a
-// connection of its own. It is safe for any number of goroutines.
+// sessions) that misbehaves on command. It behaves correctly except for the
+// configured faults of tool calls and connections. Each request has a
+// connection of its own. It is safe for concurrent use.
 type Faulty struct {
 	URL string
 
@@ -91,15 +91,15 @@ func (f *Faulty) ResetBefore(n int) {
 	f.resets = n
 }
 
-// Next says what becomes of the next calls of tools, one fault each.
+// Next sets the faults of the next calls of tools, one each.
 func (f *Faulty) Next(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next = append(f.next, faults...)
 }
 
-// Always says what becomes of the calls for which Next said nothing; at first
-// that is [Good].
+// Always sets the fault of all calls that Next does not cover; the default is
+// [Good].
 func (f *Faulty) Always(fault Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -334,7 +334,7 @@ func Huge(bytes int) Fault {
 	}
 }
 
-// WrongID answers a request that nobody made.
+// WrongID answers with an id that no request has.
 func WrongID(c *FaultyCall) {
 	c.json(`{"jsonrpc":"2.0","id":"nobody","result":` + c.result("") + `}`)
 }

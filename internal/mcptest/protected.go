@@ -17,7 +17,8 @@ import (
 
 // Protected is an MCP server over streamable HTTP that answers only where the
 // Authorization has a token of its authorization server, meant for it (RFC
-// 8707), with the scope "read". Its metadata says where to get one (RFC 9728).
+// 8707), with the scope "read". Its metadata names the authorization server
+// (RFC 9728).
 //
 // It has two tools: "whoami" answers with a JSON object: sub, client and scope
 // of the token, and the header X-Tenant; "leak" answers with an error that
@@ -71,15 +72,15 @@ func (p *Protected) whoami(ctx context.Context, r mcp.CallToolRequest) (*mcp.Cal
 	return mcp.NewToolResultText(string(text)), nil
 }
 
-// Distrust has the server answer 401 to a token, whatever its authorization
-// server says of it.
+// Distrust makes the server answer 401 to a token, even if the authorization
+// server accepts it.
 func (p *Protected) Distrust(token string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.distrusted[token] = true
 }
 
-// Move gives the server another authorization server.
+// Move makes the server use another authorization server.
 func (p *Protected) Move(to *AuthServer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -51,8 +51,9 @@ const (
 	StartStubborn Start = "stubborn" // (child process only) works, but survives the end of its input and SIGTERM
 )
 
-// Script says how a fake server behaves. The zero Script has only the built-in
-// tools. Scripts are values: one may run any number of times, also at once.
+// Script is the behaviour of a fake server. The zero Script has only the
+// built-in tools. Scripts are values: one may run any number of times, also at
+// once.
 type Script struct {
 	Start    Start  `json:"start,omitempty"`
 	Protocol string `json:"protocol,omitempty"` // revision answered to initialize; empty answers the client's own
@@ -146,10 +147,9 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Run serves a script on stdin and stdout until stdin ends and returns the
-// exit code. The script comes from the environment that [Script.Command] gives
-// or from the file that the first argument names; without either it is the
-// zero Script.
+// Run serves a script on stdin and stdout until stdin ends and returns the exit
+// code. The script comes from the environment of [Script.Command] or from the
+// file that the first argument names; without either it is the zero Script.
 func Run() int {
 	var script Script
 	text := []byte(os.Getenv(scriptVariable))

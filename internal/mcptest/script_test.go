@@ -62,8 +62,9 @@ func TestScriptRunsAsCommandAndFromAFile(t *testing.T) {
 	script := Script{Tools: []Tool{{Name: "read", Result: Text("hello")}}}
 	command, args, env := script.Command()
 	started := exec.Command(command, args...)
+	started.Env = os.Environ()
 	for name, value := range env {
-		started.Env = append(os.Environ(), name+"="+value)
+		started.Env = append(started.Env, name+"="+value)
 	}
 
 	file := filepath.Join(t.TempDir(), "script.json")

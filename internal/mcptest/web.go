@@ -100,7 +100,7 @@ func (w *Web) newSession() *webSession {
 	return s
 }
 
-// Write takes what the server says, one message at a time.
+// Write receives what the server sends, one message at a time.
 func (s *webSession) Write(line []byte) (int, error) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`

@@ -34,25 +34,26 @@ type Record struct {
 	Status   int    `json:"status,omitempty"` // of HTTP, for a request that carries none of MCP
 	Run      string `json:"run,omitempty"`    // id of the run of the tool
 	// Outcome is what came of a request that was allowed: "ok", "error",
-	// "cancelled" or "internal_error".
+	// "input_required", "cancelled", "interrupted" (for want of memory) or
+	// "internal_error".
 	Outcome    string  `json:"outcome,omitempty"`
 	DurationMS float64 `json:"durationMs"`
 }
 
-// Client is what a program says of itself.
+// Client is the name and version that a client reports in initialize.
 type Client struct {
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
 }
 
-// Observe is told of a request of MCP as its handling begins, and returns what is
-// told of its end, when the record is written.
+// Observe starts the record of an MCP request. It returns the function that
+// writes the record at the end of the request.
 func (l *Log) Observe(r *server.Request) (done func(server.Outcome)) {
 	began := time.Now()
 	return func(o server.Outcome) {
 		rec := Record{
 			Time: began, Caller: r.Caller, From: r.From, Method: r.Method, Tool: r.Tool, Decision: Allowed,
-			Reason: o.Reason, Run: r.Run(), DurationMS: milliseconds(began),
+			Reason: o.Reason, Run: r.RunID, DurationMS: milliseconds(began),
 		}
 		if r.Client != (server.Client{}) {
 			rec.Client = &Client{clip(r.Client.Name), clip(r.Client.Version)}
@@ -60,12 +61,16 @@ func (l *Log) Observe(r *server.Request) (done func(server.Outcome)) {
 		switch {
 		case o.Reason != "":
 			rec.Decision = Denied
+		case o.Interrupted:
+			rec.Outcome = "interrupted"
 		case o.Cancelled:
 			rec.Outcome = "cancelled"
 		case o.Code != 0:
 			rec.Outcome = "internal_error"
 		case o.Failed:
 			rec.Outcome = "error"
+		case o.InputRequired:
+			rec.Outcome = "input_required"
 		default:
 			rec.Outcome = "ok"
 		}

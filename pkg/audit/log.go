@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	retryTime  = time.Second      // until a file that cannot be written is opened again
-	complainIn = 10 * time.Second // until that it cannot be written is logged again
+	retryTime   = time.Second      // until a file that cannot be written is opened again
+	logInterval = 10 * time.Second // until that it cannot be written is logged again
 )
 
 // Log is where records go. Each is written before its request is answered. It is
@@ -25,19 +25,20 @@ type Log struct {
 	other io.Writer
 	log   *slog.Logger
 
-	mu       sync.Mutex
-	file     *os.File // nil if it could not be opened
-	torn     bool     // its last line is not whole
-	retry    time.Time
-	complain time.Time
-	lost     int // records that went to other since the file could be written
+	mu          sync.Mutex
+	file        *os.File // nil if it could not be opened
+	partialLine bool     // its last line is not whole
+	retry       time.Time
+	nextLog     time.Time
+	lost        int // records that went to other since the file could be written
 }
 
 // To returns a Log that writes to w.
 func To(w io.Writer) *Log { return &Log{other: w} }
 
-// Open returns a Log that appends to a file, which is made with the mode 0600 if it
-// is not there. What cannot be written to it is written to other, and log is told.
+// Open returns a Log that appends to a file, which is made with the mode 0600
+// if it is not there. What cannot be written to it is written to other, and the
+// error is logged to log.
 func Open(path string, other io.Writer, log *slog.Logger) (*Log, error) {
 	file, err := open(path)
 	if err != nil {
@@ -69,7 +70,7 @@ func (l *Log) Reopen() error {
 	if l.file != nil {
 		_ = l.file.Close() // every record was written by now
 	}
-	l.file, l.torn = file, false
+	l.file, l.partialLine = file, false
 	return nil
 }
 
@@ -98,8 +99,8 @@ func (l *Log) write(r Record) {
 		return
 	}
 	if l.lost > 0 {
-		l.log.Info("the audit log is written to its file again", "file", l.path, "onStderr", l.lost)
-		l.lost, l.complain = 0, time.Time{}
+		l.log.Info("writing the audit log to its file again", "file", l.path, "onStderr", l.lost)
+		l.lost, l.nextLog = 0, time.Time{}
 	}
 }
 
@@ -119,18 +120,18 @@ func (l *Log) append(line []byte) (err error) {
 		}
 		l.file = file
 	}
-	if l.torn {
+	if l.partialLine {
 		line = append([]byte{'\n'}, line...)
 	}
 	n, err := l.file.Write(line)
 	if n > 0 {
-		l.torn = n < len(line)
+		l.partialLine = n < len(line)
 	}
 	return err
 }
 
 // errNotYet is why a file that has failed is not tried again.
-var errNotYet = fmt.Errorf("it is tried again every %v", retryTime)
+var errNotYet = fmt.Errorf("retried every %v", retryTime)
 
 // failed writes a line that the file did not take.
 func (l *Log) failed(line []byte, err error) {
@@ -141,8 +142,8 @@ func (l *Log) failed(line []byte, err error) {
 		l.retry = time.Now().Add(retryTime)
 	}
 	l.lost++
-	if now := time.Now(); err != errNotYet && now.After(l.complain) {
-		l.complain = now.Add(complainIn)
-		l.log.Error("the audit log cannot be written to its file; its records are on stderr", "file", l.path, "error", err)
+	if now := time.Now(); err != errNotYet && now.After(l.nextLog) {
+		l.nextLog = now.Add(logInterval)
+		l.log.Error("cannot write the audit log to its file; writing to stderr instead", "file", l.path, "error", err)
 	}
 }

@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
 
 func record(l *Log, tool string) {
-	l.Observe(&server.Request{Method: "tools/call", Tool: tool, Caller: "ann"})(server.Outcome{})
+	l.Observe(&server.Request{Method: "tools/call", Tool: tool, Info: callinfo.Info{Caller: "ann"}})(server.Outcome{})
 }
 
 func TestRecordsOfAFileThatCannotBeWrittenGoElsewhere(t *testing.T) {
@@ -34,12 +35,12 @@ func TestRecordsOfAFileThatCannotBeWrittenGoElsewhere(t *testing.T) {
 	if got := other.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, `"tool":"second"`) || !strings.Contains(got, `"tool":"third"`) {
 		t.Errorf("the other writer has %s", got)
 	}
-	if got := log.String(); strings.Count(got, "cannot be written") != 1 {
+	if got := log.String(); strings.Count(got, "cannot write the audit log") != 1 {
 		t.Errorf("the log has %s", got)
 	}
 	l.retry = time.Time{} // time passes
 	record(l, "fourth")
-	if !strings.Contains(log.String(), "written to its file again") || !strings.Contains(log.String(), "onStderr=2") {
+	if !strings.Contains(log.String(), "writing the audit log to its file again") || !strings.Contains(log.String(), "onStderr=2") {
 		t.Errorf("the log has %s", log.String())
 	}
 	if err := l.Close(); err != nil {
@@ -62,7 +63,7 @@ func TestALineThatIsNotWholeEndsBeforeTheNext(t *testing.T) {
 	if _, err := l.file.WriteString(`{"time":`); err != nil {
 		t.Fatal(err)
 	}
-	l.torn = true
+	l.partialLine = true
 	record(l, "next")
 	record(l, "more")
 	text, err := os.ReadFile(path)
@@ -77,7 +78,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	var out bytes.Buffer
 	l := To(&out)
 	long := strings.Repeat("é\n\xff", 10_000)
-	l.Observe(&server.Request{Method: long, Tool: long, Caller: long, Client: server.Client{Name: long, Version: long}})(server.Outcome{})
+	l.Observe(&server.Request{Method: long, Tool: long, Info: callinfo.Info{Caller: long}, Client: server.Client{Name: long, Version: long}})(server.Outcome{})
 	l.Exchanged(context.Background(), server.Exchange{Method: long, Path: long, Status: 404, Reason: "not_found"})
 	for line := range strings.Lines(out.String()) {
 		if len(line) > 6000 {
@@ -95,5 +96,18 @@ func TestAnAuditLogIsNoPipe(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "no", "such"), nil, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+func TestOutcomesAreToldApart(t *testing.T) {
+	for want, o := range map[string]server.Outcome{
+		"ok": {}, "error": {Failed: true}, "cancelled": {Failed: true, Cancelled: true}, "interrupted": {Failed: true, Interrupted: true},
+		"input_required": {InputRequired: true}, "internal_error": {Code: -32603},
+	} {
+		var out bytes.Buffer
+		To(&out).Observe(&server.Request{Method: "tools/call"})(o)
+		if !strings.Contains(out.String(), `"outcome":"`+want+`"`) {
+			t.Errorf("%s: %s", want, out.String())
+		}
 	}
 }

@@ -1,9 +1,9 @@
-// Package auth says who sends HTTP requests and what they may do: by tokens that
-// were agreed on, or as a resource server of OAuth 2.1 (MCP 2025-11-25,
-// Authorization).
+// Package auth authenticates and authorizes HTTP requests: by configured
+// tokens, or as a resource server of OAuth 2.1 (MCP 2025-11-25, Authorization).
 package auth
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -22,6 +22,11 @@ type Caller struct {
 	// Expires is when the access token of the request expires; zero if it never
 	// does. Answers that last longer end then.
 	Expires time.Time
+	// Recheck reports whether the access token of the request is still valid for
+	// its scopes. The error wraps ErrUnavailable where that cannot be found out.
+	// Long-running responses call it from time to time. It is nil if the token
+	// cannot be revoked.
+	Recheck func(context.Context) error
 }
 
 // Has reports whether the caller was granted all of these scopes.
@@ -34,22 +39,22 @@ func (c Caller) Has(scopes []string) bool {
 	return true
 }
 
-// Guard decides about requests. It is used by any number of goroutines.
+// Guard decides about requests. It must be safe for concurrent use.
 type Guard interface {
-	// Admit returns who sent the request, whose name is never empty. Where the
-	// request is not let in it has been answered, and the error says why, without
+	// Admit returns the caller of a request; the name is never empty. If it
+	// refuses the request, it has sent the response and returns an error without
 	// secrets.
 	Admit(w http.ResponseWriter, r *http.Request) (caller Caller, refused error)
 	// Challenge puts into the header of an answer with HTTP status 403 which
 	// scopes the request would have needed (MCP 2025-11-25, Authorization, Scope
 	// Challenge Handling).
 	Challenge(header http.Header, scopes []string)
-	// Pages are what anybody may read, by path, such as metadata. It may be nil.
+	// Pages are the public documents by path, such as metadata. It may be nil.
 	Pages() map[string]http.Handler
 }
 
-// New returns the Guard that settings ask for; nil where they are nil, or have no
-// type. It reads the file of tokens. The error is about that file, or about
+// New returns the Guard that settings ask for, or nil if they are nil, or have
+// no type. It reads the file of tokens. The error is about that file, or about
 // settings that cannot be used.
 func New(settings *config.ServerAuth) (Guard, error) {
 	var guard Guard
@@ -73,14 +78,14 @@ func New(settings *config.ServerAuth) (Guard, error) {
 	return guard, nil
 }
 
-// allTokens gives the tokens of the settings and of their file.
+// allTokens returns the tokens of the settings and of their file.
 func allTokens(settings *config.ServerAuth) ([]config.CallerToken, error) {
 	if settings.TokensFile == "" {
 		return settings.Tokens, nil
 	}
 	text, err := os.ReadFile(settings.TokensFile)
 	if err != nil {
-		return nil, fmt.Errorf("reading the callers' tokens: %w", err)
+		return nil, fmt.Errorf("reading the tokens file: %w", err)
 	}
 	more, err := ParseTokens(string(text))
 	if err != nil {
@@ -88,14 +93,14 @@ func allTokens(settings *config.ServerAuth) ([]config.CallerToken, error) {
 	}
 	all := slices.Concat(settings.Tokens, more)
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: there are no tokens; expected a line \"NAME TOKEN\" for each caller", settings.TokensFile)
+		return nil, fmt.Errorf("%s has no tokens; write one line \"NAME TOKEN\" for each caller", settings.TokensFile)
 	}
 	return all, nil
 }
 
-// ErrUnavailable is what a refusal wraps that says nothing of the caller: the
-// authorization server cannot be asked about anybody.
-var ErrUnavailable = errors.New("the authorization server cannot be asked")
+// ErrUnavailable is wrapped by a refusal if the authorization server cannot be
+// reached. It says nothing about the caller.
+var ErrUnavailable = errors.New("the authorization server is unavailable")
 
 // InsufficientScope is the reason for the refusal of a caller that lacks a scope.
 const InsufficientScope = "insufficient_scope"
@@ -103,9 +108,9 @@ const InsufficientScope = "insufficient_scope"
 // invalidToken is the reason for the refusal of a token (RFC 6750, 3.1).
 const invalidToken = "invalid_token"
 
-// Reason names in a word why a Guard refused a request: "unauthenticated" without a
-// token, "invalid_token", InsufficientScope, "authorization_server" if that could
-// not be asked, and "refused" for what other guards say.
+// Reason names in a word why a Guard refused a request: "unauthenticated"
+// without a token, "invalid_token", InsufficientScope, "authorization_server"
+// if that could not be reached, and "refused" for errors of other guards.
 func Reason(err error) string {
 	var why *refusal
 	switch {
@@ -119,7 +124,7 @@ func Reason(err error) string {
 	return why.code
 }
 
-// refusal is why a request is not let in.
+// refusal is the reason why a request is refused.
 type refusal struct {
 	status int
 	code   string // of RFC 6750; empty where there was no token
@@ -132,18 +137,18 @@ func (e *refusal) Error() string { return e.text }
 func bearer(r *http.Request) (string, error) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 {
-		return "", &refusal{status: http.StatusUnauthorized, text: "a bearer token is needed"}
+		return "", &refusal{status: http.StatusUnauthorized, text: "missing bearer token"}
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	token = strings.TrimSpace(token)
 	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", &refusal{status: http.StatusUnauthorized, code: invalidToken, text: "the Authorization is not one bearer token"}
+		return "", &refusal{status: http.StatusUnauthorized, code: invalidToken, text: "the Authorization header must be one bearer token"}
 	}
 	return token, nil
 }
 
-// refuse answers a request that is not let in, with a challenge that has these
-// parameters beside the reason (RFC 6750, 3).
+// refuse responds to a refused request with a challenge that has these
+// parameters and the reason (RFC 6750, 3).
 func refuse(w http.ResponseWriter, err error, params ...string) {
 	var why *refusal
 	if !errors.As(err, &why) {
@@ -171,11 +176,11 @@ func challenge(header http.Header, params ...string) {
 	header.Set("WWW-Authenticate", "Bearer "+strings.Join(all, ", "))
 }
 
-// lacking gives the parameters of a challenge for a request that needs scopes
-// which its sender has not.
-func lacking(scopes []string) []string {
+// scopeChallenge returns the parameters of a challenge for a request that needs
+// scopes which its sender has not.
+func scopeChallenge(scopes []string) []string {
 	needed := strings.Join(scopes, " ")
 	return []string{
-		"error", InsufficientScope, "error_description", "these scopes are needed: " + needed, "scope", needed,
+		"error", InsufficientScope, "error_description", "missing scope; required: " + needed, "scope", needed,
 	}
 }

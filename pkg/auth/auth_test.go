@@ -217,10 +217,10 @@ func TestOptionsOfOAuthThatCannotBeUsed(t *testing.T) {
 func TestTokensThatCannotBeUsed(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "no tokens", "# none\n": "no tokens", "ann": "line 1", "\nann short": "line 2",
-		"ann 0123456789abcdefé":                           `line 1: the token of "ann" has characters`,
-		"ann 0123456789abcdef read \"all\"":               `line 1: "\"all\"" is not a scope`,
-		"ann 0123456789abcdef\nbob 0123456789abcdef":      `line 2: "bob" has the token of "ann"`,
-		"ann 0123456789abcdef\nann 0123456789abcdef read": `line 2: "ann" has the token of "ann"`,
+		"ann 0123456789abcdefé":                           `line 1: the token of "ann" contains characters`,
+		"ann 0123456789abcdef read \"all\"":               `line 1: "\"all\"" of caller "ann" is not a valid scope`,
+		"ann 0123456789abcdef\nbob 0123456789abcdef":      `line 2: "bob" has the same token as "ann"`,
+		"ann 0123456789abcdef\nann 0123456789abcdef read": `line 2: "ann" has the same token as "ann"`,
 	} {
 		file := filepath.Join(t.TempDir(), "tokens")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -286,8 +286,8 @@ func TestChallengesNameEveryScopeThatTheRequestNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, g := range map[string]auth.Guard{
-		`Bearer error="insufficient_scope", error_description="these scopes are needed: tools write", scope="tools write", resource_metadata="https://tools.example/.well-known/oauth-protected-resource/mcp"`: oauth,
-		`Bearer error="insufficient_scope", error_description="these scopes are needed: write tools", scope="write tools"`:                                                                                     tokens,
+		`Bearer error="insufficient_scope", error_description="missing scope; required: tools write", scope="tools write", resource_metadata="https://tools.example/.well-known/oauth-protected-resource/mcp"`: oauth,
+		`Bearer error="insufficient_scope", error_description="missing scope; required: write tools", scope="write tools"`:                                                                                     tokens,
 	} {
 		h := http.Header{}
 		g.Challenge(h, []string{"write", "tools"})

@@ -20,8 +20,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Bounds of introspection. Anybody can send tokens that nobody has seen before,
-// and so make us ask for each of them.
+// Bounds of introspection. A client without credentials can send any number of
+// unknown tokens, and each causes a request.
 const (
 	introspectTime    = 5 * time.Second  // for one question, the wait for its turn included
 	introspectAtOnce  = 16               // questions under way
@@ -32,13 +32,13 @@ const (
 	maxIntrospection  = 64 << 10         // bytes of an answer
 )
 
-// errIntrospection says that nothing can be said of an opaque token.
-var errIntrospection = fmt.Errorf("%w about a token", ErrUnavailable)
+// errIntrospection is returned if an opaque token cannot be checked.
+var errIntrospection = fmt.Errorf("%w: cannot introspect the token", ErrUnavailable)
 
 type tokenHash [sha256.Size]byte
 
-// verdict is what was found out about an opaque token.
-type verdict struct {
+// introspectionResult is what was found out about an opaque token.
+type introspectionResult struct {
 	caller Caller
 	err    error // a *refusal
 	until  time.Time
@@ -52,7 +52,7 @@ type introspector struct {
 	client           *http.Client
 
 	// Apart, so that a flood of bad tokens does not displace the good ones.
-	active, inactive *otter.Cache[tokenHash, verdict]
+	active, inactive *otter.Cache[tokenHash, introspectionResult]
 	asking           singleflight.Group
 	slots            chan struct{}
 	waiting          atomic.Int32
@@ -62,20 +62,37 @@ func newIntrospector(o OAuthOptions) *introspector {
 	client := *o.Client
 	// A redirect would carry the client's secret and the token elsewhere.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	// When a verdict ends it says itself. Expiry by the library would need a
+	// Each result has its own expiry. Expiry by the library would need a
 	// goroutine, and a Guard has no end at which to stop it.
-	remember := otter.Options[tokenHash, verdict]{MaximumSize: maxIntrospected}
+	remember := otter.Options[tokenHash, introspectionResult]{MaximumSize: maxIntrospected}
 	return &introspector{
 		Introspection: *o.Introspection, issuer: o.Issuer, audience: o.Audience, client: &client,
 		active: otter.Must(&remember), inactive: otter.Must(&remember), slots: make(chan struct{}, introspectAtOnce),
 	}
 }
 
-// check returns whose token it is. The error is a *refusal, or wraps
+// admit is check for the token of a request, which may be revoked before it is
+// answered.
+func (i *introspector) admit(ctx context.Context, token string) (Caller, error) {
+	caller, err := i.check(ctx, token)
+	if err != nil {
+		return Caller{}, err
+	}
+	caller.Recheck = func(ctx context.Context) error {
+		now, err := i.check(ctx, token)
+		if err == nil && (now.Name != caller.Name || !now.Has(caller.Scopes)) {
+			err = invalid(errors.New("it gives less than it did"))
+		}
+		return err
+	}
+	return caller, nil
+}
+
+// check returns the owner of the token. The error is a *refusal, or wraps
 // ErrUnavailable.
 func (i *introspector) check(ctx context.Context, token string) (Caller, error) {
 	key := tokenHash(sha256.Sum256([]byte(token)))
-	for _, known := range []*otter.Cache[tokenHash, verdict]{i.active, i.inactive} {
+	for _, known := range []*otter.Cache[tokenHash, introspectionResult]{i.active, i.inactive} {
 		if v, ok := known.GetIfPresent(key); ok && time.Now().Before(v.until) {
 			return v.caller, v.err
 		}
@@ -87,37 +104,37 @@ func (i *introspector) check(ctx context.Context, token string) (Caller, error) 
 		if a.Err != nil {
 			return Caller{}, a.Err
 		}
-		v := a.Val.(verdict)
+		v := a.Val.(introspectionResult)
 		return v.caller, v.err
 	case <-ctx.Done():
 		return Caller{}, fmt.Errorf("%w: %w", errIntrospection, context.Cause(ctx))
 	}
 }
 
-// ask asks the authorization server, and remembers what it said. The error says
-// that it said nothing.
+// ask asks the authorization server and caches the response. It returns an
+// error if there was no valid response.
 func (i *introspector) ask(key tokenHash, token string) (any, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), introspectTime)
 	defer cancel()
 	if i.waiting.Add(1) > introspectAtOnce+introspectWaiting {
 		i.waiting.Add(-1)
-		return nil, fmt.Errorf("%w: too many tokens are being asked about", errIntrospection)
+		return nil, fmt.Errorf("%w: too many introspection requests are waiting", errIntrospection)
 	}
 	defer i.waiting.Add(-1)
 	select {
 	case i.slots <- struct{}{}:
 		defer func() { <-i.slots }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: no turn within %v", errIntrospection, introspectTime)
+		return nil, fmt.Errorf("%w: no free introspection slot within %v", errIntrospection, introspectTime)
 	}
 	body, err := i.post(ctx, token)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errIntrospection, err)
 	}
-	v, err := i.judge(body, time.Now())
+	v, err := i.parseResponse(body, time.Now())
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: its answer cannot be used: %w", errIntrospection, err)
+		return nil, fmt.Errorf("%w: invalid introspection response: %w", errIntrospection, err)
 	case v.err != nil:
 		i.inactive.Set(key, v)
 	default:
@@ -142,29 +159,29 @@ func (i *introspector) post(ctx context.Context, token string) (string, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s answered %s; check the client id and secret of the introspection", i.URL, response.Status)
+		return "", fmt.Errorf("%s returned %s; check the client id and secret of introspection", i.URL, response.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxIntrospection+1))
 	if err == nil && len(body) > maxIntrospection {
-		err = fmt.Errorf("its answer is longer than %d bytes", maxIntrospection)
+		err = fmt.Errorf("the response is longer than %d bytes", maxIntrospection)
 	}
 	return string(body), err
 }
 
-// judge reads an answer (RFC 7662, 2.2). Names are exact, and none may be there
+// parseResponse reads an answer (RFC 7662, 2.2). Names are exact, and none may be there
 // twice. The error is about the answer; a token that is not taken is a verdict.
-func (i *introspector) judge(body string, now time.Time) (verdict, error) {
+func (i *introspector) parseResponse(body string, now time.Time) (introspectionResult, error) {
 	answer, err := value.ParseStrict(body)
 	if err != nil {
-		return verdict{}, err
+		return introspectionResult{}, err
 	}
 	if answer.Kind() != value.Object || answer.Get("active").Kind() != value.Bool {
-		return verdict{}, errors.New(`it has no member "active" that is true or false`)
+		return introspectionResult{}, errors.New(`the member "active" must be true or false`)
 	}
 	var c claims
 	for name, place := range map[string]*string{"sub": &c.Subject, "client_id": &c.ClientID, "scope": &c.Scope} {
 		if *place, err = member(answer, name); err != nil {
-			return verdict{}, err
+			return introspectionResult{}, err
 		}
 	}
 	issuer, err := member(answer, "iss")
@@ -173,22 +190,22 @@ func (i *introspector) judge(body string, now time.Time) (verdict, error) {
 	exp, expErr := moment(answer, "exp")
 	nbf, nbfErr := moment(answer, "nbf")
 	if err := errors.Join(err, kindErr, useErr, expErr, nbfErr); err != nil {
-		return verdict{}, err
+		return introspectionResult{}, err
 	}
-	v := verdict{until: now.Add(inactiveTime)}
+	v := introspectionResult{until: now.Add(inactiveTime)}
 	switch {
 	case !answer.Get("active").Bool():
-		v.err = invalid(errors.New("it is not active"))
+		v.err = invalid(errors.New("not active"))
 	case !exp.IsZero() && !exp.After(now):
-		v.err = invalid(errors.New("it has expired"))
+		v.err = invalid(errors.New("expired"))
 	case nbf.After(now):
-		v.err = invalid(errors.New("it is not valid yet"))
+		v.err = invalid(errors.New("not valid yet"))
 	case issuer != "" && issuer != i.issuer:
-		v.err = invalid(errors.New("it is of another issuer"))
+		v.err = invalid(errors.New("wrong issuer"))
 	case !isFor(answer.Get("aud"), i.audience):
-		v.err = invalid(errors.New("it is for another audience"))
+		v.err = invalid(errors.New("wrong audience"))
 	case kind != "" && !strings.EqualFold(kind, "Bearer"), use != "" && use != "access_token":
-		v.err = invalid(errors.New("it is no bearer access token"))
+		v.err = invalid(errors.New("not a bearer access token"))
 	default:
 		if v.caller, v.err = c.caller(exp); v.err == nil {
 			v.until = now.Add(activeTime)

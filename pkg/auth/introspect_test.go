@@ -249,3 +249,35 @@ func TestIntrospectionThatCannotBeUsed(t *testing.T) {
 		}
 	}
 }
+
+func TestOpaqueTokensAreRechecked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const good = `{"active":true,"sub":"ann","client_id":"app","aud":"https://tools.example/mcp","scope":"read write"}`
+		status, answer := 200, good
+		at := &introspection{answer: func(string) (int, string) { return status, answer }}
+		g := introspecting(t, at)
+		caller, _ := admit(g, "Bearer opaque")
+		if caller.Recheck == nil || caller.Recheck(t.Context()) != nil || at.count() != 1 {
+			t.Fatalf("%+v, asked %d times", caller, at.count())
+		}
+		for _, c := range []struct {
+			what, answer string
+			status       int
+			reason       string
+		}{
+			{"as it was", good, 200, ""},
+			{"cannot be asked", good, 500, "authorization_server"},
+			{"fewer scopes", strings.Replace(good, " write", "", 1), 200, "invalid_token"},
+			{"more scopes", strings.Replace(good, " write", " write more", 1), 200, ""},
+			{"of another", strings.Replace(good, "ann", "bob", 1), 200, "invalid_token"},
+			{"revoked", `{"active":false}`, 200, "invalid_token"},
+		} {
+			time.Sleep(31 * time.Second)
+			status, answer = c.status, c.answer
+			err := caller.Recheck(t.Context())
+			if reason := auth.Reason(err); (err == nil) != (c.reason == "") || err != nil && reason != c.reason {
+				t.Errorf("%s: %v", c.what, err)
+			}
+		}
+	})
+}

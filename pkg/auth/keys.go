@@ -15,8 +15,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// How often the issuer is asked. Anybody can send a token that names a key
-// nobody knows, and so make us look for it.
+// How often the issuer is asked. A client without credentials can send tokens
+// with unknown key ids, and each causes a request for the keys.
 const (
 	fetchBurst  = 3                // for its keys, at once
 	fetchPeriod = 10 * time.Second // for its keys, after that
@@ -25,9 +25,9 @@ const (
 	maxKeys     = 1 << 20          // bytes
 )
 
-// errKeys says that the keys could not be got, so that nothing can be said of a
-// token.
-var errKeys = fmt.Errorf("%w for its keys", ErrUnavailable)
+// errKeys is returned if the keys could not be fetched, so that the token
+// cannot be checked.
+var errKeys = fmt.Errorf("%w: cannot get its keys", ErrUnavailable)
 
 // keySource gets the keys of an issuer over HTTP for the library, which asks for
 // them whenever a token does not verify. Beyond its allowance it answers with
@@ -44,7 +44,7 @@ type keySource struct {
 func (k *keySource) RoundTrip(r *http.Request) (*http.Response, error) {
 	if last, allowed := k.take(); !allowed {
 		if last == nil {
-			return nil, fmt.Errorf("%w; they are not asked for more often", errKeys)
+			return nil, fmt.Errorf("%w: too many requests for keys", errKeys)
 		}
 		return answerOf(r, last), nil
 	}
@@ -58,9 +58,9 @@ func (k *keySource) RoundTrip(r *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errKeys, err)
 	case response.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%w: it answered %s", errKeys, response.Status)
+		return nil, fmt.Errorf("%w: it returned %s", errKeys, response.Status)
 	case len(body) > maxKeys:
-		return nil, fmt.Errorf("%w: they are longer than %d bytes", errKeys, maxKeys)
+		return nil, fmt.Errorf("%w: the keys are longer than %d bytes", errKeys, maxKeys)
 	}
 	k.mu.Lock()
 	k.last = body
@@ -68,7 +68,8 @@ func (k *keySource) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answerOf(r, body), nil
 }
 
-// take reports whether the issuer may be asked now, and gives what it said last.
+// take reports whether a request to the issuer is allowed now, and returns its
+// last response.
 func (k *keySource) take() (last []byte, allowed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -98,7 +99,8 @@ func answerOf(r *http.Request, body []byte) *http.Response {
 // text alone.
 type unknownKeys struct{}
 
-// keySet tells tokens that do not verify from those of which nothing is known.
+// keySet distinguishes tokens with an invalid signature from tokens that cannot
+// be checked.
 type keySet struct{ *oidc.RemoteKeySet }
 
 func newKeySet(client *http.Client, url string) keySet {
@@ -131,10 +133,10 @@ var knownClaims = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "client_id"
 func exactClaims(payload []byte) ([]byte, error) {
 	all, err := value.ParseStrict(string(payload))
 	if err != nil {
-		return nil, fmt.Errorf("its claims: %w", err)
+		return nil, fmt.Errorf("invalid claims: %w", err)
 	}
 	if all.Kind() != value.Object {
-		return nil, errors.New("its claims are not an object")
+		return nil, errors.New("the claims are not an object")
 	}
 	known := value.NewBuilder(len(knownClaims))
 	for _, name := range knownClaims {

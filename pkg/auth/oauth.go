@@ -27,7 +27,8 @@ var algorithms = []string{
 	oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
 }
 
-// OAuthOptions say whose tokens are taken. Issuer and Audience are required.
+// OAuthOptions configure which tokens are accepted. Issuer and Audience are
+// required.
 type OAuthOptions struct {
 	Issuer   string // URL of the authorization server, as tokens have it in iss
 	Audience string // that tokens must have in aud (RFC 8707)
@@ -36,16 +37,15 @@ type OAuthOptions struct {
 	Resource string
 	Scopes   []string // that every caller needs
 	JWKS     string   // URL of the issuer's keys; empty: its metadata name it
-	// Introspection says where to ask about tokens that are no JWTs; nil refuses
-	// them.
+	// Introspection is the endpoint that checks opaque tokens; nil refuses them.
 	Introspection *config.Introspection
 	Client        *http.Client
 }
 
-// OAuth is a Guard that takes the access tokens of an authorization server, as a
-// resource server of OAuth 2.1: signed JWTs (RFC 9068) of its issuer, for its
-// audience, and opaque tokens by introspection (RFC 7662). It is safe for any
-// number of goroutines.
+// OAuth is a Guard that takes the access tokens of an authorization server, as
+// a resource server of OAuth 2.1: signed JWTs (RFC 9068) of its issuer, for its
+// audience, and opaque tokens by introspection (RFC 7662). It is safe for
+// concurrent use.
 type OAuth struct {
 	opts     OAuthOptions
 	metadata string // URL of the protected-resource metadata
@@ -59,17 +59,17 @@ type OAuth struct {
 }
 
 // NewOAuth returns a Guard. The issuer is asked when the first token comes. The
-// error says which option is missing or no URL.
+// error names the option that is missing or not a URL.
 func NewOAuth(opts OAuthOptions) (*OAuth, error) {
 	if opts.Resource == "" {
 		opts.Resource = opts.Audience
 	}
 	if opts.Issuer == "" || opts.Audience == "" {
-		return nil, errors.New("an issuer and an audience are needed")
+		return nil, errors.New("missing issuer or audience")
 	}
 	resource, err := url.Parse(opts.Resource)
 	if err != nil || !config.IsSecureURL(opts.Resource) {
-		return nil, fmt.Errorf("%q is not the URL of an endpoint: https://, or http:// to this machine itself", opts.Resource)
+		return nil, fmt.Errorf("%q is not a secure URL; use https://, or http:// on localhost", opts.Resource)
 	}
 	urls := []string{opts.Issuer, opts.JWKS}
 	if i := opts.Introspection; i != nil {
@@ -80,7 +80,7 @@ func NewOAuth(opts OAuthOptions) (*OAuth, error) {
 	}
 	for _, u := range urls {
 		if u != "" && !config.IsSecureURL(u) {
-			return nil, fmt.Errorf("%q is not an https:// URL (http:// will do for this machine itself)", u)
+			return nil, fmt.Errorf("%q is not a secure URL; use https://, or http:// on localhost", u)
 		}
 	}
 	for _, s := range opts.Scopes {
@@ -118,7 +118,7 @@ func (o *OAuth) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
 	caller, err := o.admit(r)
 	if err == nil && !caller.Has(o.opts.Scopes) {
 		o.Challenge(w.Header(), nil)
-		err = &refusal{http.StatusForbidden, InsufficientScope, "these scopes are needed: " + strings.Join(o.opts.Scopes, " ")}
+		err = &refusal{http.StatusForbidden, InsufficientScope, "missing scope; required: " + strings.Join(o.opts.Scopes, " ")}
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return Caller{}, err
 	}
@@ -133,8 +133,8 @@ func (o *OAuth) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
 	return Caller{}, err
 }
 
-// Challenge names the scopes, those that every caller needs among them, and where
-// it is said who grants them.
+// Challenge names the scopes, those that every caller needs among them, and the
+// address of the metadata that names their issuer.
 func (o *OAuth) Challenge(header http.Header, scopes []string) {
 	all := slices.Clone(o.opts.Scopes)
 	for _, s := range scopes {
@@ -142,7 +142,7 @@ func (o *OAuth) Challenge(header http.Header, scopes []string) {
 			all = append(all, s)
 		}
 	}
-	challenge(header, append(lacking(all), "resource_metadata", o.metadata)...)
+	challenge(header, append(scopeChallenge(all), "resource_metadata", o.metadata)...)
 }
 
 // claims are those of RFC 9068, 2.2, and the scopes as some servers write them.
@@ -169,13 +169,13 @@ func (c *claims) scopes() []string {
 	return all
 }
 
-// caller returns whose token has these claims.
+// caller returns the owner of a token with these claims.
 func (c *claims) caller(expires time.Time) (Caller, error) {
 	if c.ClientID == "" {
 		c.ClientID = c.Party
 	}
 	if c.Subject == "" && c.ClientID == "" {
-		return Caller{}, &refusal{http.StatusUnauthorized, invalidToken, "the token says neither sub nor client_id"}
+		return Caller{}, &refusal{http.StatusUnauthorized, invalidToken, "the token has no sub and no client_id"}
 	}
 	return Caller{
 		Name:   url.QueryEscape(c.Subject) + "@" + url.QueryEscape(c.ClientID),
@@ -189,13 +189,13 @@ func (o *OAuth) admit(r *http.Request) (Caller, error) {
 		return Caller{}, err
 	}
 	if err := checkType(token); errors.Is(err, errNoJWT) && o.opaque != nil {
-		return o.opaque.check(r.Context(), token)
+		return o.opaque.admit(r.Context(), token)
 	} else if err != nil {
 		return Caller{}, invalid(err)
 	}
 	verifier, err := o.keys(r.Context())
 	if errors.Is(err, errNoKeys) && o.opaque != nil {
-		return o.opaque.check(r.Context(), token)
+		return o.opaque.admit(r.Context(), token)
 	}
 	if err != nil {
 		return Caller{}, err
@@ -217,11 +217,11 @@ func (o *OAuth) admit(r *http.Request) (Caller, error) {
 
 // invalid refuses a token.
 func invalid(err error) error {
-	return &refusal{http.StatusUnauthorized, invalidToken, "the token is not valid: " + plain(err)}
+	return &refusal{http.StatusUnauthorized, invalidToken, "the token is not valid: " + headerText(err)}
 }
 
-// plain keeps an error to what a header can hold.
-func plain(err error) string {
+// headerText keeps an error to what a header can hold.
+func headerText(err error) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {
 			return ' '
@@ -248,7 +248,7 @@ func (o *OAuth) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 		defer cancel()
 		meta, err := sdk.GetAuthServerMetadata(ctx, o.opts.Issuer, o.opts.Client)
 		if err != nil || meta == nil || meta.JWKSURI == "" {
-			o.failure = fmt.Errorf("%w for its metadata: %w", ErrUnavailable, orUnnamed(err))
+			o.failure = fmt.Errorf("%w: cannot get its metadata: %w", ErrUnavailable, orNoKeys(err))
 			o.until = time.Now().Add(askAgain)
 			return nil, o.failure
 		}
@@ -260,10 +260,10 @@ func (o *OAuth) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	return o.verifier, nil
 }
 
-// errNoKeys says that an issuer does not publish keys.
-var errNoKeys = errors.New("its metadata name no jwks_uri")
+// errNoKeys is returned if an issuer does not publish keys.
+var errNoKeys = errors.New("its metadata have no jwks_uri")
 
-func orUnnamed(err error) error {
+func orNoKeys(err error) error {
 	if err == nil {
 		return errNoKeys
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
-// Tokens is a Guard that knows tokens and whose they are. It is immutable.
+// Tokens is a Guard with a list of tokens and their owners. It is immutable.
 type Tokens struct {
 	callers map[[sha256.Size]byte]Caller // by the token's hash, whose look-up tells nothing of the token
 }
 
 // ParseTokens reads a line "NAME TOKEN [SCOPE...]" for each token; a caller may
-// have several. Empty lines and those that begin with # say nothing. The error
+// have several. Empty lines and lines that begin with # are skipped. The error
 // names the line, never its token.
 func ParseTokens(text string) ([]config.CallerToken, error) {
 	var tokens []config.CallerToken
@@ -29,7 +29,7 @@ func ParseTokens(text string) ([]config.CallerToken, error) {
 			continue
 		}
 		if len(fields) < 2 {
-			return nil, fmt.Errorf("line %d: expected a caller's name, a token, and the scopes that there are, found one word", n)
+			return nil, fmt.Errorf("line %d: missing token; write NAME TOKEN [SCOPE...]", n)
 		}
 		t := config.CallerToken{Caller: fields[0], Token: fields[1], Scopes: fields[2:]}
 		if err := checkToken(t, first); err != nil {
@@ -44,7 +44,7 @@ func ParseTokens(text string) ([]config.CallerToken, error) {
 // there has to be one at least. The error never holds a token.
 func NewTokens(tokens []config.CallerToken) (*Tokens, error) {
 	if len(tokens) == 0 {
-		return nil, errors.New("there are no tokens")
+		return nil, errors.New("no tokens")
 	}
 	t := &Tokens{callers: make(map[[sha256.Size]byte]Caller, len(tokens))}
 	first := map[string]string{}
@@ -61,19 +61,19 @@ func NewTokens(tokens []config.CallerToken) (*Tokens, error) {
 func checkToken(t config.CallerToken, first map[string]string) error {
 	switch {
 	case t.Caller == "":
-		return errors.New("a token has no caller")
+		return errors.New("a token has no caller name")
 	case len(t.Token) < config.MinToken:
 		return fmt.Errorf("the token of %q is shorter than %d characters", t.Caller, config.MinToken)
 	case !config.IsToken(t.Token):
-		return fmt.Errorf("the token of %q has characters that cannot be sent", t.Caller)
+		return fmt.Errorf("the token of %q contains characters that a header cannot carry", t.Caller)
 	}
 	for _, s := range t.Scopes {
 		if !config.IsScope(s) {
-			return fmt.Errorf("%q is not a scope that %q could have", s, t.Caller)
+			return fmt.Errorf("%q of caller %q is not a valid scope", s, t.Caller)
 		}
 	}
 	if other, used := first[t.Token]; used {
-		return fmt.Errorf("%q has the token of %q", t.Caller, other)
+		return fmt.Errorf("%q has the same token as %q", t.Caller, other)
 	}
 	first[t.Token] = t.Caller
 	return nil
@@ -86,7 +86,7 @@ func (t *Tokens) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
 		if caller, known := t.callers[sha256.Sum256([]byte(token))]; known {
 			return caller, nil
 		}
-		err = &refusal{status: http.StatusUnauthorized, code: invalidToken, text: "the token is not known"}
+		err = &refusal{status: http.StatusUnauthorized, code: invalidToken, text: "unknown token"}
 	}
 	refuse(w, err)
 	return Caller{}, err
@@ -94,7 +94,7 @@ func (t *Tokens) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
 
 // Challenge names the scopes. Whoever gave the token out can grant them.
 func (t *Tokens) Challenge(header http.Header, scopes []string) {
-	challenge(header, lacking(scopes)...)
+	challenge(header, scopeChallenge(scopes)...)
 }
 
 // Pages returns none.

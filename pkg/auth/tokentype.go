@@ -16,9 +16,9 @@ var signatures = func() (all []jose.SignatureAlgorithm) {
 	return all
 }()
 
-// errNoJWT says that a token is opaque, or signed in a way that nobody but its
-// issuer can verify.
-var errNoJWT = errors.New("it is not a JWT with an asymmetric signature")
+// errNoJWT is returned for a token that is opaque, or signed so that only its
+// issuer can verify it.
+var errNoJWT = errors.New("not a JWT with an asymmetric signature")
 
 // checkType returns an error unless token is a JWT of a type that access tokens
 // have: at+jwt (RFC 9068, 2.1), or JWT or none, as many authorization servers
@@ -40,5 +40,5 @@ func checkType(token string) error {
 	case "at+jwt", "jwt":
 		return nil
 	}
-	return fmt.Errorf("its typ is %.40v; expected at+jwt or JWT", typ)
+	return fmt.Errorf("typ is %.40v; expected at+jwt or JWT", typ)
 }

@@ -12,13 +12,18 @@ import (
 
 // Defaults of settings that a file leaves out.
 const (
-	DefaultMaxNodeExecutions = 1000
-	DefaultMaxExecutionTime  = 300 * time.Second
-	DefaultConnectTimeout    = 30 * time.Second
-	DefaultTimeout           = 60 * time.Second
-	DefaultMaxMessageBytes   = 64 << 20
-	DefaultMaxCallWait       = 30 * time.Second
+	DefaultMaxNodeExecutions  = 1000
+	DefaultMaxTotalExecutions = 1_000_000
+	DefaultMaxCallDepth       = 16
+	DefaultMaxExecutionTime   = 300 * time.Second
+	DefaultConnectTimeout     = 30 * time.Second
+	DefaultTimeout            = 60 * time.Second
+	DefaultMaxMessageBytes    = 64 << 20
+	DefaultMaxCallWait        = 30 * time.Second
 )
+
+// maxCallDepth is the highest MaxCallDepth of a file.
+const maxCallDepth = 1000
 
 // File is a configuration as it was written. It is immutable once Parse has
 // returned it.
@@ -32,19 +37,19 @@ type File struct {
 	// Upstreams holds the file's own entries in its order, then those of other
 	// files that a node names.
 	Upstreams []*Upstream
-	// Disabled holds the entries that say that they are. Of their settings only
-	// Name, File and Pos are read.
+	// Disabled holds the disabled entries. Of their settings only Name, File and
+	// Pos are read.
 	Disabled []*Upstream
 	Limits   Limits
 	Tools    []*Tool
 	// Nodes is the list that serves all tools in the flat layout; nil in the
-	// other, and where there is no list.
+	// other, and if there is no list.
 	Nodes []*Node
 	Flat  bool
 }
 
-// Server is what the server tells its clients about itself, who may come in over
-// HTTP, and how many calls run at the same time.
+// Server is what the server reports to clients, how it authenticates callers
+// over HTTP, and how many calls run concurrently.
 type Server struct {
 	Name, Version, Title, Instructions string
 
@@ -68,8 +73,12 @@ type Server struct {
 
 // Limits bound every run.
 type Limits struct {
-	MaxNodeExecutions int
-	MaxExecutionTime  time.Duration
+	// MaxNodeExecutions bounds one walk: that of the tool, of a body, or of a
+	// called tool. MaxTotalExecutions bounds all walks of a run together.
+	MaxNodeExecutions, MaxTotalExecutions int
+	MaxExecutionTime                      time.Duration
+	// MaxCallDepth bounds tools that call tools; the call of the client is 1.
+	MaxCallDepth int
 }
 
 // Tool is one tool with its nodes as they were written. InputSchema and
@@ -81,6 +90,9 @@ type Tool struct {
 	InputSchema, OutputSchema *Node
 	Annotations, Icons        value.Value
 	RequiredScopes            []string // that a caller over HTTP needs; may be empty
+	Private                   bool     // only graphs call the tool
 	Pos                       diag.Pos
 	Nodes                     []*Node
+	// Node is the tool as it is written.
+	Node *Node
 }

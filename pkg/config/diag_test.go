@@ -76,7 +76,7 @@ func TestDiagnosticsOfFiles(t *testing.T) {
 	}
 }
 
-// fileCodes gives the codes that this package reports.
+// fileCodes returns the codes that this package reports.
 func fileCodes() []diag.CodeInfo {
 	last := slices.IndexFunc(diag.Codes, func(c diag.CodeInfo) bool { return c.Code == diag.CodeUnheldScope })
 	return diag.Codes[:last+1]

@@ -19,8 +19,8 @@ type environment struct {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand gives the string with its variables replaced; $${ becomes ${. What is
-// wrong is reported at the variable's place and stays as it was written.
+// expand returns the string with its variables replaced; $${ becomes ${. What
+// is wrong is reported at the variable's place and stays as it was written.
 func (e *environment) expand(t Text) string {
 	return e.expandWith(t, func(_, v, _ string) string { return v })
 }
@@ -52,8 +52,8 @@ func (e *environment) expandWith(t Text, fit func(before, v, behind string) stri
 		out.WriteString(s[i:at])
 		end := strings.IndexByte(s[at:], '}')
 		if end < 0 {
-			p := t.ProblemAt(at, at+2, diag.CodeSubstitution, "this ${ has no }")
-			p.Hint = "write $${ where the characters themselves are meant"
+			p := t.ProblemAt(at, at+2, diag.CodeSubstitution, "missing } after ${")
+			p.Hint = "for a literal ${, write $${"
 			e.decoder.report(p)
 			out.WriteString(s[at:])
 			break
@@ -86,8 +86,8 @@ func escapedInURL(before, v, behind string) string {
 	return strings.ReplaceAll(url.QueryEscape(v), "+", "%20")
 }
 
-// variable gives what stands for the bytes from at to end of a string, which are
-// "${…}".
+// variable returns what stands for the bytes from at to end of a string, which
+// are "${…}".
 func (e *environment) variable(t Text, at, end int) string {
 	written := t.String()[at:end]
 	name, fallback, hasFallback := strings.Cut(written[2:len(written)-1], ":-")
@@ -95,43 +95,43 @@ func (e *environment) variable(t Text, at, end int) string {
 		return v
 	}
 	if id, ok := strings.CutPrefix(name, "input:"); ok && id != "" {
-		return e.answer(t, at, end, id)
+		return e.inputVariable(t, at, end, id)
 	}
 	name = strings.TrimPrefix(name, "env:")
 	if !variableName.MatchString(name) {
-		p := t.ProblemAt(at, end, diag.CodeSubstitution, fmt.Sprintf("%s is not a variable", quoted(written)))
-		p.Hint = "write ${NAME} or ${NAME:-default}, or $${ where the characters themselves are meant"
+		p := t.ProblemAt(at, end, diag.CodeSubstitution, fmt.Sprintf("invalid variable %s", quote(written)))
+		p.Hint = "write ${NAME} or ${NAME:-default}; for a literal ${, write $${"
 		e.decoder.report(p)
 		return written
 	}
 	if v, ok := e.decoder.getenv(name); ok && (v != "" || !hasFallback) {
-		e.keep(v)
+		e.addSecret(v)
 		return v
 	}
 	if hasFallback {
 		return fallback
 	}
-	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("the environment variable %s is not set", name))
-	p.Hint = fmt.Sprintf("set it, or write a default: ${%s:-…}", name)
+	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("environment variable %s is not set", name))
+	p.Hint = fmt.Sprintf("set it, or add a default: ${%s:-default}", name)
 	e.decoder.report(p)
 	return written
 }
 
-// answer returns what stands for ${input:id}.
-func (e *environment) answer(t Text, at, end int, id string) string {
-	v, ok := e.input(id)
+// inputVariable returns what stands for ${input:id}.
+func (e *environment) inputVariable(t Text, at, end int, id string) string {
+	v, ok := e.inputValue(id)
 	if ok {
-		e.keep(v)
+		e.addSecret(v)
 		return v
 	}
-	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("nobody has answered ${input:%s}", id))
+	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("no value for ${input:%s}", id))
 	p.Hint = fmt.Sprintf("pass --input %s=VALUE, or set the environment variable %s", id, InputVariable(id))
 	e.decoder.report(p)
 	return t.String()[at:end]
 }
 
-// keep adds a value to those that must not be shown.
-func (e *environment) keep(secret string) {
+// addSecret adds a value to those that must not be shown.
+func (e *environment) addSecret(secret string) {
 	if secret != "" && !slices.Contains(*e.secrets, secret) {
 		*e.secrets = append(*e.secrets, secret)
 	}

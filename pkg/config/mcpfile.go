@@ -10,8 +10,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// mcpFiles adds the entries of other files that the nodes name.
-func (d *decoder) mcpFiles(files []MCPFile) {
+// decodeMCPFiles adds the entries of other files that the nodes name.
+func (d *decoder) decodeMCPFiles(files []MCPFile) {
 	if len(files) == 0 {
 		return
 	}
@@ -26,12 +26,12 @@ func (d *decoder) mcpFiles(files []MCPFile) {
 			d.report(root.Expected("a file of upstream servers", "a map"))
 			continue
 		}
-		d.path, d.declared, d.foreign = f.Path, root.Get("inputs"), true
-		all := foreignEntries(root)
+		d.path, d.inputDefaults, d.foreign = f.Path, root.Get("inputs"), true
+		all := foreignServerMaps(root)
 		if len(all) == 0 && len(root.Fields()) > 0 {
 			p := root.Problem(diag.CodeMeaningless, "the file has no servers")
 			p.End = diag.Pos{}
-			p.Hint = "servers stand under " + diag.List(entriesKeys)
+			p.Hint = "put servers under " + diag.List(serverMapKeys)
 			d.report(p)
 		}
 		for _, entries := range all {
@@ -50,19 +50,19 @@ func (d *decoder) mcpFiles(files []MCPFile) {
 	}
 }
 
-// entriesKeys are the keys under which programs keep entries: most of them,
+// serverMapKeys are the keys under which programs keep entries: most of them,
 // VS Code, Zed, and those that follow Codex.
-var entriesKeys = []string{"mcpServers", "servers", "context_servers", "mcp_servers"}
+var serverMapKeys = []string{"mcpServers", "servers", "context_servers", "mcp_servers"}
 
-// foreignEntries returns the fields of another program's file that hold entries,
+// foreignServerMaps returns the fields of another program's file that hold entries,
 // also of "mcp" in the settings of VS Code.
-func foreignEntries(root *Node) []Field {
+func foreignServerMaps(root *Node) []Field {
 	var found []Field
 	for _, n := range []*Node{root, root.Get("mcp")} {
 		if n == nil || n.Kind() != Map {
 			continue
 		}
-		for _, key := range entriesKeys {
+		for _, key := range serverMapKeys {
 			if f, ok := n.Field(key); ok {
 				found = append(found, f)
 			}
@@ -71,7 +71,7 @@ func foreignEntries(root *Node) []Field {
 	return found
 }
 
-// namedServers gives what the nodes of the file name as "server".
+// namedServers returns what the nodes of the file name as "server".
 func (d *decoder) namedServers() map[string]bool {
 	named := map[string]bool{}
 	add := func(nodes []*Node) {

@@ -32,8 +32,6 @@ type MCPFile struct {
 // SupportedVersion is the version of the configuration language.
 const SupportedVersion = "1.0"
 
-var topLevel = names(topSettings)
-
 // Parse reads a configuration and reports everything that is wrong with it,
 // nodes excepted, sorted by place. The File holds what could be read; it is nil
 // where the source is not a single YAML document.
@@ -47,15 +45,15 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 	}
 	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, path: path, diagnostics: ds, file: &File{
 		Path: path, Source: doc.source,
-		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxExecutionTime},
+		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxTotalExecutions, DefaultMaxExecutionTime, DefaultMaxCallDepth},
 	}}
 	if root.Kind() != Map {
 		d.report(root.Expected("the configuration", "a map"))
 		return d.file, d.diagnostics
 	}
 	d.topLevel(root)
-	d.file.Source = d.illegible(doc)
-	d.mcpFiles(opts.MCPFiles)
+	d.file.Source = d.redactTokens(doc)
+	d.decodeMCPFiles(opts.MCPFiles)
 	diag.Sort(d.diagnostics)
 	return d.file, d.diagnostics
 }
@@ -104,34 +102,33 @@ func unreadableFile(path string, err error) diag.Diagnostic {
 
 // decoder turns nodes into settings. Its methods report what is wrong and go on.
 type decoder struct {
-	file        *File
-	getenv      func(string) (string, bool)
-	inputs      map[string]string
-	path        string // of the file that is decoded
-	declared    *Node  // its "inputs"; may be nil
-	foreign     bool   // it is another program's
-	diagnostics []diag.Diagnostic
-	tokens      []*Node // of callers, where they are written in the file
+	file          *File
+	getenv        func(string) (string, bool)
+	inputs        map[string]string
+	path          string // of the file that is decoded
+	inputDefaults *Node  // its "inputs"; may be nil
+	foreign       bool   // it is another program's
+	diagnostics   []diag.Diagnostic
+	literalTokens []*Node // of callers, where they are written in the file
 }
 
 func (d *decoder) report(ds ...diag.Diagnostic) { d.diagnostics = append(d.diagnostics, ds...) }
 
 func (d *decoder) topLevel(root *Node) {
-	const owner = "the configuration"
-	d.report(unknownFields(root, owner, topLevel)...)
+	top := d.newSection(root, "the configuration", topSettings, nil)
 	d.version(root)
-	if server := d.required(root, owner, "server", Map); server != nil {
+	if server := top.optional("server", Map); server != nil {
 		d.server(server)
 	}
-	if limits := d.optional(root, "executionLimits", Map); limits != nil {
+	if limits := top.optional("executionLimits", Map); limits != nil {
 		d.limits(limits)
 	}
 	d.file.Upstreams = d.upstreams(d.servers(root), nil)
 	if nodes, ok := root.Field("nodes"); ok {
 		d.file.Flat = true
-		d.file.Nodes = d.list(nodes.Value, `"nodes"`)
+		d.file.Nodes = d.requiredItems(nodes.Value, `"nodes"`)
 	}
-	if tools := d.optional(root, "tools", List); tools != nil {
+	if tools := top.optional("tools", List); tools != nil {
 		d.tools(tools, root)
 	}
 }
@@ -139,10 +136,7 @@ func (d *decoder) topLevel(root *Node) {
 func (d *decoder) version(root *Node) {
 	n := root.Get("version")
 	switch {
-	case n == nil:
-		m := root.Missing("the configuration", "version")
-		m.Hint = `write version: "1.0"`
-		d.report(m)
+	case n == nil, n.IsString() && n.Text().String() == "": // reported
 	case n.Value().Kind() == value.Number:
 		e := n.Expected(`"version"`, "a string")
 		e.Hint = `write version: "1.0", with the quotes`
@@ -151,8 +145,8 @@ func (d *decoder) version(root *Node) {
 		d.report(n.Expected(`"version"`, "a string"))
 	case n.Text().String() != SupportedVersion:
 		d.file.Version = n.Text().String()
-		e := n.Problem(diag.CodeVersion, fmt.Sprintf("version %s of the configuration language is not known", quoted(d.file.Version)))
-		e.Hint = `the one that is known is "1.0"`
+		e := n.Problem(diag.CodeVersion, fmt.Sprintf("unsupported version %s of the configuration language", quote(d.file.Version)))
+		e.Hint = `write version: "1.0"`
 		d.report(e)
 	default:
 		d.file.Version = SupportedVersion

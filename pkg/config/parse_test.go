@@ -94,7 +94,7 @@ func TestFilesThatYAMLAllows(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	f := mustParse(t, "mcpServers: {a: {command: x}}\n", Options{})
-	if f.Limits != (Limits{1000, 5 * time.Minute}) {
+	if f.Limits != (Limits{1000, 1_000_000, 5 * time.Minute, 16}) {
 		t.Errorf("limits are %+v", f.Limits)
 	}
 	if f.Server.Title != "demo" || f.Server.Instructions != "" || f.Version != "1.0" || f.Flat {
@@ -109,10 +109,17 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+func TestTotalIsNoLessThanOneWalk(t *testing.T) {
+	f := mustParse(t, "executionLimits: {maxNodeExecutions: 2000000}\n", Options{})
+	if f.Limits.MaxTotalExecutions != 2_000_000 {
+		t.Errorf("limits are %+v", f.Limits)
+	}
+}
+
 func TestSettings(t *testing.T) {
 	f := mustParse(t, `
 server: {name: n, version: v, title: t, instructions: i, description: d, maxConcurrentCalls: 6, maxConcurrentCallsPerCaller: 7, maxCallWaitMs: 8}
-executionLimits: {maxNodeExecutions: 5, maxExecutionTimeMs: 1e3}
+executionLimits: {maxNodeExecutions: 5, maxTotalExecutions: 9, maxCallDepth: 2, maxExecutionTimeMs: 1e3}
 mcpServers:
   x-note: free
   a:
@@ -138,7 +145,7 @@ mcpServers:
 	}); !reflect.DeepEqual(f.Server, want) {
 		t.Errorf("the server is %+v", f.Server)
 	}
-	if f.Limits != (Limits{5, time.Second}) {
+	if f.Limits != (Limits{5, 9, time.Second, 2}) {
 		t.Errorf("limits are %+v", f.Limits)
 	}
 	a := f.Upstreams[0]
@@ -315,7 +322,7 @@ tools:
 	if want := []string{"own mine f.yaml", "first one first.json", "second two second.json"}; !slices.Equal(got, want) {
 		t.Errorf("upstreams are %q, want %q", got, want)
 	}
-	if len(ds) != 1 || ds[0].Error() != `second.json:1:72: warning: "comand" of server "second" means nothing here; it is ignored [meaningless-field]` || ds[0].Hint != `"comand": did you mean "command"?` {
+	if len(ds) != 1 || ds[0].Error() != `second.json:1:72: warning: "comand" of server "second" has no effect in mcpgraph; it is ignored [meaningless-field]` || ds[0].Hint != `"comand": did you mean "command"?` {
 		t.Errorf("diagnostics are %v", ds)
 	}
 	for _, source := range []string{"{}", " {}\n", `{"mcpServers":{}}`, `{"mcpServers":null}`, "// nothing yet\n{ /* or here */ }"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// Problem gives a diagnostic about the node, with the severity of its code.
+// Problem returns a diagnostic about the node, with the severity of its code.
 func (n *Node) Problem(code, message string) diag.Diagnostic {
 	return diag.Diagnostic{
 		File: n.File(), Pos: n.Pos(), End: n.End(),
@@ -16,14 +16,14 @@ func (n *Node) Problem(code, message string) diag.Diagnostic {
 	}
 }
 
-// Problem gives a diagnostic about the whole string, with the severity of its
+// Problem returns a diagnostic about the whole string, with the severity of its
 // code.
 func (t Text) Problem(code, message string) diag.Diagnostic {
 	return t.node.Problem(code, message)
 }
 
-// ProblemAt gives a diagnostic about the bytes of the string from from up to to,
-// with the severity of its code. Where to is not behind from it is about a
+// ProblemAt returns a diagnostic about the bytes of the string from from up to
+// to, with the severity of its code. Where to is not behind from it is about a
 // single place.
 func (t Text) ProblemAt(from, to int, code, message string) diag.Diagnostic {
 	d := t.node.Problem(code, message)
@@ -34,27 +34,27 @@ func (t Text) ProblemAt(from, to int, code, message string) diag.Diagnostic {
 	return d
 }
 
-// Expected gives the diagnostic for a value of the wrong type. what names the
-// value (`"url"`), want says what it should be ("a string").
+// Expected returns the diagnostic for a value of the wrong type. what names the
+// value (`"url"`), want is what it should be ("a string").
 func (n *Node) Expected(what, want string) diag.Diagnostic {
-	return n.Problem(diag.CodeType, fmt.Sprintf("expected %s for %s, found %s", want, what, n.Describe()))
+	return n.Problem(diag.CodeType, fmt.Sprintf("%s must be %s, found %s", what, want, n.Describe()))
 }
 
-// Missing gives the diagnostic for a required field that the Map n does not
-// have. owner says what n is (`tool "count"`).
+// Missing returns the diagnostic for a required field that the Map n does not
+// have. owner names n (`tool "count"`).
 func (n *Node) Missing(owner, field string) diag.Diagnostic {
-	d := n.Problem(diag.CodeMissing, fmt.Sprintf("%s has no %q, which is required", owner, field))
+	d := n.Problem(diag.CodeMissing, fmt.Sprintf("missing required field %q in %s", field, owner))
 	d.End = diag.Pos{}
 	return d
 }
 
-// Unknown gives the diagnostic for a key that owner does not have: an error
+// Unknown returns the diagnostic for a key that owner does not have: an error
 // where it is within two edits of a valid one, else a warning.
 func (t Text) Unknown(owner string, valid []string) diag.Diagnostic {
 	message := fmt.Sprintf("unknown field %q in %s", t.String(), owner)
-	if what, at := falseSpace([]byte(t.String())); at >= 0 {
+	if what, at := findSpaceLookalike([]byte(t.String())); at >= 0 {
 		d := t.Problem(diag.CodeMisspelt, message)
-		d.Hint = "it has " + what + " in it: write a plain one"
+		d.Hint = "it contains " + what + ": use a plain space"
 		return d
 	}
 	if near, ok := diag.Nearest(t.String(), valid); ok {
@@ -63,7 +63,7 @@ func (t Text) Unknown(owner string, valid []string) diag.Diagnostic {
 		return d
 	}
 	d := t.Problem(diag.CodeUnknownField, message+"; it is ignored")
-	d.Hint = "valid fields are " + diag.List(valid) + "; names that begin with \"x-\" are free"
+	d.Hint = "expected " + diag.List(valid) + "; fields that begin with \"x-\" are allowed too"
 	return d
 }
 

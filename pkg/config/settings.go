@@ -1,80 +1,142 @@
 package config
 
 import (
-	"fmt"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
-
-	"github.com/mcpgraph/mcpgraph/pkg/diag"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-var (
-	serverFields = names(serverSettings)
-	limitFields  = names(limitSettings)
+// Setting describes one field of a configuration file. The decoders, the JSON
+// Schema for editors and the tables in the documentation all use it.
+type Setting struct {
+	Name string
+	// Doc describes in one phrase what the field is for.
+	Doc   string
+	Shape Shape
+	// Required reports whether the field must be present.
+	Required bool
+	// For lists the values of "type", or of "flow", with which the field has a
+	// meaning; nil means all. RequiredFor lists those with which it is required.
+	For, RequiredFor []string
+	// Default is the value of an absent field, as JSON; empty if there is none.
+	Default string
+	// Values are the possible values, if they can be listed.
+	Values []string
+	// Fields are the fields of the map, of each map in the list, or of each entry.
+	Fields []Setting
+	// Or are other forms of the field. Only their Shape and Fields count.
+	Or []Setting
+	// Max is the largest number; 0 means the largest of the Shape.
+	Max int64
+	// Secret reports whether the value must not appear in output.
+	Secret bool
+}
+
+// Shape is the form of a setting's value.
+type Shape uint8
+
+// The shapes of settings.
+const (
+	StringShape       Shape = iota
+	URLShape                // a string; variables in it are percent-encoded
+	SecureURLShape          // a URL that begins with https, or with http on a loopback host
+	BoolShape               // true or false
+	CountShape              // a positive whole number
+	BoundShape              // a whole number; 0 means no bound
+	DurationShape           // a positive whole number of milliseconds
+	FactorShape             // a number from 1 to 100
+	PortShape               // a whole number from 0 to 65535
+	StringsShape            // a list of strings
+	ScalarsShape            // a map of strings, numbers and booleans
+	TextsShape              // a list of strings, numbers and booleans
+	FailuresShape           // a list of strings and numbers
+	WordsShape              // a list of strings, or one string with white space between the words
+	TokensShape             // a map from names of the user's choice to strings, or to maps with Fields
+	MapShape                // a map with Fields
+	ListShape               // a list of maps with Fields
+	EntriesShape            // a map from names of the user's choice to maps with Fields
+	ObjectSchemaShape       // a JSON Schema that is a map
+	AnySchemaShape          // a JSON Schema: a map or a boolean
+	NodesShape              // a list of nodes of one tool
+	FlatNodesShape          // a list of nodes of all tools
+	CatchShape              // rules for failures
+	ShareShape              // a whole number, 0 or more, or a percentage such as "10%"
 )
 
-func (d *decoder) server(n *Node) {
-	const owner = "the server"
-	d.report(unknownFields(n, owner, serverFields)...)
-	s := &d.file.Server
-	e := &entry{environment{decoder: d, secrets: &s.Secrets}, owner, n}
-	name, version := d.name(n, owner, "name"), d.name(n, owner, "version")
-	s.Name, s.Version = e.expand(name), e.expand(version)
-	optional := func(field string) string {
-		if f := n.Get(field); f != nil && d.str(n, field) != "" {
-			return e.expand(f.Text())
-		}
-		return ""
+// Range returns the smallest and the largest number of a setting; ok is false
+// if its value is not a number.
+func (s *Setting) Range() (lowest, highest int64, ok bool) {
+	switch s.Shape {
+	case CountShape:
+		lowest, highest = 1, math.MaxInt32
+	case BoundShape:
+		lowest, highest = 0, math.MaxInt32
+	case DurationShape:
+		lowest, highest = 1, maxMilliseconds
+	case FactorShape:
+		lowest, highest = 1, 100
+	case PortShape:
+		lowest, highest = 0, math.MaxUint16
+	default:
+		return 0, 0, false
 	}
-	s.Title = optional("title")
-	if s.Title == "" {
-		s.Title = s.Name
+	if s.Max != 0 {
+		highest = s.Max
 	}
-	description := optional("description")
-	s.Instructions = optional("instructions")
-	if s.Instructions == "" {
-		s.Instructions = description
-	}
-	e.access(s)
-	s.MaxConcurrentCalls = int(d.whole(n, "maxConcurrentCalls", 0, math.MaxInt32, 0))
-	s.MaxConcurrentCallsPerCaller = int(d.whole(n, "maxConcurrentCallsPerCaller", 0, math.MaxInt32, 0))
-	s.MaxCallWait = d.milliseconds(n, "maxCallWaitMs", DefaultMaxCallWait)
+	return lowest, highest, true
 }
 
-func (d *decoder) limits(n *Node) {
-	d.report(unknownFields(n, `"executionLimits"`, limitFields)...)
-	l := &d.file.Limits
-	l.MaxNodeExecutions = int(d.whole(n, "maxNodeExecutions", 1, math.MaxInt32, int64(l.MaxNodeExecutions)))
-	l.MaxExecutionTime = d.milliseconds(n, "maxExecutionTimeMs", l.MaxExecutionTime)
-}
-
-// whole gives a field that has to be a whole number of at least least where it
-// is there, else what it is without.
-func (d *decoder) whole(n *Node, name string, least, most, absent int64) int64 {
-	f := n.Get(name)
-	if f == nil {
-		return absent
+// Description returns Doc with the unit, and the types that the setting is for.
+func (s *Setting) Description() string {
+	text := s.Doc
+	if s.Shape == DurationShape {
+		text += "; in milliseconds"
 	}
-	v := f.Value()
-	if number := v.Float(); v.Kind() == value.Number && number == math.Trunc(number) && number >= float64(least) && number <= float64(most) {
-		return int64(number)
+	if s.For != nil {
+		text += "; only with " + strings.Join(s.For, " or ")
 	}
-	want := "a positive whole number"
-	if least == 0 {
-		want = "a whole number, 0 or more"
-	}
-	if v.Kind() == value.Number && v.Float() > float64(most) {
-		want = fmt.Sprintf("at most %d", most)
-	}
-	p := f.Problem(diag.CodeLimit, fmt.Sprintf("expected %s for %q, found %s", want, name, f.Describe()))
-	d.report(p)
-	return absent
+	return text
 }
 
 // maxMilliseconds is the longest time that a time.Duration can hold.
 const maxMilliseconds = int64(math.MaxInt64 / time.Millisecond)
 
-func (d *decoder) milliseconds(n *Node, name string, absent time.Duration) time.Duration {
-	return time.Duration(d.whole(n, name, 1, maxMilliseconds, int64(absent/time.Millisecond))) * time.Millisecond
+// appliesTo reports whether the setting has a meaning with one of these values
+// of "type" and "flow".
+func (s *Setting) appliesTo(selected []string) bool {
+	return s.For == nil || slices.ContainsFunc(s.For, func(v string) bool { return slices.Contains(selected, v) })
 }
+
+// Settings returns the fields of a file, without those of nodes, in the order
+// of the documentation. The caller must not change them.
+func Settings() []Setting { return topSettings }
+
+var topSettings = []Setting{
+	{Name: "version", Doc: "Version of the configuration language", Required: true, Values: []string{SupportedVersion}},
+	{Name: "server", Doc: "Name of the server, access over HTTP, and limits for concurrent calls", Shape: MapShape, Required: true, Fields: serverSettings},
+	{Name: "mcpServers", Doc: "Upstream MCP servers that nodes call, by name", Shape: EntriesShape, Fields: upstreamSettings},
+	{Name: "servers", Doc: "Older name of mcpServers", Shape: EntriesShape, Fields: upstreamSettings},
+	{Name: "executionLimits", Doc: "Limits of each run", Shape: MapShape, Fields: limitSettings},
+	{Name: "tools", Doc: "The tools that the server offers", Shape: ListShape, Fields: toolSettings},
+	{Name: "nodes", Doc: "Nodes of all tools, in the flat layout", Shape: FlatNodesShape},
+}
+
+var limitSettings = []Setting{
+	{Name: "maxNodeExecutions", Doc: "Largest number of node executions in a run, including the exit", Shape: CountShape, Default: strconv.Itoa(DefaultMaxNodeExecutions)},
+	{Name: "maxTotalExecutions", Doc: "Largest number of node executions in a run, together with all bodies and called tools", Shape: CountShape, Default: strconv.Itoa(DefaultMaxTotalExecutions)},
+	{Name: "maxCallDepth", Doc: "Largest depth of tools that call tools; the client's call is 1", Shape: CountShape, Max: maxCallDepth, Default: strconv.Itoa(DefaultMaxCallDepth)},
+	{Name: "maxExecutionTimeMs", Doc: "Timeout of a run", Shape: DurationShape, Default: milliseconds(DefaultMaxExecutionTime)},
+}
+
+// names returns the names of settings.
+func names(settings []Setting) []string {
+	out := make([]string, len(settings))
+	for i, s := range settings {
+		out[i] = s.Name
+	}
+	return out
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

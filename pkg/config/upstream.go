@@ -36,8 +36,8 @@ type Upstream struct {
 	// Of the others.
 	URL     string
 	Headers []Header
-	// MayBeSSE says that the entry has no type: a server that refuses HTTP is
-	// spoken to over SSE. Transport is HTTP.
+	// MayBeSSE reports that the entry has no type: if the server refuses
+	// streamable HTTP, mcpgraph uses SSE. Transport is HTTP.
 	MayBeSSE bool
 
 	ConnectTimeout  time.Duration
@@ -55,6 +55,8 @@ type Upstream struct {
 	CircuitBreaker *CircuitBreaker
 	RateLimit      *RateLimit
 	Cache          *Cache
+	// RequireApproval lists the tools that nodes call only after a person agreed.
+	RequireApproval *Approval
 
 	// Of those that are not Stdio.
 	ForwardHeaders []Forward
@@ -71,26 +73,29 @@ type Upstream struct {
 // EnvVar is one variable of the environment of a child process.
 type EnvVar struct{ Name, Value string }
 
+// Setting returns the path of a setting of the entry, as messages name it.
+func (u *Upstream) Setting(name string) string { return "mcpServers." + u.Name + "." + name }
+
 // Header is one header of the requests to a server.
 type Header struct{ Name, Value string }
 
-// Inherit says what of this process's environment a child process gets beside
-// its own variables: everything, or only Names beside those that any program
-// needs (PATH, HOME, LANG, TMPDIR and the like).
+// Inherit configures which environment variables of this process a child
+// process inherits: all of them, or Names and those that any program needs
+// (PATH, HOME, LANG, TMPDIR and the like).
 type Inherit struct {
 	All   bool
 	Names []string
 }
 
-// ToolFilter says which tools of a server may be called. Names are exact or
-// globs as path.Match has them, except that * and ? match slashes too.
+// ToolFilter configures which tools of a server may be called. Names are exact
+// or globs as path.Match has them, except that * and ? match slashes too.
 type ToolFilter struct {
 	Allow []string // nil: all
 	Deny  []string
 }
 
-// Allows reports whether the tool may be called: it matches Allow, where there
-// is one, and does not match Deny.
+// Allows reports whether the tool may be called: it matches Allow, if there is
+// one, and does not match Deny.
 func (f ToolFilter) Allows(name string) bool {
 	return (f.Allow == nil || matches(f.Allow, name)) && !matches(f.Deny, name)
 }

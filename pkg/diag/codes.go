@@ -56,40 +56,40 @@ var Codes = slices.Concat(fileCodes, graphCodes, liveCodes)
 // nodes.
 var fileCodes = []CodeInfo{
 	{CodeFile, Error, "A file cannot be read"},
-	{CodeEncoding, Error, "A file is not UTF-8 or holds characters that YAML does not allow"},
-	{CodeSyntax, Error, "The file is not YAML"},
-	{CodeEmpty, Error, "The file holds nothing"},
-	{CodeDocuments, Error, "The file holds more than one YAML document"},
-	{CodeAlias, Error, "An alias names an anchor that is not defined before it, or one that holds the alias"},
-	{CodeAliasBomb, Error, "The aliases of the file stand for far more than is written in it"},
+	{CodeEncoding, Error, "A file is not UTF-8 or contains characters that YAML does not allow"},
+	{CodeSyntax, Error, "The file is not valid YAML"},
+	{CodeEmpty, Error, "The file is empty"},
+	{CodeDocuments, Error, "The file contains more than one YAML document"},
+	{CodeAlias, Error, "An alias names an anchor that is not defined before it, or that contains the alias"},
+	{CodeAliasBomb, Error, "The aliases of the file expand to too many values"},
 	{CodeDepth, Error, "The file is nested too deeply"},
-	{CodeMerge, Error, "A merge key is given something that is not a map"},
+	{CodeMerge, Error, "The value of a merge key is not a map"},
 	{CodeTag, Error, "A YAML tag is unknown or does not fit its value"},
 	{CodeKey, Error, "The key of a map is a list or a map"},
-	{CodeNumber, Error, "A number is infinite or not a number, which JSON cannot say"},
+	{CodeNumber, Error, "JSON cannot represent a number, such as infinity"},
 	{CodeDuplicateKey, Error, "A map has the same key twice"},
-	{CodeType, Error, "A value is of another type than its field takes"},
-	{CodeValue, Error, "A value is of the right type but not one that its field takes"},
+	{CodeType, Error, "A value has the wrong type"},
+	{CodeValue, Error, "A value has the right type but is not valid"},
 	{CodeMissing, Error, "A required field is missing"},
-	{CodeMisspelt, Error, "A field is unknown, and its name is nearly that of a field that exists"},
+	{CodeMisspelt, Error, "A field is unknown, and its name looks like a typo"},
 	{CodeUnknownField, Warning, "A field is unknown and is ignored"},
-	{CodeMeaningless, Warning, "A field is known but means nothing where it stands"},
-	{CodeConflict, Error, "Two fields cannot stand together"},
-	{CodeVersion, Error, "The version of the configuration language is not one that is understood"},
+	{CodeMeaningless, Warning, "A field is known but has no effect here"},
+	{CodeConflict, Error, "Two fields exclude each other"},
+	{CodeVersion, Error, "The version of the configuration language is not supported"},
 	{CodeDuplicateTool, Error, "Two tools have the same name"},
-	{CodeToolName, Warning, "Clients may refuse the name of a tool"},
+	{CodeToolName, Warning, "Clients may reject the name of a tool"},
 	{CodeNoDescription, Warning, "A tool has no description"},
 	{CodeLimit, Error, "A limit is not a positive whole number"},
 	{CodeEnvironment, Error, "An environment variable without a default is not set"},
 	{CodeSubstitution, Error, "A ${…} is not well formed"},
-	{CodeTransport, Error, "The type of an upstream server is not known"},
+	{CodeTransport, Error, "The type of an upstream server is unknown"},
 	{CodeServerIncomplete, Error, "An upstream server has neither a command nor a url"},
-	{CodePassthrough, Error, "The caller's own token would be passed on to an upstream server"},
+	{CodePassthrough, Error, "The caller's own token would be forwarded to an upstream server"},
 	{CodeLiteralToken, Warning, "The token of a caller is written in the file"},
-	{CodeUnheldScope, Warning, "A tool needs a scope that no caller has"},
+	{CodeUnheldScope, Warning, "A tool requires a scope that no caller has"},
 }
 
-// Codes of what the servers themselves say.
+// Codes of checks against the running servers.
 const (
 	CodeServerDown = "unreachable-server"
 	CodeServerTool = "unknown-server-tool"
@@ -99,13 +99,13 @@ const (
 
 // liveCodes describes the codes of validation against running servers.
 var liveCodes = []CodeInfo{
-	{CodeServerDown, Error, "An upstream server cannot be connected to"},
+	{CodeServerDown, Error, "mcpgraph cannot connect to an upstream server"},
 	{CodeServerTool, Error, "A node calls a tool that its server does not have"},
-	{CodeArguments, Error, "The arguments of a call do not fit the tool's inputSchema"},
+	{CodeArguments, Error, "The arguments of a call do not match the tool's inputSchema"},
 	{CodeToolSchema, Warning, "The inputSchema of a tool that a node calls does not compile"},
 }
 
-// SeverityOf gives the severity of a code; Error for one that is not listed.
+// SeverityOf returns the severity of a code; Error for one that is not listed.
 func SeverityOf(code string) Severity {
 	i := slices.IndexFunc(Codes, func(c CodeInfo) bool { return c.Code == code })
 	if i < 0 {

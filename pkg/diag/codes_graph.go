@@ -20,6 +20,16 @@ const (
 	CodeQuotedID       = "quoted-id"
 	CodeLiteral        = "literal-expression"
 
+	// Failures, and nodes inside of nodes.
+
+	CodeUnknownFailure  = "unknown-failure"
+	CodeDoubleRetry     = "double-retry"
+	CodeNoNodes         = "no-nodes"
+	CodeBodyEdge        = "body-edge"
+	CodeLooseNode       = "loose-node"
+	CodeHiddenNode      = "hidden-node"
+	CodeUnknownVariable = "unknown-variable"
+
 	// The way through a graph.
 
 	CodeUnknownNode     = "unknown-node"
@@ -46,37 +56,44 @@ const (
 
 // graphCodes describes the codes of nodes and graphs.
 var graphCodes = []CodeInfo{
-	{CodeNodeType, Error, "A node has a type that does not exist"},
+	{CodeNodeType, Error, "The type of a node is unknown"},
 	{CodeDuplicateNode, Error, "Two nodes have the same id"},
 	{CodeExpression, Error, "A JSONata expression does not compile"},
 	{CodeRule, Error, "A JSON Logic rule does not compile, or names an unknown operator"},
 	{CodeFunction, Warning, "An expression calls a function that does not exist"},
-	{CodeVariable, Warning, "An expression reads a variable that nothing gives a value"},
-	{CodeCall, Warning, "A function or operator is given arguments that it never takes"},
-	{CodeOddCharacter, Warning, "A name in an expression has a character in it that looks like a space or quotation mark"},
+	{CodeVariable, Warning, "An expression reads a variable that has no value"},
+	{CodeCall, Warning, "A function or operator gets arguments that it does not accept"},
+	{CodeOddCharacter, Warning, "A name in an expression contains a character that looks like a space or quotation mark"},
 	{CodeConstantRule, Warning, "A rule has the same outcome in every run"},
 	{CodeUnknownServer, Error, "A node names an upstream server that does not exist"},
 	{CodeDisabledServer, Error, "A node calls an upstream server that is disabled"},
 	{CodeToolFilter, Error, "A node calls a tool that the settings of its server do not allow"},
 	{CodeUnusedServer, Warning, "No node calls an upstream server"},
-	{CodeNoDefault, Warning, "A switch has no default; where no rule is true the run fails"},
-	{CodeQuotedID, Info, "A node's id can be written in an expression only in back-quotes, or not at all"},
-	{CodeLiteral, Warning, "A text that is sent as it is looks like an expression"},
+	{CodeNoDefault, Warning, "A switch has no default; the run fails if no rule is true"},
+	{CodeQuotedID, Info, "Expressions must write a node's id in back-quotes, or cannot write it"},
+	{CodeLiteral, Warning, "Text that is sent unchanged looks like an expression"},
+	{CodeUnknownFailure, Error, "A rule names a failure that does not exist, or that cannot be handled"},
+	{CodeDoubleRetry, Warning, "A node and its server both retry calls"},
+	{CodeNoNodes, Error, "A body has no nodes"},
+	{CodeBodyEdge, Error, "An edge leads into a body or out of one"},
+	{CodeLooseNode, Error, "Nothing leads to a node of a body"},
+	{CodeHiddenNode, Error, "An expression reads a node in another body"},
+	{CodeUnknownVariable, Error, "An expression reads an unknown variable that looks like a typo"},
 	{CodeUnknownNode, Error, "An edge leads to a node that does not exist"},
 	{CodeForeignNode, Error, "An edge leads to a node that belongs to another tool"},
-	{CodeUnknownTool, Error, "An entry or exit node is for a tool that does not exist"},
+	{CodeUnknownTool, Error, "A node is for, or calls, a tool that does not exist in the file"},
 	{CodeNoEntry, Error, "A tool has no entry node"},
 	{CodeSeveralEntries, Error, "A tool has more than one entry node"},
 	{CodeNoExit, Error, "A tool has no exit node"},
 	{CodeSeveralExits, Error, "A tool has more than one exit node"},
-	{CodeExitUnreachable, Error, "No way leads from a tool's entry to its exit"},
-	{CodeUnreachable, Warning, "No way leads from the entry to a node"},
-	{CodeDeadEnd, Warning, "A loop of nodes has no way out to the exit"},
+	{CodeExitUnreachable, Error, "A tool's exit cannot be reached from its entry"},
+	{CodeUnreachable, Warning, "A node cannot be reached from the entry"},
+	{CodeDeadEnd, Warning, "A loop of nodes never reaches the exit"},
 	{CodeUnknownReference, Warning, "An expression reads a node that does not exist"},
 	{CodeEarlyReference, Warning, "An expression reads a node that cannot have run before it"},
 	{CodeUnknownProperty, Warning, "An expression reads a property that its node's output does not have"},
 	{CodeSchema, Error, "A JSON Schema does not compile"},
-	{CodeKeyword, Warning, "A JSON Schema has a keyword that is nearly one that exists, or holds its own value"},
+	{CodeKeyword, Warning, "A JSON Schema has an unknown keyword that looks like a typo"},
 	{CodeRequired, Warning, "A JSON Schema requires a property that it does not describe"},
-	{CodeImpossible, Warning, "A value that is written in the file can never fit a schema of the file"},
+	{CodeImpossible, Warning, "A value in the file never matches a schema in the file"},
 }

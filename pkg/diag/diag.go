@@ -21,7 +21,7 @@ func (p Pos) Before(q Pos) bool {
 	return p.Line < q.Line || p.Line == q.Line && p.Col < q.Col
 }
 
-// String gives "line:column", or "?" for the zero Pos.
+// String returns "line:column", or "?" for the zero Pos.
 func (p Pos) String() string {
 	if p.IsZero() {
 		return "?"
@@ -29,7 +29,7 @@ func (p Pos) String() string {
 	return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Col)
 }
 
-// Severity says how bad a problem is.
+// Severity is the severity of a problem.
 type Severity uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	Info
 )
 
-// String gives "error", "warning" or "info".
+// String returns "error", "warning" or "info".
 func (s Severity) String() string {
 	switch s {
 	case Error:
@@ -63,7 +63,7 @@ type Related struct {
 
 // Diagnostic is one problem at one place. End is the first position behind the
 // place; where it is zero the place is a single character. Message is one plain
-// sentence without a final full stop; Hint, which may be empty, says what to do.
+// sentence without a final full stop; Hint is what to do and may be empty.
 type Diagnostic struct {
 	File     string
 	Pos, End Pos
@@ -74,8 +74,8 @@ type Diagnostic struct {
 	Related  []Related
 }
 
-// Error gives the problem as one line of plain text:
-// "file:line:col: severity: message [code]".
+// Error returns the problem as one line of plain text: "file:line:col:
+// severity: message [code]".
 func (d Diagnostic) Error() string {
 	var b strings.Builder
 	b.WriteString(d.place())
@@ -86,7 +86,7 @@ func (d Diagnostic) Error() string {
 	return b.String()
 }
 
-// place gives "file:line:col: " or as much of it as is known.
+// place returns "file:line:col: " or as much of it as is known.
 func (d Diagnostic) place() string {
 	return placeOf(d.File, d.Pos)
 }
@@ -106,7 +106,7 @@ func placeOf(file string, pos Pos) string {
 }
 
 // Sort orders problems by file, then by place, then by severity, code and
-// message, so that the same file always gives the same list.
+// message, so that the order is always the same.
 func Sort(ds []Diagnostic) {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		switch {

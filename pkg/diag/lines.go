@@ -12,8 +12,8 @@ const blockSize = 1024
 
 // Lines is an index over the text of a file that turns byte offsets into
 // positions and back at a cost that depends neither on the length of the file
-// nor on that of its lines. Lines end with LF, CR LF or CR (YAML 1.2.2, 5.4). It
-// is immutable and safe for any number of goroutines; the text must not change.
+// nor on that of its lines. Lines end with LF, CR LF or CR (YAML 1.2.2, 5.4).
+// It is immutable and safe for concurrent use; the text must not change.
 type Lines struct {
 	text   []byte
 	starts []int // byte offset of each line
@@ -59,7 +59,7 @@ func countStarts(b []byte) int {
 // Count is the number of lines, at least one.
 func (l *Lines) Count() int { return len(l.starts) }
 
-// Pos gives the position of the byte at offset; offsets outside the text are
+// Pos returns the position of the byte at offset; offsets outside the text are
 // moved to its nearest end.
 func (l *Lines) Pos(offset int) Pos {
 	offset = max(0, min(offset, len(l.text)))
@@ -67,8 +67,8 @@ func (l *Lines) Pos(offset int) Pos {
 	return Pos{Line: line, Col: l.runesBefore(offset) - l.runesBefore(l.starts[line-1]) + 1}
 }
 
-// Offset gives the byte offset of a position. A column behind the end of its
-// line gives the line's end, a line behind the last the text's end.
+// Offset returns the byte offset of a position. A column behind the end of its
+// line yields the line's end, a line behind the last the text's end.
 func (l *Lines) Offset(p Pos) int {
 	if p.Line < 1 {
 		return 0
@@ -96,8 +96,8 @@ func (l *Lines) Offset(p Pos) int {
 	return at
 }
 
-// Line gives the text of a line, counted from 1, without its line break; nil
-// where there is no such line.
+// Line returns the text of a line, counted from 1, without its line break, or
+// nil if there is no such line.
 func (l *Lines) Line(n int) []byte {
 	if n < 1 || n > len(l.starts) {
 		return nil
@@ -106,7 +106,7 @@ func (l *Lines) Line(n int) []byte {
 	return l.text[start:end]
 }
 
-// span gives the offsets of a line's first byte and of its line break.
+// span returns the offsets of a line's first byte and of its line break.
 func (l *Lines) span(n int) (start, end int) {
 	start, end = l.starts[n-1], len(l.text)
 	if n < len(l.starts) {

@@ -11,10 +11,11 @@ import (
 // spellings of one another.
 const maxDistance = 2
 
-// Nearest gives the valid name that is closest to name, counted in inserted,
-// dropped and changed characters and neighbours that changed places. It reports false where none is within two
-// edits, or where that would change every character of name. Of two equally
-// close names the alphabetically first is taken.
+// Nearest returns the valid name that is closest to name, counted in inserted,
+// dropped and changed characters and neighbours that changed places. It reports
+// false where none is within two edits, or where that would change every
+// character of name. Of two equally close names the alphabetically first is
+// taken.
 func Nearest(name string, valid []string) (string, bool) {
 	return within(name, valid, maxDistance)
 }
@@ -93,8 +94,8 @@ func distance(a, b []rune, limit int) int {
 	return min(row[len(b)], limit+1)
 }
 
-// List gives names for a sentence: sorted, quoted, and joined as in
-// `"a", "b" or "c"`. It gives "" for no names.
+// List returns names for a sentence: sorted, quoted, and joined as in `"a", "b"
+// or "c"`. It returns "" for no names.
 func List(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {

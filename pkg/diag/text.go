@@ -12,7 +12,7 @@ import (
 // the lines shown under them. A file that is missing shows no line.
 type Sources map[string][]byte
 
-// TextOptions says how WriteText prints.
+// TextOptions configures WriteText.
 type TextOptions struct {
 	// Color switches terminal colours on.
 	Color bool
@@ -23,9 +23,9 @@ type TextOptions struct {
 
 const (
 	tabStop = 4
-	// maxColumns is how much of a long line is shown where there is no
-	// terminal, and minColumns how much at least. A third of what is shown
-	// stands before the place.
+	// maxColumns is how much of a long line is shown if there is no terminal, and
+	// minColumns how much at least. A third of what is shown stands before the
+	// place.
 	maxColumns = 120
 	minColumns = 20
 )
@@ -97,7 +97,7 @@ func (t *textWriter) diagnostic(d Diagnostic) {
 }
 
 // snippet prints a line of a file with a mark under the characters from pos to
-// end, and gives the width of the gutter before it.
+// end, and returns the width of the gutter before it.
 func (t *textWriter) snippet(file string, pos, end Pos, tone style) int {
 	index := t.index(file)
 	if index == nil || pos.IsZero() || pos.Line > index.Count() {
@@ -153,10 +153,10 @@ func (t *textWriter) paint(s style, text string) {
 // mark is the part of a printed line that is underlined, in columns.
 type mark struct{ column, width int }
 
-// window gives what to print of line around its bytes from up to to, with tabs
-// expanded, and where those bytes then stand: up to shown columns and the mark
-// that the line goes on. Of a line of megabytes only what is printed is looked
-// at.
+// window returns what to print of line around its bytes from up to to, with
+// tabs expanded, and where those bytes then stand: up to shown columns and the
+// mark that the line goes on. Of a line of megabytes only what is printed is
+// looked at.
 func window(line []byte, from, to, shown int) (string, mark) {
 	var b strings.Builder
 	first := windowStart(line, from, shown)
@@ -222,7 +222,7 @@ func fits(line []byte, column, limit int) bool {
 	return true
 }
 
-// windowStart gives the byte at which the printed part of a line begins: the
+// windowStart returns the byte at which the printed part of a line begins: the
 // line's own where the place is not far from it.
 func windowStart(line []byte, from, shown int) int {
 	back := func(limit int) int {

@@ -50,8 +50,8 @@ func columns(r rune) int {
 	}
 }
 
-// printable gives what to print for a character of a file, so that no file can
-// send commands to the terminal or turn the order of what is read around.
+// printable returns what to print for a character of a file, so that no file
+// can send commands to the terminal or turn the order of what is read around.
 func printable(r rune) rune {
 	switch {
 	case r < 0x20:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// at gives what stands in a column of a printed line.
+// at returns what stands in a column of a printed line.
 func at(line string, column int) string {
 	for _, r := range line {
 		if column <= 0 && columns(r) > 0 {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// clock is what a run was told of the time. It has two readings: the time that
-// the driver tells, by which sleeps and questions end, and the time of work, which
-// stands while nothing but people is waited for, by which limits end.
+// clock is the time of a run, which the driver sets. It has two readings: the
+// driver's time, by which sleeps and questions end; and the working time, by
+// which limits end, which stands still while the run only waits for people.
 type clock struct {
 	began, told instant
 	paused      time.Duration // while people were waited for
@@ -65,18 +65,18 @@ func (c *clock) count(s state, n int) {
 	}
 }
 
-// time returns what the run was told last.
+// time returns the time that the driver set last.
 func (r *Run) time() instant {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.clock.told
 }
 
-// agenda is what happens by itself, by the two readings of the clock.
-type agenda struct{ wall, work appointments }
+// agenda holds the timer events of a run, for each reading of the clock.
+type agenda struct{ wall, work timerQueue }
 
-// appointment is one such thing. It is void once the frame has another task.
-type appointment struct {
+// timerEvent is one event. It is void once the frame has another task.
+type timerEvent struct {
 	at    instant
 	frame *frame
 	task  uint32
@@ -88,35 +88,36 @@ type occasion uint8
 const (
 	goOn     occasion = iota // a delay or sleep is over
 	deadline                 // of an attempt
+	expiry                   // of a question
 	abandon                  // tasks that were cancelled and do not end
 	runLimit
 )
 
 // void reports whether nothing is to happen any more.
-func (a *appointment) void() bool {
+func (a *timerEvent) void() bool {
 	return a.frame.state == ended || a.what != runLimit && a.frame.task != a.task
 }
 
-// appointments are a heap, the earliest first. Void ones are thrown away as they
-// come up, or when they are most of it.
-type appointments struct {
-	list  []appointment
-	full  int            // the length at which void ones are thrown away
-	first [1]appointment // is enough for the limit of a run
+// timerQueue is a heap, the earliest first. Void events are dropped as they
+// come up, or when most events are void.
+type timerQueue struct {
+	list  []timerEvent
+	full  int           // the length at which void events are dropped
+	first [1]timerEvent // is enough for the limit of a run
 }
 
-func (h *appointments) Len() int           { return len(h.list) }
-func (h *appointments) Less(i, j int) bool { return h.list[i].at < h.list[j].at }
-func (h *appointments) Swap(i, j int)      { h.list[i], h.list[j] = h.list[j], h.list[i] }
-func (h *appointments) Push(x any)         { h.list = append(h.list, x.(appointment)) }
-func (h *appointments) Pop() any {
+func (h *timerQueue) Len() int           { return len(h.list) }
+func (h *timerQueue) Less(i, j int) bool { return h.list[i].at < h.list[j].at }
+func (h *timerQueue) Swap(i, j int)      { h.list[i], h.list[j] = h.list[j], h.list[i] }
+func (h *timerQueue) Push(x any)         { h.list = append(h.list, x.(timerEvent)) }
+func (h *timerQueue) Pop() any {
 	end := len(h.list) - 1
 	a := h.list[end]
-	h.list[end], h.list = appointment{}, h.list[:end]
+	h.list[end], h.list = timerEvent{}, h.list[:end]
 	return a
 }
 
-func (h *appointments) add(a appointment) {
+func (h *timerQueue) add(a timerEvent) {
 	if len(h.list) >= max(h.full, 64) {
 		kept := h.list[:0]
 		for _, one := range h.list {
@@ -139,20 +140,20 @@ func (h *appointments) add(a appointment) {
 	heap.Push(h, a)
 }
 
-func (r *Run) appoint(h *appointments, a appointment) {
+func (r *Run) schedule(h *timerQueue, a timerEvent) {
 	h.add(a)
 	r.changed.Store(true)
 }
 
-// next returns the earliest appointment that is not void.
-func (h *appointments) next() (appointment, bool) {
+// next returns the earliest timerEvent that is not void.
+func (h *timerQueue) next() (timerEvent, bool) {
 	for len(h.list) > 0 {
 		if !h.list[0].void() {
 			return h.list[0], true
 		}
 		heap.Pop(h)
 	}
-	return appointment{}, false
+	return timerEvent{}, false
 }
 
 // Wake returns when something happens by itself: a delay or a sleep ends, or a
@@ -179,7 +180,7 @@ func (r *Run) wake() (instant, bool) {
 	return wall.at, ok
 }
 
-// Advance tells the time, and does what is due by then.
+// Advance sets the time and does what is due by then.
 func (r *Run) Advance(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,11 +196,11 @@ func (r *Run) Advance(now time.Time) {
 		}
 		a, _ := h.next()
 		heap.Pop(h)
-		r.happen(a)
+		r.fire(a)
 	}
 }
 
-func (r *Run) happen(a appointment) {
+func (r *Run) fire(a timerEvent) {
 	f := a.frame
 	switch a.what {
 	case goOn:
@@ -208,6 +209,10 @@ func (r *Run) happen(a appointment) {
 		}
 		r.push(f)
 	case deadline:
+		if f.state != asking { // the time of people does not count
+			r.timeout(f)
+		}
+	case expiry:
 		r.timeout(f)
 	case abandon:
 		r.abandon(f)
@@ -223,6 +228,9 @@ func (r *Run) timeout(f *frame) {
 		return
 	}
 	err := timeoutError(f.node)
+	if f.state == asking && f.node.Approval != nil {
+		err = unapprovedError(f.node)
+	}
 	switch f.state {
 	case settled: // in time
 		return
@@ -233,6 +241,7 @@ func (r *Run) timeout(f *frame) {
 	case calling:
 		r.interrupt(f)
 		r.held--
+		f.called(1, false) // how often the server was asked, nobody says any more
 	case joining:
 		if !f.opened.closing {
 			f.opened.err = err

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -49,7 +50,7 @@ tools:
     inputSchema: {type: object}
     nodes:
       - {id: begin, type: entry, next: question}
-      - {id: question, type: ask, expr: "'who?'", next: end}
+      - {id: question, type: person, expr: "'who?'", next: end}
       - {id: end, type: exit}
   - name: right
     description: d
@@ -212,6 +213,98 @@ func TestQuestionWithoutATimeoutIsAskedAtOnce(t *testing.T) {
 			return value.FromString("done"), nil
 		}}); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// patient is a tool whose calls last until they are cancelled.
+var patient = world{func(ctx context.Context, _ value.Value) (value.Value, error) {
+	<-ctx.Done()
+	return value.Undef, ctx.Err()
+}}
+
+func TestStopEndsARunThatWaits(t *testing.T) {
+	people := executor.Local{Ask: func(ctx context.Context, _ *executor.Run, _ executor.Question) (value.Value, error) {
+		<-ctx.Done()
+		return value.Undef, ctx.Err()
+	}}
+	for name, g := range map[string]*graph.Graph{
+		"a call":                calls(t, graph.Policy{}, graph.Policy{}),
+		"a call in a body":      mapOf(t, 3, oneCall, graph.Spread{}, graph.Policy{}, true),
+		"a call with a timeout": calls(t, graph.Policy{Timeout: time.Hour}, graph.Policy{}),
+		"a sleep":               mapOf(t, 3, `{id: one, type: sleep, expr: "36e5", next: end}`, graph.Spread{}, graph.Policy{}, true),
+		"a delay":               calls(t, graph.Policy{Timeout: time.Second, Retry: []graph.RetryRule{{MaxAttempts: 2, InitialDelay: time.Hour, MaxDelay: time.Hour}}}, graph.Policy{}),
+		"a person":              mapOf(t, 3, `{id: one, type: person, expr: "$item", next: end}`, graph.Spread{}, graph.Policy{}, true),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				enough := errors.New("enough")
+				r, began := newRun(g), time.Now()
+				time.AfterFunc(time.Minute, func() { r.Stop(enough) })
+				err := people.Run(context.Background(), r, patient)
+				if took := time.Since(began); !errors.Is(err, enough) || took != time.Minute {
+					t.Errorf("%v after %v", err, took)
+				}
+			})
+		})
+	}
+}
+
+func TestAnswerFromOutsideIsTakenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, began := newRun(branches(t, graph.Policy{})), time.Now()
+		time.AfterFunc(time.Second, func() {
+			if err := r.Answer(r.Questions()[0].ID, value.FromString("me"), nil, time.Now()); err != nil {
+				t.Error(err)
+			}
+		})
+		answered := time.Duration(0)
+		l := executor.Local{
+			Ask: func(ctx context.Context, _ *executor.Run, _ executor.Question) (value.Value, error) {
+				<-ctx.Done()
+				return value.Undef, ctx.Err()
+			},
+			Hooks: []executor.Hooks{{NodeDone: func(_ context.Context, _ *executor.Run, rec executor.Record) {
+				if rec.Node == "question" {
+					answered = time.Since(began)
+				}
+			}}},
+		}
+		err := l.Run(context.Background(), r, world{func(context.Context, value.Value) (value.Value, error) {
+			time.Sleep(time.Minute)
+			return value.FromString("done"), nil
+		}})
+		if err != nil || textOf(r.Result()) != `{"right":"done","left":"me"}` || answered != time.Second {
+			t.Errorf("%v, %s; the answer was taken after %v", err, textOf(r.Result()), answered)
+		}
+	})
+}
+
+func TestQuestionEndsWithItsTimeThoughTheRunStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := branches(t, graph.Policy{Timeout: time.Minute})
+		r, began := newRun(g), time.Now()
+		work := world{func(context.Context, value.Value) (value.Value, error) { return value.FromString("done"), nil }}
+		var parked executor.Local
+		if err := parked.Run(context.Background(), r, work); !errors.Is(err, executor.ErrParked) {
+			t.Fatalf("expected the run to be parked, got %v", err)
+		}
+		again, err := executor.Replay(g, r.Args(), r.Seed(), r.Records(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		for name, r := range map[string]*executor.Run{"the run": r, "its replay": again} {
+			open := r.Questions()
+			if len(open) != 1 || !open[0].Until.Equal(began.Add(time.Minute)) {
+				t.Fatalf("%s: questions %+v", name, open)
+			}
+			if at, ok := r.Wake(); !ok || !at.Equal(open[0].Until) {
+				t.Errorf("%s: the next timerEvent is %v, %v", name, at, ok)
+			}
+			if err := parked.Run(context.Background(), r, work); err == nil || !strings.Contains(err.Error(), "not done after 60000 ms") {
+				t.Errorf("%s ended with %v", name, err)
+			}
 		}
 	})
 }

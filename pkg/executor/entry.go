@@ -7,20 +7,56 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// entry is a record as the log keeps it.
+// entry is a record as the log keeps it. It does not change any more once it is
+// there.
 type entry struct {
-	frame             *frame
-	node              *graph.Node
-	more              *more // nil for most
-	output, sent      value.Value
-	err               error
-	start, end, until instant
-	index             int
-	execution, try    int32
-	edge, attempts    int32
-	event             Event
-	do                graph.Verb
-	fromCache         bool
+	frame          *frame
+	node           *graph.Node
+	extra          *extra // nil for most
+	output         value.Value
+	start, end     instant
+	index          int
+	execution, try int32
+	edge           int32
+	size           int32 // of its values, roughly, in bytes; 0 outside of bodies
+	event          Event
+	do             graph.Verb
+}
+
+// extra is what only few entries have.
+type extra struct {
+	err       error
+	sent      value.Value // the arguments of an upstream call
+	until     instant
+	attempts  int
+	fromCache bool
+	opened    *opened // of an Opened
+	foreign   *Record // what a replay was given and made nothing of
+}
+
+var noExtra extra
+
+// get returns x to read, also if there is none.
+func (x *extra) get() *extra {
+	if x == nil {
+		return &noExtra
+	}
+	return x
+}
+
+// extend returns the extra of an entry, to write.
+func (e *entry) extend() *extra {
+	if e.extra == nil {
+		e.extra = &extra{}
+	}
+	return e.extra
+}
+
+// fail sets the failure that the entry is about, if any.
+func (e *entry) fail(err error) {
+	if err != nil {
+		e.extend().err = err
+	}
 }
 
 // instant is a time in nanoseconds since 1970, 0 for none. It has half the size
@@ -43,48 +79,36 @@ func (i instant) time() time.Time {
 
 func (i instant) add(d time.Duration) instant { return i + instant(d) }
 
-// more is what only few entries have.
-type more struct {
-	opened  *opened // of an Opened
-	foreign *Record // what a replay was given and made nothing of
-	size    int     // of its values, roughly; 0 outside of bodies
-}
-
-func (e *entry) size() int {
-	if e.more == nil {
+// weigh returns the size of an entry. Values may be views of the run, so it must
+// be called without its lock.
+func (f *frame) weigh(output value.Value) int32 {
+	if f.opener == nil {
 		return 0
 	}
-	return e.more.size
-}
-
-// weigh sets the size. Values may be views of the run, so it must be called
-// without its lock.
-func (e *entry) weigh(f *frame, output value.Value) {
-	if f.opener != nil {
-		e.more = &more{size: roughly(output) + roughly(f.sent)}
-	}
+	return roughly(output) + roughly(f.extra.get().sent)
 }
 
 // record returns the entry as observers see it.
 func (e *entry) record() Record {
-	if e.more != nil && e.more.foreign != nil {
-		return *e.more.foreign
+	d := e.extra.get()
+	if d.foreign != nil {
+		return *d.foreign
 	}
 	r := Record{
 		Index: e.index, Event: e.event, Frame: e.frame.id(), Path: e.frame.path(),
 		Node: e.node.ID, Kind: e.node.Kind.Name,
 		Execution: int(e.execution), Try: int(e.try),
-		Start: e.start.time(), End: e.end.time(), Until: e.until.time(), Do: e.do,
-		Server: e.node.Server, Tool: e.node.Tool, Arguments: e.sent, Output: e.output, Err: e.err, Edge: int(e.edge),
-		Attempts: int(e.attempts), FromCache: e.fromCache,
+		Start: e.start.time(), End: e.end.time(), Until: d.until.time(), Do: e.do,
+		Server: e.node.Server, Tool: e.node.Tool, Arguments: d.sent, Output: e.output, Err: d.err, Edge: int(e.edge),
+		Attempts: d.attempts, FromCache: d.fromCache,
 	}
 	if e.event == Done {
 		if way := e.node.Way(r.Edge); way != nil {
 			r.Via, r.Next = way.Field, way.Target
 		}
 	}
-	if e.more != nil && e.more.opened != nil {
-		r.Results, r.Failed = e.more.opened.dropped()
+	if d.opened != nil {
+		r.Results, r.Failed = d.opened.dropped()
 	}
 	return r
 }

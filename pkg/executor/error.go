@@ -17,7 +17,7 @@ type NodeError struct {
 	// Tool is the tool of this file that was called.
 	Tool string
 	// Node is the node's id, Kind the name of its type, and Path the way to it
-	// through bodies and called tools: the id alone where there are none.
+	// through bodies and called tools: the id alone if there are none.
 	Node, Kind, Path string
 	// File, Pos and End are the place of the failure: where in an expression,
 	// if that is known, else the node.
@@ -26,13 +26,17 @@ type NodeError struct {
 	// Server and UpstreamTool are what the node calls; both are empty where it
 	// calls nothing.
 	Server, UpstreamTool string
-	// Arguments are what the node sent there, undefined where it did not come to
+	// Arguments are what the node sent there, or undefined if it did not come to
 	// that. Error shows the first 200 bytes of their JSON.
 	Arguments value.Value
 	// Attempts counts the calls that were made for it.
 	Attempts int
 	// Err is the cause. It may be the failure of a node in a body.
 	Err error
+
+	// deliberate is true where the node is there to end the tool with a failure,
+	// whose message then is the text as it is.
+	deliberate bool
 }
 
 // maxArguments bounds the arguments in the text of an error, in bytes.
@@ -47,11 +51,13 @@ func newNodeError(f *frame, err error) *NodeError {
 	if was, ok := err.(*NodeError); ok && was.Node == f.node.ID && was.Path == f.nodePath() {
 		return was
 	}
+	x := f.extra.get()
 	e := &NodeError{
 		Tool: f.run.graph.Name, Node: f.node.ID, Kind: f.node.Kind.Name, Path: f.nodePath(),
 		File: f.graph.File, Pos: f.node.Pos, End: f.node.End(),
-		Server: f.node.Server, UpstreamTool: f.node.Tool, Arguments: f.sent, Attempts: f.attempts, Err: err,
+		Server: f.node.Server, UpstreamTool: f.node.Tool, Arguments: x.sent, Attempts: x.attempts, Err: err,
 	}
+	e.deliberate = f.opener == nil && isDeliberate(f.node, err)
 	var at *graph.PosError
 	var inner *NodeError
 	if errors.As(err, &at) {
@@ -62,8 +68,18 @@ func newNodeError(f *frame, err error) *NodeError {
 	return e
 }
 
-// failed describes why a walk was ended at its node. What protects the process
-// is nobody's failure.
+// isDeliberate reports whether an error is the failure that a node ends its walk
+// with, which no rule of that walk handles.
+func isDeliberate(n *graph.Node, err error) bool {
+	if n == nil || n.Kind.Role != graph.Stop {
+		return false
+	}
+	var given *graph.Failure
+	return errors.As(err, &given) && !graph.IsFailure(given.Name)
+}
+
+// failed describes why a walk was ended at its node. Errors that protect the
+// process cannot be handled by rules.
 func (f *frame) failed(err error) error {
 	if interrupted(err) {
 		return err
@@ -84,10 +100,13 @@ func (f *frame) nodePath() string {
 }
 
 // Error names the tool, the node, its type, what it calls, the place and the
-// cause, in plain text. The cause may have lines of its own, such as the last
+// cause, in plain text; it is the message of a fail node alone. The cause may have lines of its own, such as the last
 // that an upstream process wrote.
 func (e *NodeError) Error() string {
-	if e.Node == "" {
+	switch {
+	case e.deliberate:
+		return e.Err.Error()
+	case e.Node == "":
 		return fmt.Sprintf("tool %q failed: %s", e.Tool, e.Err)
 	}
 	return fmt.Sprintf("tool %q failed in %s", e.Tool, e.text(e.where()))
@@ -144,8 +163,8 @@ func (e *NodeError) cause() string {
 	return e.Err.Error()
 }
 
-// InterruptedError says that a run was ended to protect the process: there was too
-// little memory for it. No node has failed.
+// InterruptedError is returned if a run was ended to protect the process,
+// because there was too little memory for it. No node has failed.
 type InterruptedError struct {
 	// Tool is the tool of this file that was called.
 	Tool string

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -23,7 +24,7 @@ func (f stepFunc) Begin(ctx context.Context, in *graph.Input) (graph.Action, err
 	return f(ctx, in)
 }
 
-// withStep gives a graph of entry, the step, and exit.
+// withStep returns a graph of entry, the step, and exit.
 func withStep(t testing.TB, limits string, step stepFunc) *graph.Graph {
 	t.Helper()
 	g := build(t, limits+chain(1)).Graphs[0]
@@ -31,7 +32,7 @@ func withStep(t testing.TB, limits string, step stepFunc) *graph.Graph {
 	return g
 }
 
-// chain gives a configuration with n transform nodes in a row.
+// chain returns a configuration with n transform nodes in a row.
 func chain(n int) string {
 	var b strings.Builder
 	b.WriteString(`
@@ -317,7 +318,7 @@ func TestContextAtTellsExecutionsOfOneNodeApart(t *testing.T) {
 	}
 }
 
-// loop gives a graph that goes round n times.
+// loop returns a graph that goes round n times.
 func loop(t testing.TB, n int) *graph.Graph {
 	t.Helper()
 	return build(t, fmt.Sprintf(`
@@ -451,7 +452,7 @@ type replies struct {
 	reply value.Value
 }
 
-func (r *replies) CallTool(context.Context, string, string, value.Value) (graph.ToolResult, error) {
+func (r *replies) CallTool(context.Context, *callinfo.Info, string, string, value.Value) (graph.ToolResult, error) {
 	return graph.ToolResult{Reply: r.reply, Attempts: 3, FromCache: true}, nil
 }
 

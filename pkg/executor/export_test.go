@@ -21,7 +21,7 @@ func (r *Run) Dump() string {
 			}
 		}
 	}
-	show(r.root)
+	show(&r.root)
 	return text
 }
 

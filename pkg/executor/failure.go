@@ -11,7 +11,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// What errors can tell rules of retry and catch. All of it is optional.
+// What retry and catch rules can match in errors. All of it is optional.
 type (
 	failureNamer interface{ FailureName() string }
 	failureCoder interface{ FailureCode() string }
@@ -19,8 +19,9 @@ type (
 	delayer      interface{ RetryAfter() time.Duration }
 )
 
-// failureOf returns an error as graphs see it.
-func failureOf(err error) *graph.Failure {
+// FailureOf returns an error of a run, or of a record, as graphs and clients see
+// it.
+func FailureOf(err error) *graph.Failure {
 	var at *NodeError
 	cause := err
 	for next := (*NodeError)(nil); errors.As(cause, &next); cause = next.Err {
@@ -68,7 +69,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// named gives an error a name, unless it has one.
+// named sets the name of an error that has none.
 func named(name string, err error) error {
 	var has failureNamer
 	var failed *graph.Failure
@@ -114,7 +115,7 @@ func timeoutError(n *graph.Node) error {
 	}
 }
 
-// PanicError says that a node panicked, which is a mistake in the program.
+// PanicError is returned if a node panicked, which is a bug in the program.
 type PanicError struct {
 	Value any // that the node panicked with
 	Stack []byte

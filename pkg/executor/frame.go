@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -18,43 +17,36 @@ type frame struct {
 	run    *Run
 	graph  *graph.Graph
 	opener *opened // nil for the walk of the tool
-	slot   int     // which body of the opener it is
-	depth  int     // of called tools; that of the client's call is 1
-	input  value.Value
 	past   history
 
-	node      *graph.Node // where it stands; nil where it has ended
-	state     state
-	phase     phase
-	caught    bool // a rule of the graph itself was taken
-	fromCache bool
-	task      uint32 // the generation of the task that is valid
-	try       int    // attempts of the execution under way, 0 before the first
-	tries     []int  // by rule of retry, how often it was applied
-	// start is when the execution under way began; attempts, fromCache and sent
-	// are what is known of its calls so far.
+	node   *graph.Node // where it stands; nil where it has ended
+	slot   int32       // which body of the opener it is
+	live   int32       // its place among the live bodies of the opener
+	task   uint32      // the generation of the task that is valid
+	try    int32       // attempts of the execution under way, 0 before the first
+	depth  int32       // of called tools; that of the client's call is 1
+	state  state
+	phase  phase
+	caught bool // a rule of the graph itself was taken
+	// approved reports whether a person has approved the call of the tool.
+	approved bool
+	// start is when the execution under way began; extra is what is known of its
+	// calls so far, or nil if it has made none.
 	start     instant
-	attempts  int
-	sent      value.Value
+	extra     *extra
 	opened    *opened // by the execution under way
 	pending   error   // the failure with which that goes on
 	cancelled error   // why the walk is being ended
-	last      moved   // what Release has to do
-	live      int     // its place among the live bodies of the opener
+	last      *entry  // what Release has to follow
+	tries     []int   // by rule of retry, how often it was applied
 
 	env    expr.Env
-	in     graph.Input
+	in     graph.Input // in.Args is what the walk was given
 	random *rand.Rand
 	local  local
-
-	// What a Local driver guards: what ends the attempt under way alone, nil where
-	// nothing can, and the context of a question.
-	interrupt     context.CancelCauseFunc
-	interruptTask uint32 // the generation of the task that it is of
-	asking        context.Context
 }
 
-// state says what a frame waits for.
+// state is what a frame waits for.
 type state uint8
 
 const (
@@ -69,40 +61,49 @@ const (
 	ended
 )
 
-// phase says what the task of a frame is.
+// phase is the kind of task of a frame.
 type phase uint8
 
 const (
 	begin    phase = iota // to begin an attempt
 	conclude              // to go on with what was waited for
+	approved              // to call the tool that a person has approved
 )
 
-// moved is what an execution decided, until it is released.
-type moved struct {
-	event Event
-	edge  int32
-	err   error
-	until instant
-}
-
 func (f *frame) init(r *Run, g *graph.Graph, input value.Value, opener *opened, slot int) {
-	f.run, f.graph, f.opener, f.slot, f.depth, f.input, f.node = r, g, opener, slot, 1, input, g.Entry
-	f.past.ids = g
-	if opener != nil {
-		from := opener.frame
-		f.depth = from.depth
-		if opener.do == graph.Invoke {
-			f.depth++
-		} else {
-			f.past.outer, f.past.outerLen, f.past.input = &from.past, len(from.past.executions), input
-			f.env.Vars = opener.vars(from.env.Vars, slot)
-			f.past.hasInput = true
-		}
+	f.run, f.graph, f.opener, f.slot, f.depth, f.node = r, g, opener, int32(slot), 1, g.Entry
+	f.in.Args, f.in.Env, f.env.History = input, &f.env, f
+	f.env.Now, f.env.Random = f.now, f.float
+	if opener == nil {
+		return
 	}
-	f.env.History, f.env.Now, f.env.Random = f, f.now, f.float
+	from := opener.frame
+	f.depth = from.depth
+	if opener.do == graph.Invoke {
+		f.depth++
+	} else {
+		f.env.Vars = opener.vars(from.env.Vars, slot)
+	}
 }
 
-// now is the time that expressions see: what the run was told last.
+// extend returns the extra of the execution under way, to write.
+func (f *frame) extend() *extra {
+	if f.extra == nil {
+		f.extra = &extra{}
+	}
+	return f.extra
+}
+
+// called counts upstream calls of the execution under way.
+func (f *frame) called(attempts int, fromCache bool) {
+	if attempts != 0 || fromCache {
+		x := f.extend()
+		x.attempts += attempts
+		x.fromCache = x.fromCache || fromCache
+	}
+}
+
+// now is the time that expressions see: the time that the driver set last.
 func (f *frame) now() time.Time { return f.run.time().time() }
 
 // float returns the next number of the attempt under way. What it is depends on
@@ -138,7 +139,7 @@ func (f *frame) id() string {
 	if id != "" {
 		id += "/"
 	}
-	return id + strconv.Itoa(f.opener.execution) + "." + strconv.Itoa(f.slot)
+	return id + strconv.Itoa(f.opener.execution) + "." + strconv.Itoa(int(f.slot))
 }
 
 // path is the id for people; see Record.Path.
@@ -151,7 +152,7 @@ func (f *frame) path() string {
 	case f.opener.do == graph.Invoke:
 		return path + ">"
 	case spread.Each:
-		return path + "[" + strconv.Itoa(f.slot) + "]"
+		return path + "[" + strconv.Itoa(int(f.slot)) + "]"
 	default:
 		return path + "." + spread.Names[f.slot]
 	}
@@ -167,19 +168,19 @@ func join(path, id string) string {
 
 // Document implements expr.History.
 func (f *frame) Document() value.Value {
-	return value.FromSource(&document{f.run, &f.past, len(f.past.executions)})
+	return value.FromSource(&document{f, len(f.past.executions)})
 }
 
 // Previous implements expr.History.
 func (f *frame) Previous(n int) (value.Value, bool) {
-	f.run.mu.RLock()
-	defer f.run.mu.RUnlock()
-	return f.past.previous(n)
+	f.run.mu.Lock()
+	defer f.run.mu.Unlock()
+	return f.previous(n)
 }
 
 // Outputs implements expr.History.
 func (f *frame) Outputs(id string) []value.Value {
-	f.run.mu.RLock()
-	defer f.run.mu.RUnlock()
-	return f.past.outputs(id)
+	f.run.mu.Lock()
+	defer f.run.mu.Unlock()
+	return f.outputs(id)
 }

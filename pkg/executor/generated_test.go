@@ -45,7 +45,7 @@ func kind(name string, do graph.Verb) *graph.Kind {
 
 var testKinds = append([]*graph.Kind{
 	kind("work", graph.CallTool), kind("fork", graph.Fork), kind("invoke", graph.Invoke),
-	kind("sleep", graph.Sleep), kind("ask", graph.Ask),
+	kind("sleep", graph.Sleep), kind("person", graph.Ask),
 }, nodes.All...)
 
 // setup is what the test gives a node beside its fields.
@@ -55,6 +55,8 @@ type setup struct {
 	callee  string
 	policy  graph.Policy
 	catches bool // the edge of the field catch is taken on any failure
+
+	approval *graph.Approval
 }
 
 // compile builds a file and links the bodies. The first tool is the graph.
@@ -82,7 +84,7 @@ func compile(t testing.TB, source string, setups map[string]setup) *graph.Graph 
 				n.Bodies = append(n.Bodies, tools[body])
 				tools[body].Owner = n
 			}
-			n.Spread, n.Callee, n.Policy = s.spread, tools[s.callee], s.policy
+			n.Spread, n.Callee, n.Policy, n.Approval = s.spread, tools[s.callee], s.policy, s.approval
 			if s.catches {
 				n.Policy.Catch = []graph.CatchRule{{Edge: 1}}
 			}
@@ -135,7 +137,7 @@ func (g *generator) tool(name string, depth int) {
 
 func (g *generator) node(b *strings.Builder, ids []string, i, depth int) {
 	id, next := ids[i], ids[i+1]
-	kinds := []string{"transform", "transform", "work", "work", "sleep", "ask"}
+	kinds := []string{"transform", "transform", "work", "work", "sleep", "person"}
 	if depth < 3 && g.budget > 0 {
 		kinds = append(kinds, "fork", "fork", "invoke")
 	}
@@ -163,7 +165,7 @@ func (g *generator) node(b *strings.Builder, ids []string, i, depth int) {
 			if g.loose {
 				spread.Tolerate = g.IntN(3)
 			} else {
-				spread.TolerateShare = 100
+				spread.TolerateShare = 1_000_000
 			}
 		} else {
 			bodies = 1 + g.IntN(3)
@@ -188,6 +190,9 @@ func (g *generator) node(b *strings.Builder, ids []string, i, depth int) {
 				InitialDelay: time.Duration(g.IntN(50)) * time.Millisecond, MaxDelay: time.Second, Backoff: 2, Jitter: g.IntN(2) == 0,
 			})
 		}
+	}
+	if kind == "work" && g.IntN(4) == 0 {
+		s.approval = &graph.Approval{Once: g.loose && g.IntN(2) == 0}
 	}
 	if kind == "work" {
 		s.policy.Timeout = longest * 2

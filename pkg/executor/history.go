@@ -8,56 +8,62 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// history is what the executions of one walk yielded, on top of that of the
-// walk around it. It only grows; what documents have taken of it stays.
+// history is what the executions of one walk yielded. It only grows; what
+// documents have taken of it stays. That of a body stands on top of that of the
+// walk around it.
 type history struct {
-	ids        *graph.Graph
-	executions []execution
-	nodes      *index // beyond indexFrom executions
-	// Of the walk around it, what there was when this one began, which stands
-	// still meanwhile; nil where the walk sees nothing around it.
-	outer    *history
-	outerLen int
-	// input is what the output before the first execution is, if hasInput.
-	input    value.Value
-	hasInput bool
+	executions []*entry // those that are over
+	room       []entry  // for the next entries
+	// visits are those of each node by its Index, beyond indexFrom executions.
+	visits []visits
 }
 
-// execution is one execution that is over. failed ones have no output.
-type execution struct {
-	node   *graph.Node
-	output value.Value
-	failed bool
+// visits are the executions of one node. Both lists only grow.
+type visits struct {
+	places []int32 // in the executions
+	// outputs are the outputs of the first of them, as far as somebody asked.
+	outputs []value.Value
 }
 
 // indexFrom is the number of executions beyond which looking through all of
 // them costs more than keeping an index.
 const indexFrom = 16
 
-// index has, by Node.Index, the places of a node's executions and their
-// outputs. Both only grow.
-type index struct {
-	places  [][]int
-	outputs [][]value.Value
+// maxRoom is the number of entries that are allocated at a time.
+const maxRoom = 64
+
+// entry returns room for an entry. Entries never move.
+func (h *history) entry() *entry {
+	n := len(h.room)
+	if n == cap(h.room) {
+		h.room = make([]entry, 0, min(max(2*n, 1), maxRoom))
+		n = 0
+	}
+	h.room = h.room[:n+1]
+	return &h.room[n]
 }
 
-func (h *history) add(n *graph.Node, output value.Value, failed bool) {
-	h.executions = grow(h.executions, execution{n, output, failed})
+// failed reports whether the execution has no output because it failed.
+func (e *entry) failed() bool { return e.edge == graph.NoEdge && e.extra.get().err != nil }
+
+func (f *frame) add(e *entry) {
+	h := &f.past
+	h.executions = grow(h.executions, e)
 	switch {
-	case h.nodes != nil:
-		h.nodes.add(n.Index, len(h.executions)-1, output, failed)
+	case h.visits != nil:
+		h.visit(e, len(h.executions)-1)
 	case len(h.executions) > indexFrom:
-		h.nodes = &index{make([][]int, len(h.ids.Nodes)), make([][]value.Value, len(h.ids.Nodes))}
+		h.visits = make([]visits, len(f.graph.Nodes))
 		for i, e := range h.executions {
-			h.nodes.add(e.node.Index, i, e.output, e.failed)
+			h.visit(e, i)
 		}
 	}
 }
 
-func (x *index) add(node, place int, output value.Value, failed bool) {
-	if !failed {
-		x.places[node] = grow(x.places[node], place)
-		x.outputs[node] = grow(x.outputs[node], output)
+func (h *history) visit(e *entry, place int) {
+	if !e.failed() {
+		v := &h.visits[e.node.Index]
+		v.places = grow(v.places, int32(place))
 	}
 }
 
@@ -71,94 +77,124 @@ func grow[T any](list []T, element T) []T {
 	return append(list, element)
 }
 
-func (h *history) previous(n int) (value.Value, bool) {
-	i := len(h.executions) - n
-	if n >= 1 && i >= 0 {
-		return h.executions[i].output, true
+// around returns the walk that a body sees around it, and how many executions
+// that had when the body began. It stands still meanwhile. It returns nil where
+// the walk sees nothing around it.
+func (f *frame) around() (*frame, int) {
+	if !f.isBody() {
+		return nil, 0
 	}
-	if i == -1 && h.hasInput {
-		return h.input, true
+	return f.opener.frame, f.opener.execution
+}
+
+// isBody reports whether the walk is one of a fork.
+func (f *frame) isBody() bool { return f.opener != nil && f.opener.do == graph.Fork }
+
+// previous returns the n-th latest output. What a body was given comes before
+// its first one.
+func (f *frame) previous(n int) (value.Value, bool) {
+	i := len(f.past.executions) - n
+	if n >= 1 && i >= 0 {
+		return f.past.executions[i].output, true
+	}
+	if i == -1 && f.isBody() {
+		return f.in.Args, true
 	}
 	return value.Undef, false
 }
 
 // outputs returns those of all executions of a node, of the walk itself or of
 // one around it.
-func (h *history) outputs(id string) []value.Value {
-	length := len(h.executions)
-	for ; h != nil; h, length = h.outer, h.outerLen {
-		if n := h.ids.Node(id); n != nil {
-			return h.outputsOf(n, length)
+func (f *frame) outputs(id string) []value.Value {
+	length := len(f.past.executions)
+	for f != nil {
+		if n := f.graph.Node(id); n != nil {
+			return f.past.outputs(n, length)
 		}
+		f, length = f.around()
 	}
 	return nil
 }
 
-func (h *history) outputsOf(n *graph.Node, length int) []value.Value {
-	if h.nodes != nil {
-		return slices.Clip(h.nodes.outputs[n.Index][:h.nodes.count(n.Index, length)])
+func (h *history) outputs(n *graph.Node, length int) []value.Value {
+	if h.visits != nil {
+		v := &h.visits[n.Index]
+		count := v.count(length)
+		for _, place := range v.places[min(len(v.outputs), count):count] {
+			v.outputs = grow(v.outputs, h.executions[place].output)
+		}
+		return slices.Clip(v.outputs[:count])
 	}
 	var outputs []value.Value
 	for _, e := range h.executions[:length] {
-		if e.node == n && !e.failed {
+		if e.node == n && !e.failed() {
 			outputs = append(outputs, e.output)
 		}
 	}
 	return outputs
 }
 
-// count returns how many of the executions of a node are among the first of the
+// executed returns how many executions of a node are over.
+func (h *history) executed(n *graph.Node) int {
+	if h.visits != nil {
+		return len(h.visits[n.Index].places)
+	}
+	count := 0
+	for _, e := range h.executions {
+		if e.node == n {
+			count++
+		}
+	}
+	return count
+}
+
+// count returns how many of the visits are among the first executions of the
 // walk, so many. Nearly always it is all of them.
-func (x *index) count(node, length int) int {
-	places := x.places[node]
-	if last := len(places) - 1; last < 0 || places[last] < length {
+func (v *visits) count(length int) int {
+	if last := len(v.places) - 1; last < 0 || int(v.places[last]) < length {
 		return last + 1
 	}
-	return sort.SearchInts(places, length)
+	return sort.Search(len(v.places), func(i int) bool { return int(v.places[i]) >= length })
 }
 
 // latest returns the last output of a node among the first executions of the
-// walk, so many, and the place of its execution, -1 where there is none.
+// walk, so many, and the place of its execution, or -1 if there is none.
 func (h *history) latest(n *graph.Node, length int) (value.Value, int) {
-	if h.nodes != nil {
-		if i := h.nodes.count(n.Index, length) - 1; i >= 0 {
-			return h.nodes.outputs[n.Index][i], h.nodes.places[n.Index][i]
+	if h.visits != nil {
+		v := &h.visits[n.Index]
+		if i := v.count(length) - 1; i >= 0 {
+			place := int(v.places[i])
+			return h.executions[place].output, place
 		}
 		return value.Undef, -1
 	}
 	for i := length - 1; i >= 0; i-- {
-		if e := &h.executions[i]; e.node == n && !e.failed {
+		if e := h.executions[i]; e.node == n && !e.failed() {
 			return e.output, i
 		}
 	}
 	return value.Undef, -1
 }
 
-// document is what a walk had yielded after its first executions. The history
-// only grows, so its answers never change.
+// document is what a walk had yielded after its first executions, so many. The
+// history only grows, so its answers never change.
 type document struct {
-	run    *Run
-	past   *history
+	frame  *frame
 	length int
-}
-
-// documentOf returns the document of a walk after its first executions, so many.
-func (r *Run) documentOf(f *frame, length int) value.Value {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return value.FromSource(&document{r, &f.past, min(length, len(f.past.executions))})
 }
 
 // Lookup implements value.Source.
 func (d *document) Lookup(id string) value.Value {
-	d.run.mu.RLock()
-	defer d.run.mu.RUnlock()
-	length := d.length
-	for h := d.past; h != nil; h, length = h.outer, h.outerLen {
-		if n := h.ids.Node(id); n != nil {
-			v, _ := h.latest(n, length)
+	r := d.frame.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, length := d.frame, d.length
+	for f != nil {
+		if n := f.graph.Node(id); n != nil {
+			v, _ := f.past.latest(n, length)
 			return v
 		}
+		f, length = f.around()
 	}
 	return value.Undef
 }
@@ -166,18 +202,19 @@ func (d *document) Lookup(id string) value.Value {
 // Entries implements value.Source: the latest execution comes first, what a
 // body has yielded before what was there when it began.
 func (d *document) Entries() []value.Entry {
-	d.run.mu.RLock()
-	defer d.run.mu.RUnlock()
+	r := d.frame.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	type item struct {
 		place int
 		entry value.Entry
 	}
 	var entries []value.Entry
-	length := d.length
-	for h := d.past; h != nil; h, length = h.outer, h.outerLen {
+	f, length := d.frame, d.length
+	for f != nil {
 		var items []item
-		for _, n := range h.ids.Nodes {
-			if v, place := h.latest(n, length); place >= 0 && !v.IsUndefined() {
+		for _, n := range f.graph.Nodes {
+			if v, place := f.past.latest(n, length); place >= 0 && !v.IsUndefined() {
 				items = append(items, item{place, value.Entry{Key: n.ID, Value: v}})
 			}
 		}
@@ -185,6 +222,7 @@ func (d *document) Entries() []value.Entry {
 		for i := range items {
 			entries = append(entries, items[i].entry)
 		}
+		f, length = f.around()
 	}
 	return entries
 }

@@ -18,6 +18,9 @@ type Hooks struct {
 	// NodeStart is called once for an execution, before its first attempt. The
 	// contexts of a body derive from that of the execution that it is part of.
 	NodeStart func(ctx context.Context, r *Run, t Task) (context.Context, error)
+	// NodeRetry is called with the record, of event Retried, of each attempt that
+	// failed and that the execution makes again. Its context is that of NodeDone.
+	NodeRetry func(ctx context.Context, r *Run, rec Record)
 	// NodeDone is called with the record of the execution: of event Done or
 	// Cancelled or, where the run is parked, Opened.
 	NodeDone func(ctx context.Context, r *Run, rec Record)
@@ -28,14 +31,19 @@ type Hooks struct {
 type local struct {
 	ctx         context.Context // of the execution; nil before it is entered
 	attempt     context.Context // of the attempt
-	cancellable bool
 	undo        []undo
+	cancellable bool
+	// What the mutex of the driver guards: what ends the attempt under way alone,
+	// or nil if nothing can, and the context of a question.
+	interruptTask uint32 // the generation of the task that it is of
+	interrupt     context.CancelCauseFunc
+	asking        context.Context
 }
 
-// undo is a done hook to be called.
+// undo has the hooks to be called after an attempt and after the execution.
 type undo struct {
-	done func(context.Context, *Run, Record)
-	ctx  context.Context
+	retry, done func(context.Context, *Run, Record) // either may be nil
+	ctx         context.Context
 }
 
 // runStart calls the start hooks and returns what calls the done hooks.
@@ -68,16 +76,17 @@ func (l *Local) runStart(ctx context.Context, r *Run) (context.Context, func(err
 // enter begins an execution for its observers.
 func (d *driving) enter(t Task) error {
 	f := t.frame
-	ctx := d.ctx
+	var ctx context.Context = &d.ctx
 	if f.opener != nil {
 		ctx = f.opener.frame.local.attempt
 	}
 	if d.Log != nil && f.env.Log == nil {
-		f.env.Log = func(v value.Value) {
-			d.Log.InfoContext(f.local.ctx, "log", "tool", d.run.graph.Name, "node", f.node.ID, "value", v.JSON())
-		}
+		f.env.Log = f.log
 	}
-	f.local = local{ctx: ctx, attempt: ctx, undo: f.local.undo[:0]}
+	f.local.ctx, f.local.attempt, f.local.undo = ctx, ctx, f.local.undo[:0]
+	if len(d.Hooks) == 0 {
+		return nil
+	}
 	for _, h := range d.Hooks {
 		if h.NodeStart != nil {
 			next, err := h.NodeStart(ctx, d.run, t)
@@ -86,8 +95,8 @@ func (d *driving) enter(t Task) error {
 			}
 			ctx = next
 		}
-		if h.NodeDone != nil {
-			f.local.undo = append(f.local.undo, undo{h.NodeDone, ctx})
+		if h.NodeDone != nil || h.NodeRetry != nil {
+			f.local.undo = append(f.local.undo, undo{h.NodeRetry, h.NodeDone, ctx})
 		}
 	}
 	f.local.ctx, f.local.attempt = ctx, ctx
@@ -99,17 +108,19 @@ func (d *driving) enter(t Task) error {
 func (d *driving) attempt(f *frame) {
 	n := f.node
 	if n.Policy.Timeout == 0 && n.Bodies == nil && n.Callee == nil {
-		f.local.attempt = f.local.ctx
+		if f.try > 1 {
+			f.local.attempt = f.local.ctx
+		}
 		return
 	}
 	ctx, cancel := context.WithCancelCause(f.local.ctx)
 	f.local.attempt, f.local.cancellable = ctx, true
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f.interrupt, f.interruptTask = cancel, f.task
+	f.local.interrupt, f.local.interruptTask = cancel, f.task
 }
 
-// endAttempt gives the context of an attempt free.
+// endAttempt frees the context of an attempt.
 func (d *driving) endAttempt(f *frame) {
 	if !f.local.cancellable {
 		return
@@ -117,8 +128,8 @@ func (d *driving) endAttempt(f *frame) {
 	f.local.cancellable = false
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f.interrupt(errGivenUp)
-	f.interrupt = nil
+	f.local.interrupt(errGivenUp)
+	f.local.interrupt = nil
 }
 
 // interrupt ends what an attempt does, where it can be ended alone. What is
@@ -126,8 +137,8 @@ func (d *driving) endAttempt(f *frame) {
 func (d *driving) interrupt(t Task) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if f := t.frame; f.interrupt != nil && f.interruptTask == t.task {
-		f.interrupt(errGivenUp)
+	if l := &t.frame.local; l.interrupt != nil && l.interruptTask == t.task {
+		l.interrupt(errGivenUp)
 	}
 }
 
@@ -138,10 +149,24 @@ func (d *driving) leave(f *frame, e *entry) {
 	if undo := f.local.undo; len(undo) > 0 {
 		rec := e.record()
 		for i := len(undo) - 1; i >= 0; i-- {
-			undo[i].done(undo[i].ctx, d.run, rec)
+			if u := undo[i]; u.done != nil {
+				u.done(u.ctx, d.run, rec)
+			}
 		}
 	}
-	f.local = local{undo: f.local.undo[:0]}
+	f.local.ctx, f.local.undo = nil, f.local.undo[:0]
+}
+
+// retry tells the observers of an execution that it is tried again.
+func (d *driving) retry(f *frame, e *entry) {
+	if undo := f.local.undo; len(undo) > 0 {
+		rec := e.record()
+		for i := len(undo) - 1; i >= 0; i-- {
+			if u := undo[i]; u.retry != nil {
+				u.retry(u.ctx, d.run, rec)
+			}
+		}
+	}
 }
 
 // reopen begins the executions, for their observers, that a run which goes on
@@ -150,7 +175,7 @@ func (d *driving) reopen() {
 	for _, f := range d.run.waiting() {
 		if d.enter(f.current()) == nil {
 			d.attempt(f)
-			f.asking = f.local.attempt
+			f.local.asking = f.local.attempt
 		}
 	}
 }
@@ -160,6 +185,7 @@ func (d *driving) park() bool {
 	d.disarm()
 	if !d.run.Parked() {
 		d.over.Store(false)
+		d.run.attach(d)
 		d.run.changed.Store(true)
 		d.signal()
 		return false
@@ -167,18 +193,47 @@ func (d *driving) park() bool {
 	open := d.run.waiting()
 	for i := len(open) - 1; i >= 0; i-- {
 		f := open[i]
-		e := f.entry(d.run.time())
-		e.event, e.do, e.output, e.edge = Opened, f.opened.do, f.opened.value, graph.NoEdge
+		e := &entry{}
+		f.describe(e, Opened, d.run.time())
+		e.do, e.output, e.edge = f.opened.do, f.opened.value, graph.NoEdge
 		d.endAttempt(f)
-		d.leave(f, &e)
+		d.leave(f, e)
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.run.detach(open)
 	return true
+}
+
+// detach forgets what a drive that is over knew of the frames of the run, which is
+// parked: contexts and observers keep the request alive that caused the drive.
+func (r *Run) detach(open []*frame) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range open {
+		f.local, f.env.Processor = local{}, nil
+	}
+	for _, e := range r.log {
+		if f := e.frame; f.state == ended {
+			f.local, f.env.Processor = local{}, nil
+		}
+	}
+}
+
+// log writes what an expression logs, where a driver has a log.
+func (f *frame) log(v value.Value) {
+	f.run.mu.Lock()
+	d, ok := f.run.driver.(*driving)
+	f.run.mu.Unlock()
+	if ok && d.Log != nil {
+		d.Log.InfoContext(f.local.ctx, "log", "tool", f.run.graph.Name, "node", f.node.ID, "value", v.JSON())
+	}
 }
 
 // waiting returns the frames that wait for what they opened, the outermost first.
 func (r *Run) waiting() []*frame {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	list := []*frame{}
 	var add func(f *frame)
 	add = func(f *frame) {
@@ -189,6 +244,6 @@ func (r *Run) waiting() []*frame {
 			}
 		}
 	}
-	add(r.root)
+	add(&r.root)
 	return list
 }

@@ -7,15 +7,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
-const (
-	// MaxTotalExecutions bounds the executions of one run in all of its walks.
-	MaxTotalExecutions = 1_000_000
-	// MaxCallDepth bounds tools that call tools; the call of the client is 1.
-	MaxCallDepth = 16
-)
-
-// LimitError says that a run exceeded one of its limits; the fields of the
-// others are zero.
+// LimitError is returned if a run exceeded one of its limits; the fields of the
+// other limits are zero.
 type LimitError struct {
 	// MaxExecutions is the limit of one walk, MaxTotal that of all.
 	MaxExecutions, MaxTotal, Executions int

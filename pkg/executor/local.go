@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
@@ -24,7 +25,7 @@ type Port interface {
 	// returns ends that, if it is not too late.
 	AfterFunc(d time.Duration, f func()) (stop func() bool)
 	// Processor returns what shares processor time with other runs, for one
-	// goroutine; nil where nothing does. When a run goes on changes no result.
+	// goroutine, or nil if nothing does. When a run goes on changes no result.
 	Processor() expr.Processor
 }
 
@@ -32,6 +33,9 @@ type Port interface {
 // must not change while it is used. The zero Local has no observers, and parks
 // runs that ask.
 type Local struct {
+	// Info is what the calls of tools carry about the caller of the run; nil:
+	// nothing. It is handed to the Port, and no part of the run.
+	Info  *callinfo.Info
 	Hooks []Hooks
 	// Log gets what the JSON Logic operator `log` writes, and panics that were
 	// survived; nil means nothing does.
@@ -43,7 +47,7 @@ type Local struct {
 	Ask func(ctx context.Context, r *Run, q Question) (value.Value, error)
 }
 
-// ErrParked says that a run waits for nothing but answers of people. It goes on
+// ErrParked is returned if a run waits only for answers of people. It goes on
 // where it was once it has one (Run.Answer) and is driven again.
 var ErrParked = errors.New("the run waits for an answer")
 
@@ -56,10 +60,14 @@ func (l *Local) Run(ctx context.Context, r *Run, port Port) (err error) {
 		return err
 	}
 	d := &driving{Local: l, run: r, port: port, account: memory.AccountOf(ctx)}
-	d.ctx, d.cancel = context.WithCancelCause(ctx)
-	defer d.cancel(nil)
+	d.ctx.Context, d.ctx.driving = ctx, d
+	defer d.ctx.free()
 	r.Begin(port.Now())
-	d.reopen()
+	if r.attach(d) {
+		r.changed.Store(true) // whoever drove it before may have missed something
+		r.Advance(port.Now()) // before it is parked again, its time may be over
+		d.reopen()
+	}
 	defer d.disarm()
 	w := worker{driving: d, first: true, processor: port.Processor()}
 	return w.drive()
@@ -72,8 +80,7 @@ type driving struct {
 	*Local
 	run     *Run
 	port    Port
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
+	ctx     runContext
 	account *memory.Account // of the call; nil where memory is not counted
 	over    atomic.Bool     // somebody else may drive the run now
 
@@ -90,33 +97,30 @@ type worker struct {
 	first     bool           // the goroutine of the caller
 	processor expr.Processor // nil where processor time is not shared
 	tasks     int            // done so far
+	settled   Task           // to be released
 }
 
 func (d *worker) drive() error {
 	for {
 		d.work()
 		d.release()
-		switch {
-		case d.run.Done():
-			return d.run.Err()
-		case d.ctx.Err() != nil && d.run.Stopped() == nil:
+		if done, err := d.run.outcome(); done {
+			return err
+		}
+		gone := d.ctx.Done()
+		switch stopped := d.run.Stopped() != nil; {
+		case stopped:
+			gone = nil // that is known
+		case d.ctx.Err() != nil:
 			continue
 		case d.Ask == nil && d.run.Parked() && d.park():
 			return ErrParked
 		}
 		select {
 		case <-d.waking():
-		case <-d.done():
+		case <-gone:
 		}
 	}
-}
-
-// done is closed when the run is cancelled, until that is known.
-func (d *driving) done() <-chan struct{} {
-	if d.run.Stopped() != nil {
-		return nil
-	}
-	return d.ctx.Done()
 }
 
 func (d *driving) signal() {
@@ -126,7 +130,7 @@ func (d *driving) signal() {
 	}
 }
 
-// waking returns the channel by which the goroutine of the caller is told that
+// waking returns the channel by which the goroutine of the caller learns that
 // something may be ready, or over. Most runs never need it.
 func (d *driving) waking() chan struct{} {
 	d.mu.Lock()
@@ -148,7 +152,7 @@ func (d *worker) yield(ctx context.Context) {
 	}
 }
 
-// release gives the processor free before something that may block.
+// release frees the processor before something that may block.
 func (d *worker) release() {
 	if d.processor != nil {
 		d.processor.Release()
@@ -158,9 +162,9 @@ func (d *worker) release() {
 // work does tasks until none is ready.
 func (d *worker) work() {
 	for {
-		d.heed()
+		d.checkStopped()
 		t, ok := d.take()
-		d.look()
+		d.applyChanges()
 		if !ok {
 			break
 		}
@@ -172,25 +176,28 @@ func (d *worker) work() {
 	}
 }
 
-// take returns the next task. The goroutine of the caller alone ends the drive;
-// all others have to see that it has not, or they would take tasks of the next
-// one.
+// take releases the task that the worker has settled, and returns the next one.
+// The goroutine of the caller alone ends the drive; all others have to see that it
+// has not, or they would take tasks of the next one.
 func (d *worker) take() (Task, bool) {
 	if !d.first {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 	}
+	settled := d.settled
+	d.settled = Task{}
 	if d.over.Load() {
+		d.run.Release(settled)
 		return Task{}, false
 	}
-	return d.run.Take()
+	return d.run.follow(settled)
 }
 
-// heed stops the run where there is too little memory for it, or where its caller
-// has gone. After the end of the drive neither says anything.
-func (d *driving) heed() {
+// checkStopped stops the run if there is too little memory for it, or where its caller
+// has gone. It does nothing after the end of the drive.
+func (d *driving) checkStopped() {
 	short := d.account.Err()
-	if short == nil && d.ctx.Err() == nil {
+	if short == nil && d.ctx.Context.Err() == nil {
 		return
 	}
 	d.mu.Lock()
@@ -198,20 +205,21 @@ func (d *driving) heed() {
 	switch {
 	case d.over.Load():
 	case short != nil:
-		d.run.Stop(&InterruptedError{Tool: d.run.graph.Name, Err: short})
+		d.run.halt(&InterruptedError{Tool: d.run.graph.Name, Err: short})
 	default:
-		d.run.Stop(context.Cause(d.ctx))
+		d.run.halt(context.Cause(d.ctx.Context))
 	}
 }
 
-// look does what the run wants beside tasks.
-func (d *driving) look() {
+// applyChanges applies what changed in the run beside tasks: it cancels work, asks
+// questions and sets the timer.
+func (d *driving) applyChanges() {
 	if !d.run.changed.Load() {
 		return
 	}
 	d.run.changed.Store(false)
 	if cause := d.run.Stopped(); cause != nil {
-		d.cancel(cause)
+		d.ctx.cancel(cause)
 	}
 	for _, t := range d.run.Cut() {
 		d.interrupt(t)
@@ -220,60 +228,6 @@ func (d *driving) look() {
 		d.ask()
 	}
 	d.arm()
-}
-
-// arm sets the timer to the next appointment of the run.
-func (d *driving) arm() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	at, ok := d.run.Wake()
-	if d.over.Load() || ok && at.Equal(d.armed) {
-		return
-	}
-	if d.stop != nil {
-		d.stop()
-		d.stop = nil
-	}
-	if d.armed = at; ok {
-		d.stop = d.port.AfterFunc(max(0, at.Sub(d.port.Now())), func() { d.tick(at) })
-	}
-}
-
-// tick is the end of the timer for a time. Another one may be armed by now.
-func (d *driving) tick(at time.Time) {
-	if !d.advance(at) {
-		return
-	}
-	d.run.changed.Store(true)
-	d.look()
-	d.signal()
-}
-
-// advance tells the run the time, unless somebody else may drive it by now.
-func (d *driving) advance(at time.Time) bool {
-	now := d.port.Now()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.over.Load() {
-		return false
-	}
-	if at.After(now) {
-		now = at // a timer may be early by the clock
-	}
-	if at.Equal(d.armed) {
-		d.armed, d.stop = time.Time{}, nil
-	}
-	d.run.Advance(now)
-	return true
-}
-
-func (d *driving) disarm() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.over.Store(true)
-	if d.stop != nil {
-		d.stop()
-	}
 }
 
 // perform does one task.
@@ -317,16 +271,16 @@ func (d *worker) perform(t Task) {
 	case a.Do != graph.CallTool:
 		if a.Do == graph.Ask {
 			d.mu.Lock()
-			f.asking = f.local.attempt
+			f.local.asking = f.local.attempt
 			d.mu.Unlock()
 		}
 		if err := d.run.Open(t, a, d.port.Now()); err != nil && !errors.Is(err, ErrStale) {
 			d.settle(t, Outcome{Err: err})
 		}
-		d.look()
+		d.applyChanges()
 	case f.opener == nil && f.node.Policy.Timeout == 0:
-		f.sent = a.Value
-		reply, err := d.call(f.local.attempt, f.node, a)
+		f.extend().sent = a.Value
+		reply, err := d.call(f.local.attempt, d.infoFor(t), f.node, a)
 		d.replied(t, a, reply, err)
 	case d.first:
 		go d.driving.waitApart(t, a)
@@ -344,7 +298,7 @@ func (d *driving) waitApart(t Task, a graph.Action) {
 
 // wait calls a tool where other things go on meanwhile.
 func (d *worker) wait(t Task, a graph.Action) {
-	ctx, n := t.frame.local.attempt, t.Node() // the frame may get another task soon
+	ctx, info, n := t.frame.local.attempt, d.infoFor(t), t.Node() // the frame may get another task soon
 	if err := d.run.Call(t, a.Value); err != nil {
 		d.settle(t, Outcome{Err: err})
 		return
@@ -352,9 +306,9 @@ func (d *worker) wait(t Task, a graph.Action) {
 	if d.run.Ready() {
 		d.signal()
 	}
-	reply, err := d.call(ctx, n, a)
+	reply, err := d.call(ctx, info, n, a)
 	if d.run.Return(t) != nil {
-		if d.Log != nil {
+		if d.Log != nil && err == nil {
 			d.Log.Warn("a call ended after its node was given up", "tool", d.run.graph.Name, "node", n.ID)
 		}
 		return
@@ -362,11 +316,23 @@ func (d *worker) wait(t Task, a graph.Action) {
 	d.replied(t, a, reply, err)
 }
 
+// infoFor returns what the call of a task carries: a key, too, if it may be
+// repeated.
+func (d *driving) infoFor(t Task) *callinfo.Info {
+	key := t.IdempotencyKey()
+	if key == "" {
+		return d.Info
+	}
+	own := *d.Info.OrNone()
+	own.IdempotencyKey = key
+	return &own
+}
+
 // call calls the tool of a node. A panic is an error.
-func (d *worker) call(ctx context.Context, n *graph.Node, a graph.Action) (result graph.ToolResult, err error) {
+func (d *worker) call(ctx context.Context, info *callinfo.Info, n *graph.Node, a graph.Action) (result graph.ToolResult, err error) {
 	defer survive(&err)
 	d.release()
-	return d.port.CallTool(ctx, n.Server, n.Tool, a.Value)
+	return d.port.CallTool(ctx, info, n.Server, n.Tool, a.Value)
 }
 
 func (d *worker) replied(t Task, a graph.Action, r graph.ToolResult, err error) {
@@ -387,7 +353,7 @@ func (d *worker) settle(t Task, o Outcome) {
 		o.Output.Value = o.Output.Value.Metered(d.account)
 	}
 	if o.Err != nil {
-		d.heed()
+		d.checkStopped()
 		d.survived(t, o.Err)
 	}
 	e, err := d.run.settle(f.local.ctx, t, o)
@@ -395,13 +361,15 @@ func (d *worker) settle(t Task, o Outcome) {
 		return
 	}
 	d.endAttempt(f)
-	if e.event != Retried {
-		if len(d.Hooks) > 0 {
-			d.release()
-		}
-		d.leave(f, &e)
+	if len(d.Hooks) > 0 {
+		d.release()
 	}
-	d.run.Release(t)
+	if e.event == Retried {
+		d.retry(f, e)
+	} else {
+		d.leave(f, e)
+	}
+	d.settled = t
 }
 
 // survived logs a panic, which is a mistake in the program.
@@ -410,36 +378,4 @@ func (d *driving) survived(t Task, err error) {
 	if d.Log != nil && errors.As(err, &p) {
 		d.Log.ErrorContext(t.frame.local.ctx, "a node panicked", "tool", d.run.graph.Name, "node", t.Path(), "panic", p.Value, "stack", string(p.Stack))
 	}
-}
-
-// ask asks the questions that are new.
-func (d *driving) ask() {
-	for _, q := range d.run.Questions() {
-		d.mu.Lock()
-		if d.asked == nil {
-			d.asked = map[string]bool{}
-		}
-		known := d.asked[q.ID]
-		d.asked[q.ID] = true
-		d.mu.Unlock()
-		if !known {
-			go d.question(q)
-		}
-	}
-}
-
-func (d *driving) question(q Question) {
-	d.mu.Lock()
-	ctx := q.frame.asking
-	d.mu.Unlock()
-	answer, err := d.Ask(ctx, d.run, q)
-	if ctx.Err() == nil {
-		_ = d.run.Answer(q.ID, answer, err, d.port.Now()) // stale where nobody asks any more
-	}
-	d.mu.Lock()
-	delete(d.asked, q.ID)
-	d.mu.Unlock()
-	d.run.changed.Store(true) // the next attempt may have asked the same meanwhile
-	d.look()
-	d.signal()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -29,7 +31,7 @@ func (world) AfterFunc(d time.Duration, f func()) func() bool { return time.Afte
 
 func (world) Processor() expr.Processor { return nil }
 
-func (w world) CallTool(ctx context.Context, _, _ string, args value.Value) (graph.ToolResult, error) {
+func (w world) CallTool(ctx context.Context, _ *callinfo.Info, _, _ string, args value.Value) (graph.ToolResult, error) {
 	reply, err := w.call(ctx, args)
 	return graph.ToolResult{Reply: reply, Attempts: 1}, err
 }
@@ -102,7 +104,7 @@ func TestLocalRunsAreThoseOfAnyDriver(t *testing.T) {
 				case <-time.After(time.Minute):
 				case <-ctx.Done():
 				}
-				return value.FromString(q.ID), nil
+				return answerTo(q), nil
 			}}
 			r := newRun(g)
 			err := l.Run(context.Background(), r, world{w.simulated(seed)})
@@ -256,7 +258,7 @@ func TestTimeLimitEndsARunWithBodies(t *testing.T) {
 
 func TestRunIsParkedWhileOnlyAPersonIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := mapOf(t, 3, `{id: one, type: ask, expr: "$item", next: end}`, graph.Spread{}, graph.Policy{Timeout: time.Second}, false)
+		g := mapOf(t, 3, `{id: one, type: person, expr: "$item", next: end}`, graph.Spread{}, graph.Policy{Timeout: time.Second}, false)
 		r := newRun(g)
 		l, w := &executor.Local{}, world{}
 		for want := 3; want > 0; want-- {
@@ -308,6 +310,30 @@ func TestPanicInABodyEndsTheRun(t *testing.T) {
 	var p *executor.PanicError
 	if !errors.As(err, &p) || !r.Done() {
 		t.Errorf("got %v", err)
+	}
+}
+
+// BenchmarkReplay shows what a record of a map costs whose bodies are all under
+// way; it must not grow with their number.
+func BenchmarkReplay(b *testing.B) {
+	for _, items := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(items), func(b *testing.B) {
+			g := mapOf(b, items, `{id: one, type: sleep, expr: "1000 + $at", next: end}`, graph.Spread{}, graph.Policy{}, false)
+			r := newRun(g)
+			d := drive(b, r, 1, genesis)
+			for r.Begin(genesis); r.Ready(); {
+				task, _ := r.Take()
+				d.perform(task)
+			}
+			records := slices.Collect(r.Records(0))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := executor.Replay(g, r.Args(), r.Seed(), slices.Values(records)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(records)), "ns/record")
+		})
 	}
 }
 

@@ -3,7 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -30,11 +30,13 @@ type opened struct {
 	do        graph.Verb
 	edge      int
 	value     value.Value
+	until     instant // when a sleep or a question ends; 0: never
 
-	items   []value.Value // of a map
-	bodies  int           // how many there are in all
-	next    int           // the first that was not begun
-	live    []*frame      // those that were and have not ended
+	items   []value.Value  // of a map
+	bodies  int            // how many there are in all
+	next    int            // the first that was not begun
+	live    []*frame       // those that were and have not ended
+	bySlot  map[int]*frame // the same; nil until a replay needs it
 	ended   int
 	results []value.Value
 	had     []bool // which have ended
@@ -58,14 +60,23 @@ func (f *frame) open(a graph.Action, now instant) (*opened, instant, error) {
 		if f.node.Callee == nil {
 			return nil, 0, errors.New("the node calls no tool")
 		}
-		if f.depth >= MaxCallDepth {
-			return nil, 0, &LimitError{MaxDepth: MaxCallDepth}
+		if limit := f.run.graph.Limits.MaxCallDepth; int(f.depth) >= limit {
+			return nil, 0, &LimitError{MaxDepth: limit}
 		}
 		o.bodies = 1
 	case graph.Sleep:
 		until, err := wake(a.Value, now)
 		return o, until, err
 	case graph.Ask:
+		// Questions use the driver's time: the working time stands still while the
+		// run only waits for people.
+		limit := f.node.Policy.Timeout
+		if f.node.Approval != nil {
+			limit = approvalTimeout // the node's own is for the call
+		}
+		if limit > 0 {
+			return o, now.add(limit), nil
+		}
 	default:
 		return nil, 0, fmt.Errorf("the node asks for verb %d, which a run cannot open", a.Do)
 	}
@@ -96,23 +107,33 @@ func (o *opened) room() error {
 	return nil
 }
 
-// wake returns when a sleep ends: so many milliseconds from now, or at a time.
+// wake returns when a sleep ends: so many milliseconds from now, or at a time. It is
+// never before now, and never after the latest instant that there is.
 func wake(v value.Value, now instant) (instant, error) {
 	switch v.Kind() {
 	case value.Number:
-		if ms := v.Float(); ms >= 0 && ms <= float64(maxSleep.Milliseconds()) {
-			return now.add(time.Duration(ms * float64(time.Millisecond))), nil
+		if ms := v.Float(); ms >= 0 {
+			if length := ms * float64(time.Millisecond); length < float64(latest-now) {
+				return now.add(time.Duration(length)), nil
+			}
+			return latest, nil
 		}
 	case value.String:
 		if at, err := time.Parse(time.RFC3339Nano, v.Str()); err == nil {
+			switch {
+			case at.After(latest.time()):
+				return latest, nil
+			case at.Before(now.time()):
+				return now, nil
+			}
 			return instantOf(at), nil
 		}
 	}
 	return 0, fmt.Errorf("expected a number of milliseconds or a time in RFC 3339 to wait for, found %s", graph.Describe(v))
 }
 
-// maxSleep bounds one sleep that is given in milliseconds.
-const maxSleep = 10 * 365 * 24 * time.Hour
+// latest is the last instant, in the year 2262.
+const latest instant = math.MaxInt64
 
 // spreads reports whether a body can be begun.
 func (o *opened) spreads() bool {
@@ -139,42 +160,45 @@ func (o *opened) begin(slot int) *frame {
 	}
 	f := &frame{}
 	f.init(o.frame.run, g, input, o, slot)
-	f.live = len(o.live)
+	f.live = int32(len(o.live))
 	o.live = append(o.live, f)
+	if o.bySlot != nil {
+		o.bySlot[slot] = f
+	}
 	return f
 }
 
-// skip passes over bodies that have ended before anybody began them, which a
-// replay knows of.
+// skip passes over bodies that ended before they were begun, which happens only
+// in a replay.
 func (o *opened) skip() {
 	for o.next < o.bodies && o.had[o.next] {
 		o.next++
 	}
 }
 
-// body returns the frame of a body that has not ended, for a replay; nil where
+// body returns the frame of a body that has not ended, for a replay, or nil if
 // there is none.
 func (o *opened) body(slot int) *frame {
-	for _, f := range o.live {
-		if f.slot == slot {
-			return f
+	if o.bySlot == nil {
+		o.bySlot = make(map[int]*frame, len(o.live))
+		for _, f := range o.live {
+			o.bySlot[int(f.slot)] = f
 		}
 	}
-	return nil
+	return o.bySlot[slot]
 }
 
-func (o *opened) vars(outer map[string]value.Value, slot int) map[string]value.Value {
+func (o *opened) vars(outer []value.Entry, slot int) []value.Entry {
 	spread := o.node.Spread
 	if !spread.Each || spread.As == "" && spread.At == "" {
 		return outer
 	}
-	vars := make(map[string]value.Value, len(outer)+2)
-	maps.Copy(vars, outer)
+	vars := append(make([]value.Entry, 0, len(outer)+2), outer...)
 	if spread.As != "" {
-		vars[spread.As] = o.items[slot]
+		vars = append(vars, value.Entry{Key: spread.As, Value: o.items[slot]})
 	}
 	if spread.At != "" {
-		vars[spread.At] = value.FromInt(int64(slot))
+		vars = append(vars, value.Entry{Key: spread.At, Value: value.FromInt(int64(slot))})
 	}
 	return vars
 }
@@ -185,6 +209,7 @@ func (o *opened) leave(f *frame) {
 	o.live[f.live] = o.live[end]
 	o.live[f.live].live = f.live
 	o.live[end], o.live = nil, o.live[:end]
+	delete(o.bySlot, int(f.slot))
 }
 
 // finish counts the end of a body, and decides what that means.
@@ -196,7 +221,7 @@ func (o *opened) finish(f *frame, result value.Value, err error) {
 	o.ended++
 	o.had[f.slot], o.results[f.slot] = true, result
 	if err != nil {
-		o.fail(f.slot, err)
+		o.fail(int(f.slot), err)
 	} else if o.node.Spread != nil && o.node.Spread.First {
 		o.closing = true
 		return
@@ -212,7 +237,7 @@ func (o *opened) finish(f *frame, result value.Value, err error) {
 func (o *opened) fail(slot int, err error) {
 	o.last = err
 	o.failed = append(o.failed, slot)
-	o.results[slot] = caught(failureOf(err))
+	o.results[slot] = caught(FailureOf(err))
 	switch spread := o.node.Spread; {
 	case spread == nil:
 		o.err = err
@@ -231,7 +256,7 @@ func (o *opened) fail(slot int, err error) {
 func (o *opened) tolerated() bool {
 	spread := o.node.Spread
 	if spread.TolerateShare != 0 {
-		return float64(len(o.failed))*100 <= spread.TolerateShare*float64(o.bodies)
+		return int64(len(o.failed))*1_000_000 <= int64(spread.TolerateShare)*int64(o.bodies)
 	}
 	return len(o.failed) <= spread.Tolerate
 }
@@ -247,7 +272,7 @@ func (o *opened) tooMany() error {
 	}
 	return &graph.Failure{
 		Name: graph.FailTooMany, Data: value.FromArray(data),
-		Message: fmt.Sprintf("%d of %d items failed; the last: %s", len(o.failed), o.bodies, failureOf(o.last).Message),
+		Message: fmt.Sprintf("%d of %d items failed; the last: %s", len(o.failed), o.bodies, FailureOf(o.last).Message),
 	}
 }
 
@@ -256,7 +281,7 @@ func (o *opened) allFailed() error {
 	for i, name := range o.node.Spread.Names {
 		b.Set(name, o.results[i].Get("error"))
 	}
-	f := *failureOf(o.last)
+	f := *FailureOf(o.last)
 	f.Data = b.Value()
 	return &locatedFailure{&f, o.last}
 }
@@ -306,6 +331,17 @@ func (o *opened) dropped() ([]value.Value, []int) {
 		}
 	}
 	return results, failed
+}
+
+// Bodies returns how many bodies of the execution under way in the tool's own walk
+// have ended, and how many it has; 0 if it has none.
+func (r *Run) Bodies() (ended, all int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o := r.root.opened; o != nil && o.do == graph.Fork {
+		return o.ended, o.bodies
+	}
+	return 0, 0
 }
 
 // restore puts results in place that dropped returned.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -26,7 +27,7 @@ func (s *sharing) Acquire(context.Context) func() { return func() {} }
 
 func (s *sharing) Release() { s.events = append(s.events, "release") }
 
-func (s *sharing) CallTool(context.Context, string, string, value.Value) (graph.ToolResult, error) {
+func (s *sharing) CallTool(context.Context, *callinfo.Info, string, string, value.Value) (graph.ToolResult, error) {
 	s.events = append(s.events, "call")
 	return graph.ToolResult{}, nil
 }

@@ -27,7 +27,7 @@ func (q *queue) add(f *frame) {
 	q.list = append(q.list, queued{f, f.task})
 }
 
-// peek returns the first frame that is ready, nil where none is.
+// peek returns the first frame that is ready, or nil if none is.
 func (q *queue) peek() *frame {
 	for ; q.head < len(q.list); q.head++ {
 		if t := &q.list[q.head]; t.frame.state == ready && t.frame.task == t.task {

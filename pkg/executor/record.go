@@ -11,7 +11,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Event says what a Record is about.
+// Event is the kind of a Record.
 type Event uint8
 
 // The events of a run.
@@ -27,9 +27,12 @@ const (
 	// Cancelled: an execution in a body was ended for what happened beside it.
 	// It changes nothing in the run.
 	Cancelled
+	// Replaced: the output of the execution, which is over, was set to another one
+	// for what follows.
+	Replaced
 )
 
-var eventNames = [...]string{"done", "opened", "retried", "answered", "cancelled"}
+var eventNames = [...]string{"done", "opened", "retried", "answered", "cancelled", "replaced"}
 
 // String returns the name of the event as it stands in JSON.
 func (e Event) String() string { return eventNames[e] }
@@ -44,7 +47,7 @@ type Record struct {
 	// Frame names the walk that the execution is part of: empty for that of the
 	// tool, else execution and body, outermost first, such as "4.0/2.17".
 	Frame string
-	// Path says the same for people: "sizes[17]", "both.news", "sub>".
+	// Path is the same for people: "sizes[17]", "both.news", "sub>".
 	Path string
 	// Node is the node's id, Kind the name of its type.
 	Node, Kind string
@@ -86,6 +89,10 @@ type Record struct {
 	Results []value.Value
 	Failed  []int
 }
+
+// NodePath returns the way to the node, for people: "sizes[17].info". For a node
+// of the tool's own walk it is the id.
+func (r *Record) NodePath() string { return join(r.Path, r.Node) }
 
 // Value returns the record as JSON. [RecordFrom] reads it.
 func (r *Record) Value() value.Value {
@@ -132,7 +139,7 @@ func (r *Record) Value() value.Value {
 		b.Set("fromCache", value.True)
 	}
 	if r.Err != nil {
-		b.Set("error", failureOf(r.Err).Value())
+		b.Set("error", FailureOf(r.Err).Value())
 		var failed *NodeError
 		if errors.As(r.Err, &failed) {
 			b.Set("at", place(failed.Pos, failed.End))
@@ -165,8 +172,8 @@ func place(from, to diag.Pos) value.Value {
 	return ints([]int{from.Line, from.Col, to.Line, to.Col})
 }
 
-// RecordFrom reads what [Record.Value] returned, of a run of g. The error says
-// what is wrong with it.
+// RecordFrom reads what [Record.Value] returned, of a run of g. The error
+// explains what is wrong with it.
 func RecordFrom(g *graph.Graph, v value.Value) (Record, error) {
 	count := func(key string) int { return whole(v.Get(key)) }
 	text := func(key string) string { return v.Get(key).Str() }
@@ -215,7 +222,7 @@ func RecordFrom(g *graph.Graph, v value.Value) (Record, error) {
 	return r, nil
 }
 
-// whole returns a number without its fraction, 0 where there is none.
+// whole returns a number without its fraction, 0 if there is none.
 func whole(v value.Value) int {
 	if v.Kind() != value.Number || !(math.Abs(v.Float()) < 1<<52) {
 		return 0
@@ -229,6 +236,7 @@ func restored(g *graph.Graph, f *graph.Failure, at value.Value) error {
 		Tool: g.Name, Node: f.Node, Kind: f.Type, Path: f.Path, File: g.File,
 		Server: f.Server, UpstreamTool: f.Tool, Attempts: f.Attempts, Err: f,
 	}
+	e.deliberate = f.Path == f.Node && isDeliberate(g.Node(f.Node), f)
 	if p := at.Elems(); len(p) == 4 {
 		e.Pos = diag.Pos{Line: whole(p[0]), Col: whole(p[1])}
 		e.End = diag.Pos{Line: whole(p[2]), Col: whole(p[3])}

@@ -12,8 +12,8 @@ import (
 
 // Replay makes the run that has these records, in their order: all of a run, or
 // the first of them, which make the run as it was then. It evaluates nothing.
-// Tasks that were under way are ready again. The error says which record does not
-// fit the graph.
+// Tasks that were under way are ready again. The error explains which record
+// does not fit the graph.
 func Replay(g *graph.Graph, args value.Value, seed uint64, records iter.Seq[Record]) (*Run, error) {
 	r := NewRun(g, args, seed)
 	for rec := range records {
@@ -31,11 +31,17 @@ func (r *Run) replay(rec *Record) error {
 		return fmt.Errorf("its index is less than %d", r.next)
 	}
 	r.next = rec.Index
-	if rec.Event == Cancelled {
-		r.append(&entry{frame: r.root, node: r.graph.Entry, event: Cancelled, more: &more{foreign: rec}})
+	switch rec.Event {
+	case Cancelled:
+		r.appendForeign(rec)
 		return nil
+	case Replaced:
+		return r.replayReplaced(rec)
 	}
-	f, err := r.frame(rec.Frame)
+	f, _, _, err := r.find(rec.Frame, true)
+	if err == nil && f == nil {
+		err = fmt.Errorf("walk %q is over", rec.Frame)
+	}
 	if err != nil {
 		return err
 	}
@@ -43,28 +49,34 @@ func (r *Run) replay(rec *Record) error {
 		return err
 	}
 	r.begin(instantOf(rec.Start))
-	if (f.state == ready || f.state == delayed) && f.phase == begin {
-		f.start, f.try = instantOf(rec.Start), rec.Try
+	if (f.state == ready || f.state == delayed) && f.phase != conclude {
+		f.start, f.try = instantOf(rec.Start), int32(rec.Try)
 		f.task++
 		if limit := f.node.Policy.Timeout; limit > 0 {
-			r.appoint(&r.agenda.work, appointment{r.clock.work().add(limit), f, f.task, deadline})
+			r.schedule(&r.agenda.work, timerEvent{r.clock.work().add(limit), f, f.task, deadline})
 		}
 		r.set(f, held)
 	}
 	r.clock.tell(instantOf(rec.End))
-	f.sent, f.attempts, f.fromCache = rec.Arguments, rec.Attempts, rec.FromCache
-	e := f.entry(instantOf(rec.End))
-	e.event, e.output, e.err, e.edge = rec.Event, rec.Output, rec.Err, int32(rec.Edge)
-	e.until, e.do, e.try = instantOf(rec.Until), rec.Do, int32(rec.Try)
+	f.extra = nil
+	if !rec.Arguments.IsUndefined() || rec.Attempts != 0 || rec.FromCache {
+		f.extra = &extra{sent: rec.Arguments, attempts: rec.Attempts, fromCache: rec.FromCache}
+	}
+	e := f.entry(rec.Event, instantOf(rec.End))
+	e.output, e.edge, e.do, e.try = rec.Output, int32(rec.Edge), rec.Do, int32(rec.Try)
+	e.fail(rec.Err)
+	if !rec.Until.IsZero() {
+		e.extend().until = instantOf(rec.Until)
+	}
 	switch rec.Event {
 	case Opened:
-		return r.replayOpened(f, rec, &e)
+		return r.replayOpened(f, rec, e)
 	case Answered:
 		if f.state != asking {
 			return fmt.Errorf("node %q does not ask", rec.Node)
 		}
-		r.append(&e)
-		r.answer(&e)
+		r.append(e)
+		r.answer(e)
 	case Done, Retried:
 		if rec.Event == Done && rec.Edge != graph.NoEdge && f.node.Way(rec.Edge) == nil {
 			return fmt.Errorf("node %q has no edge %d", rec.Node, rec.Edge)
@@ -73,12 +85,17 @@ func (r *Run) replay(rec *Record) error {
 		if f.opened != nil {
 			f.opened.closing = true
 		}
-		r.commit(&e)
+		r.commit(e)
 		r.release(f)
 	default:
 		return fmt.Errorf("its event is unknown")
 	}
 	return nil
+}
+
+// appendForeign keeps a record as it is.
+func (r *Run) appendForeign(rec *Record) {
+	r.append(&entry{frame: &r.root, node: r.graph.Entry, event: rec.Event, extra: &extra{foreign: rec}})
 }
 
 func (r *Run) replayOpened(f *frame, rec *Record, e *entry) error {
@@ -92,9 +109,9 @@ func (r *Run) replayOpened(f *frame, rec *Record, e *entry) error {
 	if err != nil {
 		return err
 	}
-	e.more = &more{opened: o}
+	e.extend().opened = o
 	r.append(e)
-	r.wait(o, e.until)
+	r.wait(o, e.extra.get().until)
 	return nil
 }
 
@@ -111,31 +128,33 @@ func (f *frame) fits(rec *Record) error {
 	return nil
 }
 
-// frame finds the walk with an id, and begins bodies on the way to it.
-func (r *Run) frame(id string) (*frame, error) {
-	f := r.root
+// find returns the walk with an id or, where that is over and nil, the fork or
+// call that it was of, and its place there. For a replay it begins bodies.
+func (r *Run) find(id string, begin bool) (f *frame, o *opened, slot int, err error) {
+	f = &r.root
 	if id == "" {
-		return f, nil
+		return f, nil, 0, nil
 	}
 	for part := range strings.SplitSeq(id, "/") {
-		execution, slot, ok := strings.Cut(part, ".")
-		at, err1 := strconv.Atoi(execution)
-		i, err2 := strconv.Atoi(slot)
-		o := f.opened
-		if !ok || err1 != nil || err2 != nil || o == nil || o.execution != at || i < 0 || i >= o.bodies {
-			return nil, fmt.Errorf("no walk %q is under way", id)
+		if f == nil {
+			return nil, nil, 0, fmt.Errorf("walk %q is over", id)
 		}
-		for o.next <= i {
-			if o.skip(); o.next <= i {
+		execution, place, ok := strings.Cut(part, ".")
+		at, err1 := strconv.Atoi(execution)
+		slot, err = strconv.Atoi(place)
+		o = f.opened
+		if !ok || err1 != nil || err != nil || o == nil || o.execution != at || slot < 0 || slot >= o.bodies || !begin && slot >= o.next {
+			return nil, nil, 0, fmt.Errorf("no walk %q is under way", id)
+		}
+		for o.next <= slot {
+			if o.skip(); o.next <= slot {
 				body := o.begin(o.next)
 				r.clock.active++
 				r.push(body)
 				o.next++
 			}
 		}
-		if f = o.body(i); f == nil {
-			return nil, fmt.Errorf("walk %q is over", id)
-		}
+		f = o.body(slot)
 	}
-	return f, nil
+	return f, o, slot, nil
 }

@@ -4,13 +4,11 @@
 // run again. What it wants to do next is data, too: the tasks that [Run.Take]
 // hands out and the times that [Run.Wake] names. A driver does the things:
 // [Local] in this process; others only have to evaluate tasks, call tools, ask
-// people and tell the time.
+// people and set the time.
 package executor
 
 import (
 	"errors"
-	"iter"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,39 +21,42 @@ import (
 // I/O and reads no clock. All methods are safe for concurrent use.
 type Run struct {
 	graph *graph.Graph
-	args  value.Value
 	seed  uint64
-	root  *frame
-	first frame // root
+	root  frame
 
-	mu      sync.RWMutex
-	clock   clock
-	agenda  agenda
-	queue   queue
-	forks   []*opened // that can begin bodies
-	asked   []*frame
-	cut     []Task // under way in frames that were cancelled
-	held    int
-	log     []entry
-	next    int // index of the next record
-	total   int // executions
-	trim    trimming
-	stopped error       // what ends the run before its end
-	changed atomic.Bool // Cut, Stopped or Wake have something new
-	started bool
-	done    bool
-	err     error
+	mu     sync.Mutex
+	clock  clock
+	agenda agenda
+	queue  queue
+	forks  []*opened // that can begin bodies
+	asked  []*frame
+	// decisions are what a person chose about tools that are asked about once.
+	decisions map[serverTool]string
+	cut       []Task // under way in frames that were cancelled
+	log       []*entry
+	held      int
+	next      int // index of the next record
+	total     int // executions
+	trim      trimming
+	stopped   error       // what ends the run before its end
+	err       error       // why it failed
+	changed   atomic.Bool // Cut, Stopped or Wake have something new
+	driver    waiter      // nil where nobody drives the run
+	started   bool
+	done      bool
 }
 
 // NewRun starts a run of g at its entry. g must be free of errors; args are those
 // of the call, an object. All randomness of the run derives from seed.
 func NewRun(g *graph.Graph, args value.Value, seed uint64) *Run {
-	r := &Run{graph: g, args: args, seed: seed, log: make([]entry, 0, min(len(g.Nodes), 16))}
-	r.root = &r.first
+	r := &Run{graph: g, seed: seed}
 	r.root.init(r, g, args, nil, 0)
-	r.root.past.executions = make([]execution, 0, min(len(g.Nodes), indexFrom))
+	n := min(len(g.Nodes), indexFrom)
+	lists := make([]*entry, 2*n)
+	r.log, r.root.past.executions = lists[:0:n], lists[n:n:2*n]
+	r.root.past.room = make([]entry, 0, n)
 	r.clock.active = 1
-	r.push(r.root)
+	r.push(&r.root)
 	return r
 }
 
@@ -63,7 +64,7 @@ func NewRun(g *graph.Graph, args value.Value, seed uint64) *Run {
 func (r *Run) Graph() *graph.Graph { return r.graph }
 
 // Args returns the arguments of the call.
-func (r *Run) Args() value.Value { return r.args }
+func (r *Run) Args() value.Value { return r.root.in.Args }
 
 // Seed returns what the randomness of the run derives from.
 func (r *Run) Seed() uint64 { return r.seed }
@@ -81,6 +82,20 @@ func (r *Run) push(f *frame) {
 func (r *Run) Take() (Task, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.take()
+}
+
+// follow is Release and Take.
+func (r *Run) follow(settled Task) (Task, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if settled.frame != nil {
+		r.released(settled)
+	}
+	return r.take()
+}
+
+func (r *Run) take() (Task, bool) {
 	if r.held >= maxHeld {
 		return Task{}, false
 	}
@@ -95,14 +110,16 @@ func (r *Run) Take() (Task, bool) {
 	if f == nil {
 		return Task{}, false
 	}
-	if f.phase == begin {
+	if f.phase != conclude {
 		if f.try == 0 {
-			f.start, f.attempts, f.fromCache, f.sent = r.clock.told, 0, false, value.Undef
+			f.start = r.clock.told
 		}
-		f.try++
-		f.opened = nil
+		if f.phase == begin {
+			f.try++
+			f.opened = nil
+		}
 		if limit := f.node.Policy.Timeout; limit > 0 {
-			r.appoint(&r.agenda.work, appointment{r.clock.work().add(limit), f, f.task, deadline})
+			r.schedule(&r.agenda.work, timerEvent{r.clock.work().add(limit), f, f.task, deadline})
 		}
 	}
 	f.random = nil
@@ -154,13 +171,13 @@ func (r *Run) admit(f *frame) error {
 	if n := len(f.past.executions); n >= limits.MaxNodeExecutions {
 		return &LimitError{MaxExecutions: limits.MaxNodeExecutions, Executions: n}
 	}
-	if r.total >= MaxTotalExecutions {
-		return &LimitError{MaxTotal: MaxTotalExecutions, Executions: r.total}
+	if total := r.graph.Limits.MaxTotalExecutions; r.total >= total {
+		return &LimitError{MaxTotal: total, Executions: r.total}
 	}
 	return nil
 }
 
-// Ready reports whether Take has something to give.
+// Ready reports whether Take would return a task.
 func (r *Run) Ready() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,7 +195,7 @@ func (r *Run) Ready() bool {
 	return false
 }
 
-// Begin tells the time at which the run begins. The first one counts.
+// Begin sets the time at which the run begins. The first one counts.
 func (r *Run) Begin(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,57 +209,38 @@ func (r *Run) begin(now instant) {
 	}
 	r.started, r.clock.began = true, now
 	if limit := r.graph.Limits.MaxExecutionTime; limit > 0 {
-		r.appoint(&r.agenda.work, appointment{r.clock.work().add(limit), r.root, 0, runLimit})
+		r.schedule(&r.agenda.work, timerEvent{r.clock.work().add(limit), &r.root, 0, runLimit})
 	}
-}
-
-// Stop ends the run for a cause that nothing in the graph handles: it was
-// cancelled, or has to end to protect the process. Tasks that are under way
-// still have to be settled.
-func (r *Run) Stop(cause error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stop(named(graph.FailCancelled, cause))
-}
-
-func (r *Run) stop(cause error) {
-	if r.done || r.stopped != nil {
-		return
-	}
-	r.stopped = cause
-	r.changed.Store(true)
-	r.cancel(r.root, cause)
-}
-
-// Stopped returns what Stop was called with or which limit was exceeded, nil
-// where the run goes its way.
-func (r *Run) Stopped() error {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.stopped
 }
 
 // Done reports whether the run has ended, well or not.
 func (r *Run) Done() bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.done
 }
 
-// Err returns why the run failed, nil where it has not. Failures of nodes and
-// exceeded limits are *NodeError; beneath them errors.As finds a *LimitError and
-// errors.Is the cause that Stop was given.
+// outcome returns Done and Err.
+func (r *Run) outcome() (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done, r.err
+}
+
+// Err returns why the run failed, or nil if it has not. Failures of nodes and
+// exceeded limits are *NodeError; beneath them errors.As finds a *LimitError
+// and errors.Is the cause that Stop was given.
 func (r *Run) Err() error {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.err
 }
 
 // Result returns the tool's result: what the exit node was given, null where
 // that is nothing. It is undefined until the run has ended well.
 func (r *Run) Result() value.Value {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !r.done || r.err != nil {
 		return value.Undef
 	}
@@ -251,120 +249,38 @@ func (r *Run) Result() value.Value {
 
 func (f *frame) result() value.Value {
 	if n := len(f.past.executions); n > 0 {
-		if v := f.past.executions[n-1].output; !v.IsUndefined() {
-			return v
-		}
+		return resultOf(f.past.executions[n-1].output)
 	}
 	return value.NullValue
 }
 
-// Records returns the records from an index on, in their order, as they are
-// now. Those of bodies that were dropped are missing; see Record.Results.
-func (r *Run) Records(from int) iter.Seq[Record] {
-	return func(yield func(Record) bool) {
-		for at := from; ; {
-			r.mu.RLock()
-			i := r.search(at)
-			if i == len(r.log) {
-				r.mu.RUnlock()
-				return
-			}
-			rec := r.log[i].record()
-			r.mu.RUnlock()
-			at = rec.Index + 1
-			if !yield(rec) {
-				return
-			}
-		}
+// resultOf returns the result of a walk whose last output this is.
+func resultOf(output value.Value) value.Value {
+	if output.IsUndefined() {
+		return value.NullValue
 	}
-}
-
-// search returns the place in the log of the first record with this index or a
-// higher one.
-func (r *Run) search(index int) int {
-	return sort.Search(len(r.log), func(i int) bool { return r.log[i].index >= index })
-}
-
-// History returns the executions that are over, of all walks, in their order.
-func (r *Run) History() []Record {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	records := make([]Record, 0, len(r.log))
-	for i := range r.log {
-		if e := &r.log[i]; e.event == Done {
-			records = append(records, e.record())
-		}
-	}
-	return records
+	return output
 }
 
 // Len returns the number of executions that are over, of all walks.
 func (r *Run) Len() int {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.total
 }
 
 // ContextAt returns the document that expressions of the i-th execution of the
 // tool's own walk saw: for each node that had run before it, the latest output.
 // A place beyond the end of the history means its end.
-func (r *Run) ContextAt(i int) value.Value { return r.documentOf(r.root, max(i, 0)) }
+func (r *Run) ContextAt(i int) value.Value {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return value.FromSource(&document{&r.root, min(max(i, 0), len(r.root.past.executions))})
+}
 
-// ErrStale says that a task is not the caller's any more: its execution was
-// cancelled, or has timed out.
+// ErrStale is returned for a task whose execution was cancelled or has timed
+// out.
 var ErrStale = errors.New("the task was given up meanwhile")
-
-// cancel ends a walk and all beneath it: at once where nobody has its task, else
-// when that is settled.
-func (r *Run) cancel(f *frame, cause error) {
-	if f.cancelled != nil || f.state == ended {
-		return
-	}
-	f.cancelled = cause
-	switch f.state {
-	case held, calling, settled:
-		r.interrupt(f)
-	case ready:
-		if f.phase == begin && f.try == 0 {
-			r.end(f, f.failed(cause))
-			return
-		}
-		f.pending, f.phase = cause, conclude
-	case joining:
-		f.pending = cause
-		r.close(f.opened)
-	default:
-		f.pending, f.phase = cause, conclude
-		r.unask(f)
-		r.push(f)
-	}
-}
-
-// interrupt says that what a task does should end.
-func (r *Run) interrupt(f *frame) {
-	r.cut = append(r.cut, f.current())
-	r.changed.Store(true)
-}
-
-// close ends the bodies of a fork that is decided. Once none is left the
-// execution goes on.
-func (r *Run) close(o *opened) {
-	o.closing = true
-	r.interrupt(o.frame)
-	for i := len(o.live) - 1; i >= 0; i-- {
-		if i < len(o.live) {
-			r.cancel(o.live[i], errBeside)
-		}
-	}
-	if len(o.live) > 0 {
-		r.appoint(&r.agenda.wall, appointment{r.clock.told.add(grace), o.frame, o.frame.task, abandon})
-		return
-	}
-	r.join(o)
-}
-
-// errBeside ends what is not needed any more.
-var errBeside error = &graph.Failure{Name: graph.FailCancelled, Message: "ended by what happened beside it"}
 
 // join goes on with an execution whose bodies have all ended.
 func (r *Run) join(o *opened) {

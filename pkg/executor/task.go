@@ -2,8 +2,10 @@ package executor
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -21,7 +23,7 @@ type Task struct {
 
 // current returns the task of a frame.
 func (f *frame) current() Task {
-	return Task{f, f.task, f.phase, f.node, len(f.past.executions), f.try}
+	return Task{f, f.task, f.phase, f.node, len(f.past.executions), int(f.try)}
 }
 
 // Node returns the node.
@@ -33,9 +35,51 @@ func (t Task) Execution() int { return t.execution }
 // Path returns where the node stands, for people: "sizes[3].info".
 func (t Task) Path() string { return join(t.frame.path(), t.node.ID) }
 
+// Body returns which body of a node the execution is part of: the index of the item
+// or branch and, of a branch, its name. It reports false in the walk of a tool.
+func (t Task) Body() (index int, branch string, ok bool) {
+	o := t.frame.opener
+	if o == nil || o.do != graph.Fork {
+		return 0, "", false
+	}
+	index = int(t.frame.slot)
+	if spread := o.node.Spread; !spread.Each {
+		branch = spread.Names[index]
+	}
+	return index, branch, true
+}
+
 // ID names the execution in its run. It is the same for every attempt and in
 // every replay, and no other execution has it.
 func (t Task) ID() string { return fmt.Sprintf("%s:%d", t.frame.id(), t.execution) }
+
+// IdempotencyKey returns what upstream servers can know repeated calls of the
+// execution by: the same in each attempt, also of what is around it. It is empty
+// where neither the node nor anything around it is ever tried again.
+func (t Task) IdempotencyKey() string {
+	retried := false
+	for f := t.frame; f != nil; f = f.outer() {
+		n := t.node
+		if f != t.frame {
+			n = f.node
+		}
+		retried = retried || n != nil && len(n.Policy.Retry) > 0
+	}
+	if !retried {
+		return ""
+	}
+	before := t.frame.past.executed(t.node)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s %d", t.frame.run.seed, t.frame.id(), t.node.ID, before))
+	return hex.EncodeToString(sum[:16])
+}
+
+// outer returns the frame around one, nil for that of the tool.
+func (f *frame) outer() *frame {
+	if f.opener == nil {
+		return nil
+	}
+	return f.opener.frame
+}
 
 // Attempt counts the attempts of the execution from 1.
 func (t Task) Attempt() int { return t.try }
@@ -48,7 +92,17 @@ func (t Task) Concludes() bool { return t.phase == conclude }
 func (t Task) Begin(ctx context.Context) (a graph.Action, err error) {
 	defer survive(&err)
 	f := t.frame
-	return f.node.Step.Begin(ctx, f.inputs())
+	if t.phase == approved {
+		return graph.Action{Value: f.opened.value, Edge: f.opened.edge, Do: graph.CallTool}, nil
+	}
+	if a, err = f.node.Step.Begin(ctx, f.inputs()); err != nil || f.node.Approval == nil {
+		return a, err
+	}
+	ask, err := f.needsApproval()
+	if ask {
+		a.Do = graph.Ask // about a call with these arguments
+	}
+	return a, err
 }
 
 // End evaluates the output of the node from the answer to its action.
@@ -74,8 +128,7 @@ func (t Task) Conclude(ctx context.Context) (graph.Output, error) {
 
 // inputs returns what the step may read.
 func (f *frame) inputs() *graph.Input {
-	previous, _ := f.past.previous(1) // it stands still while the task is somebody's
-	f.in = graph.Input{Args: f.input, Previous: previous, Env: &f.env}
+	f.in.Previous, _ = f.previous(1) // it stands still while the task is somebody's
 	return &f.in
 }
 
@@ -86,78 +139,19 @@ func survive(err *error) {
 	}
 }
 
-// Question is what a run asks a person.
-type Question struct {
-	// ID names the question in its run.
-	ID string
-	// Path says where the node stands, for people.
-	Path string
-	// Node is the node that asks.
-	Node *graph.Node
-	// Value is what it asks.
-	Value value.Value
-
-	frame *frame
-}
-
-// Questions returns what is to be answered, the oldest first.
-func (r *Run) Questions() []Question {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+func (r *Run) questions() []Question {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var list []Question
 	for _, f := range r.asked {
 		t := f.current()
-		list = append(list, Question{ID: t.ID(), Path: t.Path(), Node: f.node, Value: f.opened.value, frame: f})
+		q := Question{ID: t.ID(), Path: t.Path(), Node: f.node, Value: f.opened.value, Until: f.opened.until.time(), frame: f}
+		if f.node.Approval != nil {
+			if slices.ContainsFunc(list, func(other Question) bool { return f.shares(other.frame) }) {
+				continue
+			}
+		}
+		list = append(list, q)
 	}
 	return list
-}
-
-// Parked reports whether the run waits for nothing but people.
-func (r *Run) Parked() bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return !r.done && r.clock.since != 0
-}
-
-// Answer answers a question; an error says that it cannot be. The result is
-// ErrStale where the run does not ask that (any more).
-func (r *Run) Answer(id string, answer value.Value, failed error, now time.Time) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.clock.tell(instantOf(now))
-	for _, f := range r.asked {
-		if f.current().ID() != id {
-			continue
-		}
-		e := f.entry(r.clock.told)
-		e.event, e.output, e.edge = Answered, answer, graph.NoEdge
-		if failed != nil {
-			e.err = newNodeError(f, failed)
-		}
-		r.append(&e)
-		r.answer(&e)
-		return nil
-	}
-	return ErrStale
-}
-
-func (r *Run) answer(e *entry) {
-	f := e.frame
-	f.opened.answer, f.phase = e.output, conclude
-	if e.err != nil {
-		f.pending = e.err
-	}
-	r.unask(f)
-	r.push(f)
-}
-
-// unask takes a frame off those that ask.
-func (r *Run) unask(f *frame) {
-	for i, one := range r.asked {
-		if one == f {
-			r.interrupt(f)
-			r.asked = append(r.asked[:i:i], r.asked[i+1:]...)
-			return
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -28,7 +29,8 @@ var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the expecta
 //	config.yaml  the file, with one tool
 //	args.json    the arguments of the call; {} where it is absent
 //	replies      the upstream calls in their order: SERVER TOOL ARGS => REPLY,
-//	             or => error: TEXT for a call that brings no reply
+//	             or => error: TEXT for a call that brings no reply, or
+//	             => failure: JSON where it has a name
 //	result       the result as JSON, or the error
 //	history      the executions: NODE OUTPUT -> NEXT
 func TestRunsRenderAsExpected(t *testing.T) {
@@ -66,18 +68,21 @@ func testRun(t *testing.T, file string) {
 		result = "error: " + failure.Error()
 	}
 	expect(t, file, archive, "result", result)
-	expect(t, file, archive, "history", strings.Join(history(g, run), "\n"))
+	expect(t, file, archive, "history", strings.Join(history(run), "\n"))
 }
 
-func history(g *graph.Graph, run *executor.Run) []string {
+func history(run *executor.Run) []string {
 	var out []string
 	for _, rec := range run.History() {
 		line := rec.Node + " " + show(rec.Output)
-		if rec.Err != nil {
-			line = rec.Node + " failed"
+		if rec.Path != "" {
+			line = rec.Path + " " + line
 		}
-		if rec.Edge != graph.NoEdge {
-			line += " -> " + g.Node(rec.Node).Edges[rec.Edge].To.ID
+		if rec.Err != nil && rec.Edge == graph.NoEdge {
+			line = strings.TrimSuffix(line, show(rec.Output)) + "failed"
+		}
+		if rec.Next != "" {
+			line += " -> " + rec.Next
 		}
 		out = append(out, line)
 	}
@@ -139,7 +144,7 @@ type script struct {
 	calls []string
 }
 
-func (s *script) CallTool(_ context.Context, server, tool string, args value.Value) (graph.ToolResult, error) {
+func (s *script) CallTool(_ context.Context, _ *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	call := fmt.Sprintf("%s %s %s", server, tool, args.JSON())
 	if len(s.calls) == 0 {
 		s.t.Errorf("call %s, which is not expected", call)
@@ -152,6 +157,13 @@ func (s *script) CallTool(_ context.Context, server, tool string, args value.Val
 	}
 	if text, failed := strings.CutPrefix(answer, "error: "); failed {
 		return graph.ToolResult{Attempts: 1}, fmt.Errorf("%s", text)
+	}
+	if text, failed := strings.CutPrefix(answer, "failure: "); failed {
+		v, err := value.Parse(text)
+		if err != nil {
+			s.t.Errorf("the failure %s: %v", text, err)
+		}
+		return graph.ToolResult{Attempts: 1}, graph.FailureFrom(v)
 	}
 	reply, err := value.Parse(answer)
 	if err != nil {

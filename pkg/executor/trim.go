@@ -28,7 +28,7 @@ func (r *Run) trimLog(e *entry) {
 	}
 	t := &r.trim
 	t.records++
-	t.bytes += e.size()
+	t.bytes += int(e.size)
 	if t.records <= max(t.atRecords, keptRecords+keptRecords/slack) && t.bytes <= max(t.atBytes, keptBytes+keptBytes/slack) {
 		return
 	}
@@ -48,17 +48,17 @@ func (r *Run) drop(records, bytes int) {
 		if body := r.log[i].frame.outermostEnded(); body != nil {
 			gone[body] = true
 			records--
-			bytes -= r.log[i].size()
+			bytes -= int(r.log[i].size)
 		}
 	}
 	for body := range gone {
-		body.opener.gone = append(body.opener.gone, body.slot)
+		body.opener.gone = append(body.opener.gone, int(body.slot))
 	}
 	kept := r.log[:0]
 	for _, e := range r.log {
 		if body := e.frame.outermostEnded(); body != nil && gone[body] {
 			r.trim.records--
-			r.trim.bytes -= e.size()
+			r.trim.bytes -= int(e.size)
 			continue
 		}
 		kept = append(kept, e)
@@ -68,7 +68,7 @@ func (r *Run) drop(records, bytes int) {
 }
 
 // outermostEnded returns the outermost body around an execution that has ended,
-// nil where none has.
+// or nil if none has.
 func (f *frame) outermostEnded() *frame {
 	var found *frame
 	for ; f.opener != nil; f = f.opener.frame {
@@ -80,9 +80,9 @@ func (f *frame) outermostEnded() *frame {
 }
 
 // roughly returns about how many bytes a value takes, without looking far.
-func roughly(v value.Value) int {
+func roughly(v value.Value) int32 {
 	if v.IsUndefined() {
 		return 0
 	}
-	return int(v.Footprint(256 << 10))
+	return int32(v.Footprint(256 << 10))
 }

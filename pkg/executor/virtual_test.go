@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -27,6 +28,11 @@ type virtual struct {
 	calls []call
 	asked map[string]time.Time
 	most  int // tasks, then it gives up
+	// replaces is true where it sets the outputs of some executions anew.
+	replaces bool
+	replaced int
+	salt     uint64 // of what comes of calls
+	stopAt   int    // how many tasks are done before the run is stopped; 0 is never
 }
 
 // call is a call under way.
@@ -36,7 +42,10 @@ type call struct {
 	try    int
 	action graph.Action
 	ends   time.Time // zero for one that never ends
+	salt   uint64
 }
+
+var errStopped = errors.New("stopped by the test")
 
 var genesis = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -51,6 +60,10 @@ func (d *virtual) finish() {
 	for n := 0; !d.run.Done(); n++ {
 		if n > d.most {
 			d.t.Fatalf("the run does not end: %d calls under way, questions %v", len(d.calls), d.run.Questions())
+		}
+		if d.stopAt > 0 && n >= d.stopAt {
+			d.run.Stop(errStopped)
+			d.cut()
 		}
 		if task, ok := d.run.Take(); ok {
 			d.perform(task)
@@ -80,7 +93,7 @@ func (d *virtual) perform(task executor.Task) {
 			d.settle(task, executor.Outcome{Err: err})
 			return
 		}
-		c := call{task: task, id: task.ID(), try: task.Attempt(), action: a}
+		c := call{task: task, id: task.ID(), try: task.Attempt(), action: a, salt: d.salt}
 		if c.outcome() != hangs {
 			c.ends = d.now.Add(time.Duration(d.rand.Int64N(int64(longest))))
 		}
@@ -95,16 +108,31 @@ func (d *virtual) perform(task executor.Task) {
 // settle settles a task and lets its walk go on.
 func (d *virtual) settle(task executor.Task, o executor.Outcome) {
 	o.End = d.now
-	if _, err := d.run.Settle(context.Background(), task, o); err == nil {
-		d.run.Release(task)
+	rec, err := d.run.Settle(context.Background(), task, o)
+	if err != nil {
+		return
 	}
+	if d.replaces && hash(task.ID())%3 == 0 && d.run.Replace(rec, value.FromString("instead of "+task.ID()), d.now) == nil {
+		d.replaced++
+	}
+	d.run.Release(task)
+}
+
+func hash(text string) uint32 {
+	h := fnv.New32a()
+	fmt.Fprint(h, text)
+	return h.Sum32()
 }
 
 // await lets the time pass until something happens.
 func (d *virtual) await() {
 	for _, q := range d.run.Questions() {
 		if d.asked[q.ID].IsZero() {
-			d.asked[q.ID] = d.now.Add(time.Duration(d.rand.Int64N(int64(time.Hour))))
+			longest := time.Hour
+			if q.Node.Approval != nil {
+				longest = 9 * time.Minute // what it is given is 10
+			}
+			d.asked[q.ID] = d.now.Add(time.Duration(d.rand.Int64N(int64(longest))))
 		}
 	}
 	next, has := d.run.Wake()
@@ -114,10 +142,10 @@ func (d *virtual) await() {
 			next, has, what = c.ends, true, i
 		}
 	}
-	question := ""
+	var question executor.Question
 	for _, q := range d.run.Questions() {
 		if at := d.asked[q.ID]; !has || at.Before(next) {
-			next, has, what, question = at, true, -1, q.ID
+			next, has, what, question = at, true, -1, q
 		}
 	}
 	if !has {
@@ -127,15 +155,39 @@ func (d *virtual) await() {
 		d.now = next
 	}
 	switch {
-	case question != "":
-		delete(d.asked, question)
-		_ = d.run.Answer(question, value.FromString(question), nil, d.now)
+	case question.Node != nil:
+		delete(d.asked, question.ID)
+		_ = d.run.Answer(question.ID, answerTo(question), nil, d.now)
 	case what >= 0:
 		c := d.calls[what]
 		d.calls = slices.Delete(d.calls, what, what+1)
 		d.returned(c)
 	default:
 		d.run.Advance(d.now)
+	}
+}
+
+// answerTo returns an answer that depends on the question alone: one in four calls
+// is not approved.
+func answerTo(q executor.Question) value.Value {
+	if q.Node.Approval == nil {
+		return value.FromString(q.ID)
+	}
+	action := "accept"
+	if hash(q.ID)%4 == 0 {
+		action = "decline"
+	}
+	return value.FromEntries([]value.Entry{{Key: "action", Value: value.FromString(action)}})
+}
+
+// cut ends the calls that were cancelled.
+func (d *virtual) cut() {
+	for _, task := range d.run.Cut() {
+		for i := range d.calls {
+			if d.calls[i].task == task {
+				d.calls[i].ends = d.now
+			}
+		}
 	}
 }
 
@@ -160,11 +212,13 @@ const (
 	hangs
 )
 
-// outcome says what comes of the call: the same on every schedule.
+// outcome returns what comes of the call: the same on every schedule.
 func (c *call) outcome() outcome {
-	h := fnv.New32a()
-	fmt.Fprint(h, c.id, c.try)
-	switch n := h.Sum32() % 10; {
+	text := fmt.Sprint(c.id, c.try)
+	if c.salt != 0 {
+		text += fmt.Sprint(c.salt)
+	}
+	switch n := hash(text) % 10; {
 	case n < 6:
 		return works
 	case n < 9:
@@ -253,10 +307,7 @@ func difference(got, want []string) string {
 func newRun(g *graph.Graph) *executor.Run { return executor.NewRun(g, value.FromEntries(nil), 9) }
 
 func TestGeneratedRunsDoNotDependOnTheSchedule(t *testing.T) {
-	graphs := uint64(1000)
-	if testing.Short() {
-		graphs = 100
-	}
+	graphs := testscale.Of[uint64](150, 1000)
 	executions, retried := 0, 0
 	for seed := range graphs {
 		g := generate(t, seed, false)
@@ -286,8 +337,8 @@ func TestGeneratedRunsDoNotDependOnTheSchedule(t *testing.T) {
 }
 
 func TestRunGoesOnAfterEveryRecord(t *testing.T) {
-	kills := 0
-	for seed := uint64(0); kills < 1000; seed++ {
+	kills, most := 0, testscale.Of(200, 1000)
+	for seed := uint64(0); kills < most; seed++ {
 		g := generate(t, seed, false)
 		whole := newRun(g)
 		drive(t, whole, seed, genesis).finish()
@@ -307,7 +358,7 @@ func TestRunGoesOnAfterEveryRecord(t *testing.T) {
 }
 
 func TestEveryGeneratedRunEndsAndIsReplayed(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range testscale.Of[uint64](50, 200) {
 		g := generate(t, seed, true)
 		r := newRun(g)
 		drive(t, r, seed, genesis).finish()

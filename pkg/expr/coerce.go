@@ -62,8 +62,8 @@ func (st *state) parsed(v value.Value) (float64, error) {
 	return decimal(s[:decimalLen(s)]), nil
 }
 
-// text is ToString. Undefined is written as null, because JSON Logic's own var
-// gives null where there is nothing.
+// text is ToString. Undefined is written as null, because var of JSON Logic
+// yields null if there is nothing.
 func (st *state) text(v value.Value) (string, error) {
 	switch v.Kind() {
 	case value.String:
@@ -75,7 +75,7 @@ func (st *state) text(v value.Value) (string, error) {
 	return joined(dst), err
 }
 
-// joined gives the text that was put together in dst, which must not be
+// joined returns the text that was put together in dst, which must not be
 // changed any more. Halves of surrogate pairs that met become one character.
 func joined(dst []byte) string {
 	return value.JoinSurrogates(unsafe.String(unsafe.SliceData(dst), len(dst)))
@@ -99,7 +99,7 @@ func (st *state) appendText(dst []byte, v value.Value, depth int) ([]byte, error
 		return append(dst, v.Str()...), nil
 	case value.Array:
 		if depth >= value.MaxDepth {
-			return nil, exceeded("the value is nested too deeply to be made a text")
+			return nil, exceeded("the value is nested too deeply to convert it to text")
 		}
 		for i, e := range v.Elems() {
 			if i > 0 {
@@ -120,7 +120,7 @@ func (st *state) appendText(dst []byte, v value.Value, depth int) ([]byte, error
 	return dst, st.charge(len(dst) - before)
 }
 
-// primitive gives arrays and objects as their text, anything else as it is.
+// primitive returns arrays and objects as their text, anything else as it is.
 func (st *state) primitive(v value.Value) (value.Value, error) {
 	if !composite(v) {
 		return v, nil

@@ -23,7 +23,7 @@ func (c *compiler) constants(rule value.Value, root node) {
 	}
 	w.walk(rule, true)
 	if !w.reads && len(c.findings) == 0 {
-		c.constant("the rule reads nothing of the run, so that its outcome is always the same", w.meant)
+		c.constant("the rule reads nothing from the run, so its outcome is always the same", w.meant)
 	}
 }
 
@@ -43,7 +43,7 @@ func (c *compiler) report(kind FindingKind, message, hint string) {
 	})
 }
 
-// alwaysThe says why a rule is no operation; it gives "" where it is one.
+// alwaysThe returns why a rule is not an operation, or "" if it is one.
 func alwaysThe(rule value.Value, root node) (message, hint string) {
 	_, isList := root.(*list)
 	if _, ok := root.(literal); !ok && !isList {
@@ -60,15 +60,15 @@ func alwaysThe(rule value.Value, root node) (message, hint string) {
 		if s := suggestion(rule.Str()); s != "" {
 			hint = "write " + s
 		}
-		return "a text is no rule: this one is " + truth, hint
+		return "a text is not a rule: this one is " + truth, hint
 	case value.Object:
 		if rule.Len() == 0 {
-			return "an empty map is no rule: it is " + truth, form
+			return "an empty map is not a rule: it is " + truth, form
 		}
-		return fmt.Sprintf("a map with %d keys is no rule: it is %s", rule.Len(), truth),
+		return fmt.Sprintf("a map with %d keys is not a rule: it is %s", rule.Len(), truth),
 			"a rule has one operator; join several with {and: [{…}, {…}]}"
 	case value.Array:
-		return "a list is no rule: this one is " + truth, "join rules with {and: […]} or {or: […]}"
+		return "a list is not a rule: this one is " + truth, "join rules with {and: […]} or {or: […]}"
 	}
 	if rule.Kind() == value.Bool {
 		return "the rule is " + truth, removal
@@ -77,8 +77,8 @@ func alwaysThe(rule value.Value, root node) (message, hint string) {
 		removal
 }
 
-// suggestion writes as a rule what a text was meant to say; "" where that is
-// not clear.
+// suggestion returns the rule that a text was probably meant to be, or "" if
+// that is not clear.
 func suggestion(s string) string {
 	if m := comparison.FindStringSubmatch(s); m != nil {
 		op := m[2]
@@ -108,7 +108,7 @@ type constantFinder struct {
 	meant string // what an operand that is a text may have been meant to be
 }
 
-// walk looks at a rule; truth says that only its truth counts.
+// walk looks at a rule; truth means that only its truth counts.
 func (w *constantFinder) walk(rule value.Value, truth bool) {
 	switch {
 	case rule.Kind() == value.Array:
@@ -120,17 +120,17 @@ func (w *constantFinder) walk(rule value.Value, truth bool) {
 		w.operation(e.Key, e.Value, truth)
 	case rule.Kind() == value.Object:
 		if slices.ContainsFunc(rule.Entries(), func(e value.Entry) bool { return isOperator(e.Key) }) {
-			w.c.constant(fmt.Sprintf("a map with %d keys is no rule, but data", rule.Len()),
+			w.c.constant(fmt.Sprintf("a map with %d keys is data, not a rule", rule.Len()),
 				"a rule has one operator; join several with {and: [{…}, {…}]}")
 		}
 	case rule.Kind() == value.String:
 		s := suggestion(rule.Str())
 		if truth && s != "" {
-			w.c.constant("a text is no rule: this one is always true", "write "+s)
+			w.c.constant("a text is not a rule: this one is always true", "write "+s)
 		}
 		if !truth && LooksLikeExpression(rule.Str()) {
-			w.c.report(LiteralExpression, "this text is not evaluated: it is compared as it is",
-				"to read its value, write "+suggestion(rule.Str()))
+			w.c.report(LiteralExpression, "this text is compared as text, not evaluated",
+				"to evaluate it, write "+suggestion(rule.Str()))
 			w.reads = true // or was meant to
 		}
 		if w.meant == "" && dotted.MatchString(rule.Str()) {
@@ -170,8 +170,8 @@ func (w *constantFinder) operation(name string, under value.Value, truth bool) {
 	}
 }
 
-// isTruth reports whether only the truth of argument i of n counts; truth says
-// whether only that of the operation does.
+// isTruth reports whether only the truth of argument i of n counts; truth
+// reports whether only that of the operation does.
 func isTruth(operator string, i, n int, truth bool) bool {
 	switch operator {
 	case "!", "!!":

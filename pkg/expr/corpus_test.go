@@ -133,7 +133,7 @@ func TestLogicCorpusPassesHereAndInTheLibrary(t *testing.T) {
 	}
 }
 
-// normal gives undefined as the null that it is in JSON.
+// normal returns undefined as the null that it is in JSON.
 func normal(v value.Value) value.Value {
 	if v.IsUndefined() {
 		return value.NullValue

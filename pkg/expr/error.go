@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Error says what is wrong with an expression or rule, at compile time or when
-// it was evaluated.
+// Error is a problem with an expression or rule, at compile time or at run
+// time.
 type Error struct {
 	// Path leads to the part of a rule that failed: keys are strings, places
 	// in lists ints. It is nil for JSONata.
@@ -19,13 +19,13 @@ type Error struct {
 	Code string
 	// Token is the part of the source that JSONata stumbled over, if any.
 	Token string
-	// Message says what happened, Hint what to do about it, if that is known.
+	// Message is what happened, Hint what to do about it, if known.
 	Message, Hint string
 	// Err is the cause, if any: the *jsonata.Error, or what ended the context.
 	Err error
 }
 
-// Error gives the message with its place and code, in plain text.
+// Error returns the message with its place and code, in plain text.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Message)
@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // codeBound is JSONata's code for an evaluation that was stopped.

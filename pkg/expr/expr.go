@@ -5,10 +5,10 @@
 // and JSONata has four functions that look into the run's history:
 // $previousNode, $executionCount, $nodeExecution and $nodeExecutions.
 //
-// Programs are compiled once and are safe in any number of goroutines. What
-// an evaluation needs comes with it in an [Env]. No expression, rule or value
-// ends the process: evaluation stops with its context, and what it may build
-// is bounded.
+// Programs are compiled once and are safe for concurrent use. What an
+// evaluation needs comes with it in an [Env]. No expression, rule or value ends
+// the process: evaluation stops with its context, and what it may build is
+// bounded.
 package expr
 
 import (
@@ -23,17 +23,17 @@ import (
 // History is what a run has produced so far, as an expression sees it. It must
 // not change while an evaluation is under way.
 type History interface {
-	// Document gives the object that expressions read: under the id of each
-	// node that has run, its latest output. The latest execution comes first;
-	// outputs that are undefined are absent.
+	// Document returns the object that expressions read: under the id of each node
+	// that has run, its latest output. The latest execution comes first; outputs
+	// that are undefined are absent.
 	Document() value.Value
-	// Previous gives the output of the node that was executed n steps before
-	// the one that evaluates, undefined where that node yielded nothing. It
-	// reports false where there was no such execution, and for n < 1.
+	// Previous returns the output of the node that was executed n steps before the
+	// one that evaluates, or undefined if that node yielded nothing. It reports
+	// false where there was no such execution, and for n < 1.
 	Previous(n int) (value.Value, bool)
-	// Outputs gives the outputs of all executions of a node in their order,
-	// undefined where one yielded nothing; none for an unknown id. The slice
-	// is shared and must not be modified.
+	// Outputs returns the outputs of all executions of a node in their order, or
+	// undefined if one yielded nothing; none for an unknown id. The slice is
+	// shared and must not be modified.
 	Outputs(id string) []value.Value
 }
 
@@ -48,8 +48,9 @@ type Env struct {
 	Random    func() float64
 	Log       func(value.Value)
 	Processor Processor
-	// Vars are variables of JSONata by name, without the dollar sign.
-	Vars map[string]value.Value
+	// Vars are variables of JSONata by name, without the dollar sign. Of two with
+	// one name the later one counts.
+	Vars []value.Entry
 }
 
 // Processor shares processor time between evaluations. One run at a time uses
@@ -65,7 +66,7 @@ func (e *Env) document() value.Value {
 
 var emptyDocument = value.FromEntries(nil)
 
-// options is what JSONata is told of the environment. It is made anew for each
+// options are JSONata's options for the environment. It is made anew for each
 // evaluation because a function in a result may keep it.
 func (e *Env) options(ctx context.Context) *jsonata.Options {
 	o := &jsonata.Options{}
@@ -88,7 +89,7 @@ type Program struct {
 	findings []Finding
 }
 
-// Eval gives the program's value over the run that env shows; undefined where
+// Eval returns the program's value over the run that env shows, or undefined if
 // it yields nothing. Errors are *[Error]; where ctx ended the evaluation they
 // wrap its cause.
 func (p *Program) Eval(ctx context.Context, env *Env) (value.Value, error) {
@@ -102,9 +103,9 @@ func (p *Program) Eval(ctx context.Context, env *Env) (value.Value, error) {
 	return v, nil
 }
 
-// Test gives the truth of the program's value as JSON Logic has it: undefined,
-// null, false, 0, NaN, "" and [] are false, anything else is true. Errors are
-// those of [Program.Eval].
+// Test returns the truth of the program's value as JSON Logic has it:
+// undefined, null, false, 0, NaN, "" and [] are false, anything else is true.
+// Errors are those of [Program.Eval].
 func (p *Program) Test(ctx context.Context, env *Env) (bool, error) {
 	v, err := p.Eval(ctx, env)
 	return err == nil && truthy(v), err

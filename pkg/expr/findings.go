@@ -14,7 +14,7 @@ type FindingKind uint8
 const (
 	// UnknownFunction is a call of a function that does not exist.
 	UnknownFunction FindingKind = iota
-	// UnboundVariable is a variable that nothing gives a value.
+	// UnboundVariable is a variable that is never assigned.
 	UnboundVariable
 	// WrongCall is a call, or an operator, with arguments that it never takes.
 	WrongCall
@@ -41,7 +41,7 @@ type Finding struct {
 	// Name is the function or variable without its dollar sign; empty where
 	// the finding is about neither.
 	Name string
-	// Message is one sentence. Hint says what to do and may be empty.
+	// Message is one sentence. Hint is what to do; it may be empty.
 	Message, Hint string
 	// Path leads to the part of a rule; it is nil in a JSONata program. Offset
 	// and End span the part in bytes of the JSONata source or of the string at
@@ -54,7 +54,7 @@ type Finding struct {
 // must not be modified.
 func (p *Program) Findings() []Finding { return p.findings }
 
-// sourceFindings gives the findings of an expression at path.
+// sourceFindings returns the findings of an expression at path.
 func sourceFindings(e *jsonata.Expr, path []any) []Finding {
 	var out []Finding
 	for _, f := range e.Findings() {

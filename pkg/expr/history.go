@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -18,15 +19,21 @@ var historyFunctions = []jsonata.Function{
 	{Name: "nodeExecutions", Signature: "<s:a>", Immediate: true, Call: nodeExecutions},
 }
 
+// IsFunction reports whether expressions have a function with this name, which is
+// without the $.
+func IsFunction(name string) bool { return isHistoryFunction(name) || jsonata.IsFunction(name) }
+
+func isHistoryFunction(name string) bool {
+	return slices.ContainsFunc(historyFunctions, func(own jsonata.Function) bool { return own.Name == name })
+}
+
 // CheckFunctions returns an error for functions of a program that expressions
 // cannot have: without a name or an implementation, with a signature that does not
 // parse, or with the name of a history function.
 func CheckFunctions(fns []jsonata.Function) error {
 	for _, fn := range fns {
-		for _, own := range historyFunctions {
-			if fn.Name == own.Name {
-				return fmt.Errorf("the function $%s exists already: it looks into the history of the run", fn.Name)
-			}
+		if isHistoryFunction(fn.Name) {
+			return fmt.Errorf("the function $%s already exists: it reads the history of the run", fn.Name)
 		}
 	}
 	_, err := jsonata.Compile("$", jsonata.WithFunctions(fns...))
@@ -40,7 +47,7 @@ func historyOf(c *jsonata.Call) History {
 	return nil
 }
 
-// arg gives an argument, undefined where it was left out.
+// arg returns an argument, or undefined if it was left out.
 func arg(args []value.Value, i int) value.Value {
 	if i < len(args) {
 		return args[i]
@@ -48,8 +55,8 @@ func arg(args []value.Value, i int) value.Value {
 	return value.Undef
 }
 
-// whole gives a number as an int, and reports false where it has a fraction or
-// is beyond any count of executions.
+// whole returns a number as an int, and reports false where it has a fraction
+// or is beyond any count of executions.
 func whole(v value.Value) (int, bool) {
 	f := v.Float()
 	if f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {

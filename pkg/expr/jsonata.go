@@ -10,20 +10,22 @@ import (
 )
 
 // CompileJSONata compiles a JSONata expression that may use the history
-// functions and more, the program's own. An error is an *[Error].
-func CompileJSONata(src string, more ...jsonata.Function) (*Program, error) {
-	e, err := compileSource(src, more)
+// functions, and what opts add. An error is an *[Error].
+func CompileJSONata(src string, opts ...jsonata.Option) (*Program, error) {
+	e, err := compileSource(src, opts)
 	if err != nil {
 		return nil, jsonataError(err, src, nil)
 	}
 	return &Program{json: e, refs: sourceRefs(e, nil), findings: sourceFindings(e, nil)}, nil
 }
 
-func compileSource(src string, more []jsonata.Function) (*jsonata.Expr, error) {
-	return jsonata.Compile(src, jsonata.WithFunctions(historyFunctions...), jsonata.WithFunctions(more...), jsonata.WithObjectInput())
+func compileSource(src string, opts []jsonata.Option) (*jsonata.Expr, error) {
+	all := make([]jsonata.Option, 0, 2+len(opts))
+	all = append(all, jsonata.WithFunctions(historyFunctions...), jsonata.WithObjectInput())
+	return jsonata.Compile(src, append(all, opts...)...)
 }
 
-// jsonataError gives an error of the JSONata expression src, which stands at
+// jsonataError returns an error of the JSONata expression src, which stands at
 // path in a rule or, where path is nil, alone.
 func jsonataError(err error, src string, path []any) *Error {
 	out := &Error{Path: path, Offset: -1, End: -1, Message: err.Error(), Err: err}
@@ -44,7 +46,7 @@ func jsonataError(err error, src string, path []any) *Error {
 	return out
 }
 
-// sourceRefs gives the nodes that an expression at path names.
+// sourceRefs returns the nodes that an expression at path names.
 func sourceRefs(e *jsonata.Expr, path []any) []Ref {
 	var refs []Ref
 	for _, r := range e.Refs() {

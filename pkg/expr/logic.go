@@ -15,24 +15,23 @@ const maxDepth = 1000
 
 // CompileLogic compiles a JSON Logic rule with the operators and coercions of
 // json-logic-js 2.0.5. It reports everything that is wrong with the rule, and
-// gives a program only where nothing is.
+// returns a program only where nothing is.
 //
 // Where var stands outside the bodies of map, filter, reduce, all, some and
-// none, its name is a JSONata expression over the run; a dotted path with
-// whole numbers in it ("items.0.name"), a number and a name that is itself a
-// rule are looked up as JSON Logic does. What such a var yields is undefined
-// where there is nothing: then it equals null, is not true, and no comparison
-// with a number holds. Inside the bodies var has its JSON Logic meaning, and
-// is null where there is nothing. What var yields is data, never a rule.
-// missing and missing_some look up dotted paths in the run's document, in
-// bodies in the element.
+// none, its name is a JSONata expression over the run; a dotted path with whole
+// numbers in it ("items.0.name"), a number and a name that is itself a rule are
+// looked up as JSON Logic does. What such a var yields is undefined if there is
+// nothing: then it equals null, is not true, and no comparison with a number
+// holds. Inside the bodies var has its JSON Logic meaning, and is null if there
+// is nothing. What var yields is data, never a rule. missing and missing_some
+// look up dotted paths in the run's document, in bodies in the element.
 //
 // Members of objects are those that they have of their own; of JavaScript's
 // inherited properties a list and a text have length.
 //
-// More are functions of the program for the JSONata in the rule.
-func CompileLogic(rule value.Value, more ...jsonata.Function) (*Program, []*Error) {
-	c := compiler{functions: more}
+// Opts are for the JSONata in the rule.
+func CompileLogic(rule value.Value, opts ...jsonata.Option) (*Program, []*Error) {
+	c := compiler{options: opts}
 	root := c.compile(rule, false)
 	if len(c.errs) > 0 {
 		return nil, c.errs
@@ -42,7 +41,7 @@ func CompileLogic(rule value.Value, more ...jsonata.Function) (*Program, []*Erro
 }
 
 type compiler struct {
-	functions []jsonata.Function // of the program
+	options []jsonata.Option // of the JSONata in the rule
 
 	errs []*Error
 	refs []Ref
@@ -52,7 +51,7 @@ type compiler struct {
 	depth    int
 }
 
-// here gives the path to what is being compiled.
+// here returns the path to what is being compiled.
 func (c *compiler) here() []any { return append([]any{}, c.path...) }
 
 func (c *compiler) fail(e *Error) node {
@@ -63,7 +62,7 @@ func (c *compiler) fail(e *Error) node {
 	return literal{}
 }
 
-// compile compiles a rule; body says that it stands in the body of an operator
+// compile compiles a rule; body means that it stands in the body of an operator
 // over a list.
 func (c *compiler) compile(rule value.Value, body bool) node {
 	if c.depth++; c.depth > maxDepth {
@@ -144,8 +143,8 @@ func (c *compiler) arguments(under value.Value, args []value.Value, body bool) [
 }
 
 func (c *compiler) unknown(name string) node {
-	e := failed("there is no JSON Logic operator %q", name)
-	e.Hint = "the operators are " + diag.List(operatorNames())
+	e := failed("unknown JSON Logic operator %q", name)
+	e.Hint = "expected " + diag.List(operatorNames())
 	if near, ok := diag.Nearest(name, operatorNames()); ok {
 		e.Hint = fmt.Sprintf("did you mean %q? %s", near, e.Hint)
 	}
@@ -226,7 +225,7 @@ func (c *compiler) reference(name string) node {
 		c.refs = append(c.refs, dottedRef(name, c.here()))
 		return &pathVar{path}
 	}
-	prog, err := compileSource(name, c.functions)
+	prog, err := compileSource(name, c.options)
 	if err != nil {
 		return c.fail(jsonataError(err, name, c.here()))
 	}
@@ -248,7 +247,7 @@ func (c *compiler) keys(under value.Value) {
 	}
 }
 
-// dottedRef gives the reference that a path of JSON Logic makes.
+// dottedRef returns the reference that a path of JSON Logic makes.
 func dottedRef(name string, path []any) Ref {
 	steps := strings.Split(name, ".")
 	ref := Ref{Node: steps[0], Path: path, End: len(name)}

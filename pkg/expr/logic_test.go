@@ -288,10 +288,10 @@ func TestEveryMistakeInARuleIsReportedAtItsPlace(t *testing.T) {
 		message string
 		hint    string
 	}{
-		{[]any{"if", 0}, `there is no JSON Logic operator "equals"`, `the operators are "`},
-		{[]any{"if", 1}, `there is no JSON Logic operator "fliter"`, `did you mean "filter"? the operators are`},
+		{[]any{"if", 0}, `unknown JSON Logic operator "equals"`, `expected "`},
+		{[]any{"if", 1}, `unknown JSON Logic operator "fliter"`, `did you mean "filter"? expected`},
 		{[]any{"if", 2, "map", 0, "var"}, ``, ``},
-		{[]any{"if", 2, "map", 1}, `there is no JSON Logic operator "nosuch"`, `the operators are`},
+		{[]any{"if", 2, "map", 1}, `unknown JSON Logic operator "nosuch"`, `expected`},
 	}
 	if len(errs) != len(wants) {
 		t.Fatalf("%d errors %v, want %d", len(errs), errs, len(wants))

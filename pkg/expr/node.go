@@ -11,7 +11,7 @@ type node interface {
 	eval(st *state) (value.Value, error)
 }
 
-// at gives err with its place in the rule, unless it has one.
+// at returns err with its place in the rule, unless it has one.
 func at(err error, path []any) error {
 	var e *Error
 	if errors.As(err, &e) && e.Path == nil {
@@ -112,8 +112,8 @@ type over struct {
 	path       []any
 }
 
-// each evaluates the body for one element after the other and hands its value
-// to take until that says stop. Where the data is no list nothing happens.
+// each evaluates the body for one element after the other and passes its value
+// to take until take returns stop. Where the data is no list nothing happens.
 func (n *over) each(st *state, data value.Value, take func(element, v value.Value) (stop bool, err error)) error {
 	outer := st.scope
 	defer func() { st.scope = outer }()
@@ -178,7 +178,7 @@ type quantifier struct {
 	kind
 }
 
-// kind is what a quantifier gives.
+// kind is the result of a quantifier.
 type kind struct {
 	seek, found, notFound bool
 	empty                 bool // for an empty list, or what is none

@@ -59,7 +59,7 @@ func natural(s string, base int) float64 {
 	return f
 }
 
-// digit gives the worth of a digit, a large number where r is none.
+// digit returns the worth of a digit, a large number where r is none.
 func digit(r rune) int {
 	switch {
 	case r >= '0' && r <= '9':
@@ -70,7 +70,7 @@ func digit(r rune) int {
 	return math.MaxInt
 }
 
-// decimalLen gives the length of the decimal literal that s begins with, 0
+// decimalLen returns the length of the decimal literal that s begins with, 0
 // where it begins with none.
 func decimalLen(s string) int {
 	i := 0
@@ -112,8 +112,8 @@ func digits(s string) int {
 	return i
 }
 
-// decimal gives the number that a literal found by decimalLen denotes, NaN for
-// an empty one.
+// decimal returns the number that a literal found by decimalLen denotes, NaN
+// for an empty one.
 func decimal(s string) float64 {
 	// An error is either NaN's or an overflow, of which the value is right.
 	f, err := strconv.ParseFloat(s, 64)

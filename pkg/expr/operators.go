@@ -49,7 +49,7 @@ var operators = map[string]operator{
 // deciding are the operators that compile knows itself.
 var deciding = []string{"var", "if", "?:", "and", "or", "map", "filter", "reduce", "all", "some", "none"}
 
-// operatorNames gives all operators.
+// operatorNames returns all operators.
 func operatorNames() []string {
 	return slices.AppendSeq(slices.Clone(deciding), maps.Keys(operators))
 }
@@ -63,7 +63,7 @@ func identity(args []value.Value, want bool) value.Value {
 	return value.FromBool(strictEqual(arg(args, 0), arg(args, 1)) == want)
 }
 
-// strictly and weakly say whether a < b, or a <= b, from what is known of
+// strictly and weakly report whether a < b, or a <= b, from what is known of
 // their order.
 func strictly(st *state, a, b value.Value) (bool, error) {
 	less, _, err := st.less(a, b)

@@ -57,12 +57,12 @@ func runLogic(ctx context.Context, rule node, env *Env) (value.Value, error) {
 	return v, nil
 }
 
-// stopped gives the error of a context that has ended.
+// stopped returns the error of a context that has ended.
 func (st *state) stopped() error {
 	if st.ctx.Err() == nil {
 		return nil
 	}
-	e := exceeded("the evaluation was stopped: " + context.Cause(st.ctx).Error())
+	e := exceeded("the evaluation was interrupted: " + context.Cause(st.ctx).Error())
 	e.Err = context.Cause(st.ctx)
 	return e
 }
@@ -87,7 +87,7 @@ func (st *state) spend(steps int) error {
 	return st.stopped()
 }
 
-// processor is that of the environment, nil where it has none.
+// processor is that of the environment, or nil if it has none.
 func (st *state) processor() Processor {
 	if st.env == nil {
 		return nil
@@ -116,7 +116,7 @@ const heldFrom = 256 << 10
 func (st *state) hold() error {
 	n := st.bytes - st.held
 	if err := memory.AccountOf(st.ctx).Grow(int64(n)); err != nil {
-		e := exceeded("the evaluation was stopped: " + err.Error())
+		e := exceeded("the evaluation was interrupted: " + err.Error())
 		e.Err = err
 		return e
 	}
@@ -153,7 +153,7 @@ func (st *state) settle(before int, result value.Value) {
 	st.bytes = min(st.bytes, before+kept)
 }
 
-// options is what the JSONata in a rule is told of the environment.
+// options are the options of the JSONata in a rule for the environment.
 func (st *state) options() *jsonata.Options {
 	if st.opts == nil {
 		st.opts = st.env.options(st.ctx)
@@ -178,7 +178,7 @@ const (
 	reduceScope // an object of current (the element) and accumulator
 )
 
-// root gives the whole of what the scope shows.
+// root returns the whole of what the scope shows.
 func (st *state) root() value.Value {
 	switch st.scope.kind {
 	case elementScope:
@@ -197,7 +197,8 @@ func (st *state) root() value.Value {
 	return st.env.document()
 }
 
-// lookup follows a path from the root; undefined where it leads nowhere.
+// lookup returns the value at a path from the root, or undefined if there is
+// none.
 func (st *state) lookup(path []string) value.Value {
 	var v value.Value
 	if st.scope.kind == reduceScope {
@@ -246,7 +247,7 @@ func (st *state) property(v value.Value, key string) value.Value {
 	return value.Undef
 }
 
-// index reads the place in a list that a key names, -1 where it names none.
+// index returns the index in a list that a key names, or -1 if it names none.
 func index(key string) int {
 	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return -1

@@ -21,7 +21,7 @@ func ascii(s string) bool {
 	return true
 }
 
-// units gives the length of s.
+// units returns the length of s.
 func units(s string) int {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -46,7 +46,7 @@ func includes(s, part string) bool {
 	return strings.Contains(split(s), split(part))
 }
 
-// split gives s with all characters beyond the basic plane as the two halves
+// split returns s with all characters beyond the basic plane as the two halves
 // that they are in UTF-16.
 func split(s string) string {
 	if ascii(s) {
@@ -66,7 +66,7 @@ func split(s string) string {
 	return string(out)
 }
 
-// slice gives the units of s from one place up to another, both within s. A
+// slice returns the units of s from one place up to another, both within s. A
 // character that is cut in two leaves half a surrogate pair.
 func slice(s string, from, to int) string {
 	if from >= to {

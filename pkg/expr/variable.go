@@ -70,7 +70,7 @@ func (st *state) variable(name value.Value) (value.Value, error) {
 }
 
 // defaultVar is a var with a default, which as everywhere is evaluated whether
-// needed or not, or one in a body, which is null where there is nothing: the
+// needed or not, or one in a body, which is null if there is nothing: the
 // standard's null. A reference to the run stays undefined.
 type defaultVar struct {
 	variable node
@@ -99,8 +99,8 @@ func (n *defaultVar) eval(st *state) (value.Value, error) {
 }
 
 // numbered splits a path of names and whole numbers at its dots and reports
-// whether it is one with a number in it. JSONata has no such steps, so this is
-// what tells JSON Logic's "items.0.name" from an expression; a path of names
+// whether it is one with a number in it. JSONata has no such steps, so this
+// distinguishes JSON Logic's "items.0.name" from an expression; a path of names
 // alone means the same in both, and JSONata also takes it through lists.
 func numbered(s string) ([]string, bool) {
 	steps := strings.Split(s, ".")
@@ -122,7 +122,7 @@ func numbered(s string) ([]string, bool) {
 	return steps, number
 }
 
-// missing gives those of its keys under which the scope has nothing, null or
+// missing returns those of its keys under which the scope has nothing, null or
 // "". A list as first argument holds the keys.
 func missing(st *state, args []value.Value) (value.Value, error) {
 	keys := args
@@ -160,7 +160,7 @@ func (st *state) missing(keys []value.Value) ([]value.Value, error) {
 	return out, nil
 }
 
-// missingSome gives the missing of its second argument's keys, or none where
+// missingSome returns the missing of its second argument's keys, or none where
 // at least as many are there as the first argument asks for.
 func missingSome(st *state, args []value.Value) (value.Value, error) {
 	need, options := arg(args, 0), arg(args, 1)

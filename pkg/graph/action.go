@@ -6,7 +6,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Verb says what an Action asks for.
+// Verb is the kind of an Action.
 type Verb uint8
 
 // What a step can ask for. CallTool and Ask are performed by the driver of the
@@ -16,8 +16,8 @@ const (
 	Yield Verb = iota
 	// CallTool calls the node's Tool of its Server; Value is the arguments.
 	CallTool
-	// Fork runs the node's Bodies as its Spread says. Value is the list of items
-	// or, for branches, what each of them is given.
+	// Fork runs the node's Bodies as its Spread configures. Value is the list of
+	// items or, for branches, what each of them is given.
 	Fork
 	// Invoke runs the node's Callee; Value is its arguments.
 	Invoke
@@ -30,12 +30,12 @@ const (
 // Action is what a step wants to be done: JSON and a verb.
 type Action struct {
 	Value value.Value
-	// Edge is where the run goes on afterwards, unless End says otherwise.
+	// Edge is where the run goes on afterwards, unless End overrides it.
 	Edge int
 	Do   Verb
 }
 
-// Spread says how a Fork runs the bodies of its node.
+// Spread configures how a Fork runs the bodies of its node.
 type Spread struct {
 	// Each runs the one body for each item of a list; the answer is the list of
 	// their results. Without it every body is a branch that runs once, and the
@@ -48,16 +48,16 @@ type Spread struct {
 	// Limit is how many bodies run at the same time; 0 sets no bound.
 	Limit int
 	// Tolerate is how many bodies may fail. Where TolerateShare is not 0 it is
-	// that many percent of them instead.
+	// that many millionths of them instead.
 	Tolerate      int
-	TolerateShare float64
+	TolerateShare int
 	// First ends the fork with the first body that ends well; the answer has
 	// its result alone.
 	First bool
 }
 
-// Policy says what happens when a node fails or takes too long. The zero Policy
-// does nothing about it.
+// Policy configures what happens when a node fails or takes too long. The zero
+// Policy does nothing about it.
 type Policy struct {
 	// Timeout bounds one attempt; 0 is no bound.
 	Timeout time.Duration
@@ -67,7 +67,13 @@ type Policy struct {
 	Catch []CatchRule
 }
 
-// RetryRule says when a node is tried again.
+// Approval configures the approval that a node needs before it calls its tool.
+type Approval struct {
+	// Once asks once in a run for all calls of the tool.
+	Once bool
+}
+
+// RetryRule configures when a node is tried again.
 type RetryRule struct {
 	// Errors are names, HTTP statuses, classes of them such as 5xx, or JSON-RPC
 	// codes. Without any the rule is for what may be different next time.
@@ -81,7 +87,7 @@ type RetryRule struct {
 	Jitter                 bool
 }
 
-// CatchRule says where a run goes on after a failure.
+// CatchRule configures where a run goes on after a failure.
 type CatchRule struct {
 	// Errors are as in RetryRule; without any the rule is for all.
 	Errors []string

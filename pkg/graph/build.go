@@ -8,10 +8,10 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 )
 
-// Build compiles every tool of a file and gives all problems that it finds,
-// sorted by place. Where there are errors the Set is as complete as it can be,
-// good for pictures and further checks, and must not be run.
-// Expressions know the functions beside those of JSONata and of the history; see
+// Build compiles every tool of a file and returns all problems, sorted by
+// place. Where there are errors the Set is as complete as it can be, good for
+// pictures and further checks, and must not be run. Expressions know the
+// functions beside those of JSONata and of the history; see
 // [expr.CheckFunctions].
 func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Set, []diag.Diagnostic) {
 	b := &builder{
@@ -44,10 +44,9 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 			set.Graphs = append(set.Graphs, b.tool(tool))
 		}
 	}
+	b.callees(set.Graphs)
 	for _, g := range set.Graphs {
-		for _, n := range g.Nodes {
-			n.Graph = g
-		}
+		b.check(g)
 	}
 	b.unusedServers()
 	diag.Sort(b.ds)
@@ -68,6 +67,7 @@ type builder struct {
 	used        map[string]bool
 	tools       map[string]string // in the tool layout: for each node id, a tool that has it
 	suggestions int
+	calls       []calledTool
 	ds          []diag.Diagnostic
 }
 
@@ -80,18 +80,38 @@ func (b *builder) nearest(name string, valid []string) (string, bool) {
 	return diag.Nearest(name, valid)
 }
 
-// scope is a list of nodes among which ids are unique.
+// scope is a list of nodes between which edges lead.
 type scope struct {
+	// unit is the outermost scope around it, itself if there is none. Among all
+	// nodes in it ids are unique.
+	unit  *scope
+	outer *scope // nil for a unit
+	owner *Node  // the node of which it is a body, nil for a unit
+	// what names the scope in messages.
+	what  string
+	vars  []string // that expressions in it can read, without the dollar sign
+	rules *Node    // stands for what `catch` beside the list says; nil without
+
 	nodes []*Node
 	byID  map[string]*Node
 	ids   []string
+	// all are, of a unit, the first nodes with an id; in are the scopes of them.
+	all map[string]*Node
+	in  map[*Node]*scope
 }
 
-// scope decodes a list of nodes and resolves the edges between them.
-func (b *builder) scope(list []*config.Node, owner string) *scope {
-	s := &scope{byID: map[string]*Node{}}
+// unit begins the scope of a tool or, in the flat layout, of the file.
+func (b *builder) unit(what string, list []*config.Node) *scope {
+	s := &scope{what: what, byID: map[string]*Node{}, all: map[string]*Node{}, in: map[*Node]*scope{}}
+	s.unit = s
+	b.decode(s, list)
+	return s
+}
+
+// decode decodes the nodes of a scope, and the bodies in them.
+func (b *builder) decode(s *scope, list []*config.Node) {
 	for i, src := range list {
-		n := b.node(src, fmt.Sprintf("nodes[%d] of %s", i, owner))
+		n := b.node(src, fmt.Sprintf("nodes[%d] of %s", i, s.what), s)
 		if n == nil {
 			continue
 		}
@@ -100,34 +120,70 @@ func (b *builder) scope(list []*config.Node, owner string) *scope {
 		if n.ID == "" {
 			continue
 		}
-		if first := s.byID[n.ID]; first != nil {
-			d := src.Get("id").Problem(diag.CodeDuplicateNode, fmt.Sprintf("%s has two nodes with id %q", owner, n.ID))
-			d.Related = []diag.Related{{Pos: first.src.Get("id").Pos(), Message: "the first is here"}}
+		first := s.unit.all[n.ID]
+		if first != nil {
+			d := src.Get("id").Problem(diag.CodeDuplicateNode, fmt.Sprintf("duplicate node id %[2]q in %[1]s", s.unit.what, n.ID))
+			d.Related = []diag.Related{{Pos: first.src.Get("id").Pos(), Message: "first used here"}}
 			b.report(d)
-			continue
+		} else {
+			s.unit.all[n.ID], s.unit.in[n] = n, s
 		}
-		s.byID[n.ID] = n
-		s.ids = append(s.ids, n.ID)
+		if s.byID[n.ID] == nil {
+			s.byID[n.ID] = n
+			s.ids = append(s.ids, n.ID)
+		}
 	}
+}
+
+// connect resolves the edges of a scope, and of the bodies in it.
+func (b *builder) connect(s *scope) {
 	for _, n := range s.nodes {
 		for i := range n.Edges {
 			b.resolve(s, n, &n.Edges[i])
 		}
+		for _, body := range n.bodies {
+			b.connect(body)
+		}
 	}
-	return s
+	b.connectRules(s, s.rules)
 }
 
-// node decodes one node; nil where it is not even a map.
-func (b *builder) node(src *config.Node, where string) *Node {
+// connectRules resolves the edges of the `catch` beside a list of nodes.
+func (b *builder) connectRules(s *scope, rules *Node) {
+	if rules != nil {
+		for i := range rules.Edges {
+			b.resolve(s, rules, &rules.Edges[i])
+		}
+	}
+}
+
+// rules decodes the `catch` of a tool or body, which src is the map of, or nil
+// if it has none.
+func (b *builder) rules(src *config.Node, s *scope, what string) *Node {
+	if _, ok := src.Field("catch"); !ok {
+		return nil
+	}
+	n := &Node{Pos: src.Pos(), src: src, name: what}
+	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: b.file.Flat, body: s.owner != nil}, vars: s.vars, owner: what}
+	f.Catch()
+	for _, inner := range f.inner {
+		inner.finish()
+	}
+	return n
+}
+
+// node decodes one node. It returns nil if src is not a map.
+func (b *builder) node(src *config.Node, where string, s *scope) *Node {
 	if src.Kind() != config.Map {
 		b.report(src.Expected(where, "a node: a map with id and type"))
 		return nil
 	}
-	n := &Node{Pos: src.Pos(), src: src}
-	f := &Fields{b: b, src: src, node: n, flat: b.file.Flat, owner: where}
+	n := &Node{Pos: src.Pos(), src: src, name: where}
+	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: b.file.Flat, body: s.owner != nil}, vars: s.vars, owner: where}
 	n.ID = f.String("id", idDoc)
 	if n.ID != "" {
-		f.owner = fmt.Sprintf("node %q", n.ID)
+		n.name = fmt.Sprintf("node %q", n.ID)
+		f.owner = n.name
 		b.quotedID(src.Get("id"), n.ID)
 	}
 	kind := f.String("type", typeDoc)
@@ -138,8 +194,8 @@ func (b *builder) node(src *config.Node, where string) *Node {
 			b.misspeltType(src, f.owner)
 		}
 		if kind != "" {
-			d := src.Get("type").Problem(diag.CodeNodeType, fmt.Sprintf("%s has type %q, which does not exist", f.owner, kind))
-			d.Hint = "types are " + diag.List(b.kindNames)
+			d := src.Get("type").Problem(diag.CodeNodeType, fmt.Sprintf("%s has the unknown type %q", f.owner, kind))
+			d.Hint = "expected " + diag.List(b.kindNames)
 			if near, ok := diag.Nearest(kind, b.kindNames); ok {
 				d.Hint = fmt.Sprintf("did you mean %q?", near)
 			}
@@ -180,14 +236,18 @@ func (b *builder) resolve(s *scope, n *Node, e *Edge) {
 	if e.To = s.byID[e.Target]; e.To != nil {
 		return
 	}
-	if tool, ok := b.tools[e.Target]; ok {
+	what := fmt.Sprintf("%q of %s", e.Field, n.name)
+	if to := s.unit.all[e.Target]; to != nil {
 		n.broken = true
-		b.report(e.src.Problem(diag.CodeForeignNode, fmt.Sprintf(
-			"%q of node %q leads to node %q, which is part of tool %q", e.Field, n.ID, e.Target, tool)))
+		b.report(s.wall(what, e, s.unit.in[to]))
 		return
 	}
-	d := e.src.Problem(diag.CodeUnknownNode, fmt.Sprintf(
-		"%q of node %q leads to node %q, which does not exist", e.Field, n.ID, e.Target))
+	if tool, ok := b.tools[e.Target]; ok {
+		n.broken = true
+		b.report(e.src.Problem(diag.CodeForeignNode, fmt.Sprintf("%s leads to node %q, which is part of tool %q", what, e.Target, tool)))
+		return
+	}
+	d := e.src.Problem(diag.CodeUnknownNode, fmt.Sprintf("%s leads to node %q, which does not exist", what, e.Target))
 	if near, ok := b.nearest(e.Target, s.ids); ok {
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
 		e.To = s.byID[near]
@@ -197,18 +257,68 @@ func (b *builder) resolve(s *scope, n *Node, e *Edge) {
 	b.report(d)
 }
 
+// wall reports an edge that leads into a body or out of one, to a node of a
+// scope.
+func (s *scope) wall(what string, e *Edge, to *scope) diag.Diagnostic {
+	var d diag.Diagnostic
+	if s.within(to) {
+		d = e.src.Problem(diag.CodeBodyEdge, fmt.Sprintf("%s leads to node %q, out of the body of node %q", what, e.Target, s.owner.ID))
+		d.Hint = fmt.Sprintf("remove it if the body ends here; the run continues at the `next` of node %q", s.owner.ID)
+	} else {
+		d = e.src.Problem(diag.CodeBodyEdge, fmt.Sprintf("%s leads to node %q, into the body of node %q", what, e.Target, to.owner.ID))
+		d.Hint = fmt.Sprintf("a body starts at its own first node; go to node %q instead", to.owner.ID)
+		if s.owner == to.owner {
+			d.Hint = fmt.Sprintf("the bodies of a node are separate; they join at the `next` of node %q", to.owner.ID)
+		}
+	}
+	d.Related = []diag.Related{{Pos: to.unit.all[e.Target].Pos, Message: "the node is here"}}
+	return d
+}
+
+// within reports whether s is inside of another scope.
+func (s *scope) within(other *scope) bool {
+	for s = s.outer; s != nil; s = s.outer {
+		if s == other {
+			return true
+		}
+	}
+	return false
+}
+
 // tool builds a graph of the tool layout.
 func (b *builder) tool(t *config.Tool) *Graph {
-	s := b.scope(t.Nodes, fmt.Sprintf("tool %q", t.Name.String()))
+	what := fmt.Sprintf("tool %q", t.Name.String())
+	s := b.unit(what, t.Nodes)
+	s.rules = b.rules(t.Node, s, what)
+	b.connect(s)
 	g := b.start(t)
+	g.scope = s
 	g.Nodes, g.byID = s.nodes, s.byID
+	g.handle(s.rules)
 	if t.Nodes == nil {
 		return g // reported already
 	}
 	g.Entry = b.end(g, Entry, s.nodes)
 	g.Exit = b.end(g, Exit, s.nodes)
-	b.check(g, s)
+	b.fill(g)
 	return g
+}
+
+// handle sets the graph's rules for failures that no rule of the node itself
+// handles.
+func (g *Graph) handle(rules *Node) {
+	if g.rules = rules; rules != nil {
+		g.Catch, g.Handlers = rules.Policy.Catch, rules.Edges
+		rules.Graph = g
+	}
+}
+
+// fill completes the nodes of a graph.
+func (b *builder) fill(g *Graph) {
+	for _, n := range g.Nodes {
+		n.Graph = g
+		b.bodies(n)
+	}
 }
 
 // start builds the part of a graph that does not depend on its nodes.
@@ -219,7 +329,7 @@ func (b *builder) start(t *config.Tool) *Graph {
 		Limits:      b.file.Limits,
 		Input:       b.inputSchema(t.InputSchema, "inputSchema of "+owner),
 		Output:      b.schema(t.OutputSchema, "outputSchema of "+owner),
-		Annotations: t.Annotations, Icons: t.Icons, RequiredScopes: t.RequiredScopes,
+		Annotations: t.Annotations, Icons: t.Icons, RequiredScopes: t.RequiredScopes, Private: t.Private,
 		File: b.file.Path, Pos: t.Pos,
 	}
 }
@@ -240,12 +350,12 @@ func (b *builder) end(g *Graph, role Role, candidates []*Node) *Node {
 		case first == nil:
 			first = n
 		default:
-			d := n.src.Get("type").Problem(several, fmt.Sprintf("tool %q has more than one %s node", g.Name, word))
-			d.Related = []diag.Related{{Pos: first.src.Get("type").Pos(), Message: "the first is here"}}
+			d := n.src.Get("type").Problem(several, fmt.Sprintf("%s has more than one %s node", g.what(), word))
+			d.Related = []diag.Related{{Pos: first.src.Get("type").Pos(), Message: "first used here"}}
 			b.report(d)
 		}
 	}
-	if first == nil && !unknown {
+	if first == nil && !unknown && g.Owner == nil {
 		hint := fmt.Sprintf("add a node with `type: %s`", word)
 		if b.file.Flat {
 			hint += fmt.Sprintf(" and `tool: %s`", g.Name)
@@ -259,12 +369,31 @@ func (b *builder) end(g *Graph, role Role, candidates []*Node) *Node {
 }
 
 // check looks at a graph whose nodes are known as a whole.
-func (b *builder) check(g *Graph, s *scope) {
-	w := newWalk(g)
-	w.countSteps()
-	b.ways(g, s, w)
-	b.references(g, s, w)
-	b.findings(g, s)
+func (b *builder) check(g *Graph) {
+	b.checkWays(g)
+	b.references(g)
+	b.findings(g)
 	b.properties(g)
 	b.results(g)
+	b.checkFailureNames(g)
+	for _, n := range g.all() {
+		n.Graph.walk = nil
+		b.doubleRetry(n)
+	}
+}
+
+// checkWays looks at the ways through a graph and through the bodies in it.
+func (b *builder) checkWays(g *Graph) {
+	w := newWalk(g, false)
+	w.countSteps()
+	g.walk = w
+	if len(g.Handlers) > 0 {
+		g.walk = newWalk(g, true)
+	}
+	b.ways(g, w)
+	for _, n := range g.Nodes {
+		for _, body := range n.Bodies {
+			b.checkWays(body)
+		}
+	}
 }

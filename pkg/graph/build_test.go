@@ -14,7 +14,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 )
 
-// large gives a configuration with n nodes, each of which reads one that ran
+// large returns a configuration with n nodes, each of which reads one that ran
 // before it; with mistakes, a name in each is misspelt.
 func large(n int, mistakes bool) string {
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// The names of failures. A fail node of a file can give others.
+// The names of failures. A fail node of a file can define others.
 const (
 	FailToolError   = "toolError"       // the tool answered with isError
 	FailConnect     = "connect"         // no connection to the server
@@ -48,12 +48,11 @@ type Failure struct {
 	// Server, Tool and Attempts are those of an upstream call.
 	Server, Tool string
 	Attempts     int
-	// Code is an HTTP status, or a code of JSON-RPC or JSONata; empty where there
-	// is none.
+	// Code is an HTTP status, or a code of JSON-RPC or JSONata; empty if there is
+	// none.
 	Code string
 	// Reply is the reply of a tool that failed; Data what a fail node, or a fork
-	// of which too many bodies failed, adds. They are undefined where there are
-	// none.
+	// of which too many bodies failed, adds. They are undefined if there are none.
 	Reply, Data value.Value
 }
 
@@ -112,13 +111,15 @@ func FailureFrom(v value.Value) *Failure {
 	return f
 }
 
+// IsFailure reports whether a failure of mcpgraph itself has this name, or the
+// name matches all failures in rules.
+func IsFailure(name string) bool {
+	return name == AllFailures || slices.Contains(failureNames, name) || slices.Contains(reservedNames, name)
+}
+
 // Reserved reports whether nothing may handle the failure.
 func (f *Failure) Reserved() bool {
-	switch f.Name {
-	case FailLimit, FailCancelled, FailInterrupted, FailInternal:
-		return true
-	}
-	return false
+	return slices.Contains(reservedNames, f.Name)
 }
 
 // sameAgain are the failures that a retry without Errors is not for.

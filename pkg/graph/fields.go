@@ -11,15 +11,17 @@ import (
 
 // Fields is the YAML map of one node, or of a map inside it, as a decoder sees
 // it: each ask takes one field, checks it, and reports what is wrong with it.
-// Keys that nobody asked for are reported when the decoder is done. Without a
-// file behind them Fields only write down what is asked. For one goroutine.
+// Keys that no call read are reported when the decoder is done. Without a file
+// behind them Fields only write down what is asked. For one goroutine.
 type Fields struct {
 	b     *builder     // nil where a kind is only described
 	src   *config.Node // nil where a kind is only described
 	node  *Node
-	flat  bool
-	owner string // for messages: `node "list"`
-	path  string // before the names of fields: "conditions[0]."
+	scope *scope // of the node
+	site  site
+	vars  []string // that expressions can read, without the dollar sign
+	owner string   // for messages: `node "list"`
+	path  string   // before the names of fields: "conditions[0]."
 	asked []*Field
 	inner []*Fields
 	of    *Field // the ask that gave a map inside the node
@@ -30,15 +32,25 @@ type Field struct {
 	Name string
 	// Aliases are older names of the field.
 	Aliases []string
-	// Doc says in one sentence what the field is for.
+	// Doc describes in one sentence what the field is for.
 	Doc  string
 	Type FieldType
 	// Optional is true where a node may leave the field out.
 	Optional bool
+	// Default is what the field is where the node leaves it out; empty where that is
+	// nothing.
+	Default string
 	// Values are all that the field may be, where they can be listed.
 	Values []string
 	// Fields are those of the map, or of each map of the list.
 	Fields []*Field
+	// Types are the types of JSON that an ScalarField can be, beside an expression.
+	Types []string
+	// Setting describes a SettingField further.
+	Setting *config.Setting
+	// Instead is the name of the optional field that has to be there where this
+	// one is not, and only there; empty if there is none.
+	Instead string
 }
 
 // FieldType is what may be written in a field.
@@ -54,7 +66,20 @@ const (
 	TemplateField                  // any value, with expressions in it
 	ObjectField                    // a map with fields of its own
 	ListField                      // a list of such maps
+	RulesField                     // one such map, or a list of them
+	ValueField                     // any value, with expressions in it
+	ScalarField                    // a value of Types, or an expression
+	SettingField                   // what package config describes
+	NodesField                     // a list of nodes
+	BodyField                      // a map with nodes and catch
+	BranchesField                  // a map from names to lists of nodes, or to such maps
 )
+
+// site is where a node stands: which fields it has depends on that.
+type site struct {
+	flat bool // in a file of the flat layout
+	body bool // in the body of a node
+}
 
 // Option changes what an ask accepts.
 type Option func(*Field)
@@ -67,10 +92,10 @@ func Alias(name string) Option {
 	return func(f *Field) { f.Aliases = append(f.Aliases, name) }
 }
 
-// FieldsOf gives the fields that nodes of a kind take, beside id and type, in
-// the order in which the decoder asks for them. flat says for which layout.
-func FieldsOf(k *Kind, flat bool) []*Field {
-	f := &Fields{node: &Node{}, flat: flat}
+// fieldsOf returns the fields that nodes of a kind take, beside id and type, in
+// the order in which the decoder asks for them. at is the place.
+func fieldsOf(k *Kind, at site) []*Field {
+	f := &Fields{node: &Node{}, site: at}
 	f.common(k.Role)
 	k.Decode(f)
 	return f.asked
@@ -78,16 +103,19 @@ func FieldsOf(k *Kind, flat bool) []*Field {
 
 // common asks for what the builder itself reads of every node.
 func (f *Fields) common(role Role) {
-	if f.flat && role != Inner {
+	if f.site.flat && !f.site.body && role.isEnd() {
 		doc := "Name of the tool whose " + map[Role]string{Entry: "entry", Exit: "exit"}[role] + " this is"
 		f.node.owner = f.String("tool", doc)
 	}
 }
 
 // Flat reports whether the file has the flat layout.
-func (f *Fields) Flat() bool { return f.flat }
+func (f *Fields) Flat() bool { return f.site.flat }
 
-// get registers an ask and gives the field's value, nil where it is absent or
+// InBody reports whether the node stands in the body of another one.
+func (f *Fields) InBody() bool { return f.site.body }
+
+// get registers an ask and returns the field's value, or nil if it is absent or
 // null. A required field that is absent is reported.
 func (f *Fields) get(t FieldType, name, doc string, opts []Option) *config.Node {
 	ask := &Field{Name: name, Doc: doc, Type: t}
@@ -132,7 +160,8 @@ func (f *Fields) what(name string) string { return fmt.Sprintf("%q of %s", f.pat
 func (f *Fields) wants(t FieldType) string {
 	return [...]string{
 		"a string", "the id of a node", "a JSONata expression", "a JSON Logic rule",
-		"the name of a server", "a value", "a map", "a list of maps",
+		"the name of a server", "a value", "a map", "a list of maps", "a map or a list of maps", "a value",
+		"a value or {expr: …}", "a value", "a list of nodes", "a map with nodes", "a map of lists of nodes",
 	}[t]
 }
 
@@ -167,7 +196,7 @@ func (f *Fields) Problem(name, code, message, hint string) {
 	f.report(d)
 }
 
-// text gives the string in a field, reporting anything else.
+// text returns the string in a field, reporting anything else.
 func (f *Fields) text(t FieldType, name, doc string, opts []Option) (*config.Node, string) {
 	n := f.get(t, name, doc, opts)
 	switch {
@@ -187,13 +216,16 @@ func (f *Fields) text(t FieldType, name, doc string, opts []Option) (*config.Nod
 	return n, n.Text().String()
 }
 
-// String asks for a string that is not empty. It gives "" where there is none.
+// String returns a string that is not empty, or "" if there is none.
 func (f *Fields) String(name, doc string, opts ...Option) string {
 	_, s := f.text(StringField, name, doc, opts)
 	return s
 }
 
-// Choice asks for one of some strings. It gives "" where there is none.
+// Default sets the default of a field.
+func Default(v string) Option { return func(f *Field) { f.Default = v } }
+
+// Choice asks for one of some strings. It returns "" if there is none.
 func (f *Fields) Choice(name, doc string, values []string, opts ...Option) string {
 	opts = append(slices.Clone(opts), func(f *Field) { f.Values = values })
 	n, s := f.text(StringField, name, doc, opts)
@@ -208,8 +240,8 @@ func (f *Fields) Choice(name, doc string, values []string, opts ...Option) strin
 	return ""
 }
 
-// Edge asks for the id of the node to go to and gives the index of the edge,
-// or NoEdge where there is none.
+// Edge asks for the id of the node to go to and returns the index of the edge,
+// or NoEdge if there is none.
 func (f *Fields) Edge(name, doc string, opts ...Option) int {
 	n, id := f.text(EdgeField, name, doc, opts)
 	if n == nil {
@@ -222,7 +254,18 @@ func (f *Fields) Edge(name, doc string, opts ...Option) int {
 	return len(f.node.Edges) - 1
 }
 
-// LabelEdge says for pictures when an edge is taken, and whether it is the one
+// Next asks for the id of the node to go to afterwards and returns the index of
+// the edge. In a body a node may leave it out: it then ends the body.
+func (f *Fields) Next() int {
+	if f.site.body {
+		edge := f.Edge("next", "The next node; without it the body ends here, and this output is its result", Optional)
+		f.node.ends = edge == NoEdge && f.src != nil && !f.Has("next")
+		return edge
+	}
+	return f.Edge("next", "The next node")
+}
+
+// LabelEdge sets the label of an edge in pictures, and whether it is the one
 // taken when no condition holds. It does nothing for NoEdge.
 func (f *Fields) LabelEdge(edge int, label string, isDefault bool) {
 	if edge != NoEdge {
@@ -231,7 +274,7 @@ func (f *Fields) LabelEdge(edge int, label string, isDefault bool) {
 	}
 }
 
-// Targets gives the ids that the edges asked for so far lead to.
+// Targets returns the ids that the edges asked for so far lead to.
 func (f *Fields) Targets() []string {
 	ids := make([]string, len(f.node.Edges))
 	for i := range ids {
@@ -251,7 +294,7 @@ func (f *Fields) Object(name, doc string, opts ...Option) *Fields {
 	return f.sub(n, name)
 }
 
-// List asks for a list of maps. Where a kind is only described it gives one
+// List asks for a list of maps. Where a kind is only described it returns one
 // element, so that the decoder's asks are seen.
 func (f *Fields) List(name, doc string, opts ...Option) []*Fields {
 	n := f.get(ListField, name, doc, opts)
@@ -262,6 +305,16 @@ func (f *Fields) List(name, doc string, opts ...Option) []*Fields {
 		return nil
 	case n.Kind() != config.List:
 		f.report(n.Expected(f.what(name), "a list"))
+		f.node.broken = true
+		return nil
+	}
+	return f.list(n, name)
+}
+
+// list returns the maps in a list.
+func (f *Fields) list(n *config.Node, name string) []*Fields {
+	if n.Kind() != config.List {
+		f.report(n.Expected(f.what(name), "a map or a list"))
 		f.node.broken = true
 		return nil
 	}
@@ -280,7 +333,7 @@ func (f *Fields) List(name, doc string, opts ...Option) []*Fields {
 
 func (f *Fields) sub(src *config.Node, name string) *Fields {
 	s := &Fields{
-		b: f.b, src: src, node: f.node, flat: f.flat,
+		b: f.b, src: src, node: f.node, scope: f.scope, site: f.site, vars: f.vars,
 		owner: f.owner, path: f.path + name + ".",
 		of: f.asked[len(f.asked)-1],
 	}
@@ -288,7 +341,7 @@ func (f *Fields) sub(src *config.Node, name string) *Fields {
 	return s
 }
 
-// finish reports the keys that nobody asked for, in f and in the maps in it.
+// finish reports the keys that were not read, in f and in the maps in it.
 func (f *Fields) finish(known ...string) {
 	valid := known
 	for _, a := range f.asked {

@@ -13,6 +13,7 @@ import (
 type finding struct {
 	program *Program
 	found   expr.Finding
+	vars    bool // expressions there can read variables of the graph
 }
 
 var codesOfFindings = map[expr.FindingKind]string{
@@ -24,8 +25,8 @@ var codesOfFindings = map[expr.FindingKind]string{
 	expr.LiteralExpression: diag.CodeLiteral,
 }
 
-// isFound reports whether a finding says already what is wrong with the name
-// that a reference reads.
+// isFound reports whether a finding already covers the name that a reference
+// reads.
 func (n *Node) isFound(r reference) bool {
 	return slices.ContainsFunc(n.found, func(f finding) bool {
 		named := f.found.Kind == expr.UnknownFunction || f.found.Kind == expr.OddCharacter
@@ -34,25 +35,37 @@ func (n *Node) isFound(r reference) bool {
 	})
 }
 
-// findings reports what is wrong in the expressions and rules of a graph.
-func (b *builder) findings(g *Graph, s *scope) {
-	for _, n := range g.Nodes {
+// findings reports what is wrong in the expressions and rules of a graph and of
+// the bodies in it.
+func (b *builder) findings(top *Graph) {
+	for _, n := range top.all() {
 		for _, f := range n.found {
-			d := f.program.src.Problem(codesOfFindings[f.found.Kind], f.found.Message)
-			d.Pos, d.End = f.program.place(f.found.Path, f.found.Offset, f.found.End)
-			d.Hint = f.found.Hint
-			switch near, ok := b.nearest(f.found.Name, s.ids); {
-			case f.found.Kind != expr.UnboundVariable:
-			case g.byID[f.found.Name] != nil:
-				d.Hint = fmt.Sprintf("did you mean %s?", readNode(f.found.Name))
-			case d.Hint == "" && ok && g.byID[near] != nil:
-				d.Hint = fmt.Sprintf("did you mean %s?", readNode(near))
-			case d.Hint == "":
-				d.Hint = fmt.Sprintf("bind it in the expression: ($%s := …; …)", f.found.Name)
-			}
-			b.report(d)
+			b.report(b.finding(n, f))
 		}
 	}
+}
+
+func (b *builder) finding(n *Node, f finding) diag.Diagnostic {
+	g, code := n.Graph, codesOfFindings[f.found.Kind]
+	if f.found.Kind == expr.UnboundVariable && f.vars && f.found.Hint != "" {
+		code = diag.CodeUnknownVariable
+	}
+	d := f.program.src.Problem(code, f.found.Message)
+	d.Pos, d.End = f.program.place(f.found.Path, f.found.Offset, f.found.End)
+	d.Hint = f.found.Hint
+	if f.found.Kind != expr.UnboundVariable {
+		return d
+	}
+	near, ok := b.nearestNode(f.found.Name, g)
+	switch {
+	case g.visible(f.found.Name) != nil:
+		d.Hint = fmt.Sprintf("did you mean %s?", readNode(f.found.Name))
+	case d.Hint == "" && ok && g.visible(near) != nil:
+		d.Hint = fmt.Sprintf("did you mean %s?", readNode(near))
+	case d.Hint == "":
+		d.Hint = fmt.Sprintf("bind it in the expression: ($%s := …; …)", f.found.Name)
+	}
+	return d
 }
 
 // readNode writes how an expression reads the output of a node.

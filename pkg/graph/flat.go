@@ -9,8 +9,14 @@ import (
 // flat builds the graphs of the flat layout, where one list of nodes serves all
 // tools and a tool's graph is what its entry reaches.
 func (b *builder) flat() []*Graph {
-	s := b.scope(b.file.Nodes, "the file")
+	s := b.unit("the file", b.file.Nodes)
+	b.connect(s)
 	f := newFlatNodes(b, s)
+	for _, t := range b.file.Tools {
+		rules := b.rules(t.Node, s, fmt.Sprintf("tool %q", t.Name.String()))
+		b.connectRules(s, rules)
+		f.rules = append(f.rules, rules)
+	}
 	f.findEnds()
 	f.findOwners()
 	f.foreignEdges()
@@ -19,7 +25,8 @@ func (b *builder) flat() []*Graph {
 	for i, t := range b.file.Tools {
 		g := b.start(t)
 		graphs[i] = g
-		g.byID = map[string]*Node{}
+		g.byID, g.scope = map[string]*Node{}, s
+		g.handle(f.rules[i])
 		if b.file.Nodes == nil {
 			continue // reported already
 		}
@@ -28,7 +35,7 @@ func (b *builder) flat() []*Graph {
 		certain = certain && g.Entry != nil
 	}
 	for i, n := range s.nodes {
-		certain = certain && n.Kind != nil && (n.Kind.Role == Inner || f.tool(n) >= 0) && !(f.owner[i] >= 0 && n.broken)
+		certain = certain && n.Kind != nil && (!n.Kind.Role.isEnd() || f.tool(n) >= 0) && !(f.owner[i] >= 0 && n.broken)
 	}
 	for i, n := range s.nodes {
 		unique := s.byID[n.ID] == n
@@ -41,23 +48,24 @@ func (b *builder) flat() []*Graph {
 				g.byID[n.ID] = n
 			}
 		case certain && unique:
-			b.report(n.problem(diag.CodeUnreachable, fmt.Sprintf("node %q is not reached from any entry node", n.ID)))
+			b.report(n.problem(diag.CodeUnreachable, fmt.Sprintf("node %q cannot be reached from any entry node", n.ID)))
 		}
 	}
 	for _, g := range graphs {
-		b.check(g, s)
+		b.fill(g)
 	}
 	return graphs
 }
 
-// flatNodes sorts out which node of a flat list is whose. Its slices are
-// indexed by Node.Index, which counts all nodes of the list for now.
+// flatNodes assigns the nodes of a flat list to tools. Its slices are indexed
+// by Node.Index, which counts all nodes of the list for now.
 type flatNodes struct {
 	*builder
 	scope          *scope
 	names          []string       // of tools
 	index          map[string]int // of tools, by name
 	entries, exits [][]*Node      // by tool
+	rules          []*Node        // by tool: for failures; nil where it has none
 	from, to       []pair         // tools whose entry reaches a node, and whose exit it reaches
 	owner          []int          // the one tool whose graph has a node, or noTool
 }
@@ -75,10 +83,10 @@ func newFlatNodes(b *builder, s *scope) *flatNodes {
 	return f
 }
 
-// tool gives the index of the tool that an entry or exit is for, noTool for
+// tool returns the index of the tool that an entry or exit is for, noTool for
 // other nodes and unknown tools.
 func (f *flatNodes) tool(n *Node) int {
-	if n.Kind == nil || n.Kind.Role == Inner {
+	if n.Kind == nil || !n.Kind.Role.isEnd() {
 		return noTool
 	}
 	if i, ok := f.index[n.owner]; ok {

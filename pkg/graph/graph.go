@@ -35,9 +35,11 @@ type Graph struct {
 	// Input is never nil in a graph without errors; Output is nil where the
 	// tool has no outputSchema.
 	Input, Output *Schema
-	// Annotations and Icons go to clients as they are written; undefined where
-	// there are none.
+	// Annotations and Icons go to clients as they are written; undefined if there
+	// are none.
 	Annotations, Icons value.Value
+	// Private is true for a tool that only call nodes, and programs, can run.
+	Private bool
 	// RequiredScopes are what a caller over HTTP needs; it may be empty.
 	RequiredScopes []string
 	// File and Pos are where the tool is written.
@@ -51,6 +53,10 @@ type Graph struct {
 	Handlers []Edge
 
 	byID map[string]*Node
+	// rules stands for Catch and Handlers where they were decoded, nil without.
+	rules *Node
+	scope *scope // nil where there are no nodes
+	walk  *walk  // while it is checked
 }
 
 // Node returns the node with this id, or nil. It costs the same for any number
@@ -73,15 +79,17 @@ type Node struct {
 	// Steps is how many executions a walk takes from the node to the exit, both
 	// included; 0 where ways differ in that, or lead back.
 	Steps int
-	// Server and Tool say what the node calls upstream; both are empty where it
-	// calls nothing.
+	// Server and Tool name the upstream tool that the node calls; both are empty
+	// if it calls none.
 	Server, Tool string
 	toolSrc      *config.Node // where Tool is written
 	args         *Template    // nil where the call has none
 	// Graph is the graph that the node is in.
 	Graph *Graph
-	// Policy says what happens when the node fails or takes too long.
+	// Policy is what happens when the node fails or takes too long.
 	Policy Policy
+	// Approval is not nil if a person has to agree before the node calls its Tool.
+	Approval *Approval
 	// Bodies are the graphs that a Fork of the node runs, Spread how; Callee is
 	// the graph that an Invoke runs.
 	Bodies []*Graph
@@ -91,17 +99,22 @@ type Node struct {
 	Pos diag.Pos
 
 	src    *config.Node
-	owner  string // the tool that an entry or exit of the flat layout is for
-	broken bool   // an edge could not be decoded
+	name   string   // for messages
+	owner  string   // the tool that an entry or exit of the flat layout is for
+	broken bool     // an edge could not be decoded
+	ends   bool     // the body that the node is in may end after it
+	bodies []*scope // what Bodies are made of
+	rules  []failureName
+	fails  string // the name of the failure that the node ends its walk with
 	refs   []reference
 	found  []finding
 	shape  *expr.Shape // of the output; nil where nothing is sure
-	// literal gives the output along an edge, and where it is written, if that
+	// literal returns the output along an edge, and where it is written, if that
 	// is known before any run; else it is nil.
 	literal func(*Edge) (value.Value, *config.Node)
 }
 
-// End gives the place just behind the node.
+// End returns the place just behind the node.
 func (n *Node) End() diag.Pos { return n.src.End() }
 
 // Edge is a place in the file that names the next node.
@@ -109,11 +122,13 @@ type Edge struct {
 	// Field is the path of that place within its node, such as "next" or
 	// "conditions[1].next".
 	Field string
-	// Label says for pictures when the edge is taken; it is empty where the node
-	// has no other.
+	// Label describes in pictures when the edge is taken; it is empty if the node
+	// has no other edge.
 	Label string
 	// Default is true for the edge taken when no condition holds.
 	Default bool
+	// Catch is true for an edge that is taken after a failure.
+	Catch bool
 	// Target is the id as written, To the node it names.
 	Target string
 	To     *Node
@@ -121,5 +136,5 @@ type Edge struct {
 	src *config.Node
 }
 
-// Pos gives where the target's id is written.
+// Pos returns where the target's id is written.
 func (e *Edge) Pos() diag.Pos { return e.src.Pos() }

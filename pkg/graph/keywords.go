@@ -76,7 +76,7 @@ func (b *builder) keyword(schema *config.Node, f config.Field, what string) {
 	if config.IsFree(key) || slices.Contains(keywords, key) {
 		return
 	}
-	d := f.Key.Problem(diag.CodeKeyword, fmt.Sprintf("%q in %s is no keyword of JSON Schema and means nothing", key, what))
+	d := f.Key.Problem(diag.CodeKeyword, fmt.Sprintf("%q in %s is not a keyword of JSON Schema and has no effect", key, what))
 	word, rest, cut := cutAny(key, ": ")
 	near, misspelt := diag.Misspelt(key, keywords)
 	switch {
@@ -118,7 +118,7 @@ func (b *builder) required(src *config.Node, what string, whole bool) {
 	for _, key := range describers {
 		whole = whole && src.Get(key) == nil
 	}
-	// Who says that there may be any other property may mean that.
+	// A schema that explicitly allows other properties may mean it.
 	if more := src.Get("additionalProperties"); more != nil {
 		whole = whole && more.Text().String() == "false"
 	}
@@ -135,7 +135,7 @@ func (b *builder) required(src *config.Node, what string, whole bool) {
 		if _, sure := diag.Misspelt(name, names); !whole && !sure {
 			continue
 		}
-		d := item.Problem(diag.CodeRequired, fmt.Sprintf("%q is required in %s and is none of its properties", name, what))
+		d := item.Problem(diag.CodeRequired, fmt.Sprintf("%q is required in %s but not among its properties", name, what))
 		if misspelt {
 			d.Hint = fmt.Sprintf("did you mean %q?", near)
 		} else {
@@ -145,7 +145,7 @@ func (b *builder) required(src *config.Node, what string, whole bool) {
 	}
 }
 
-// shorthand says what to write for the part of a schema at path that is only
+// shorthand returns what to write for the part of a schema at path that is only
 // the name of a type.
 func shorthand(n *config.Node, path []string) string {
 	if n.IsString() && len(path) > 0 && slices.Contains(schemaTypes, n.Text().String()) && path[len(path)-1] != "type" {

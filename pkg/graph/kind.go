@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Role says what part a kind of node plays in every graph.
+// Role is the part that a kind of node plays in every graph.
 type Role uint8
 
 const (
@@ -17,9 +18,14 @@ const (
 	Inner Role = iota
 	// Entry is the role of the one node at which a walk begins.
 	Entry
-	// Exit is the role of the one node at which a walk ends.
+	// Exit is the role of the one node at which a walk ends well.
 	Exit
+	// Stop is the role of nodes at which a walk ends with a failure.
+	Stop
 )
+
+// isEnd reports whether a graph has one node of the role.
+func (r Role) isEnd() bool { return r == Entry || r == Exit }
 
 // Kind is a node type. Decode asks its Fields for everything the node takes
 // and returns the step that the node performs; it reports problems through the
@@ -29,9 +35,9 @@ const (
 type Kind struct {
 	// Name is the value of the YAML field `type`.
 	Name string
-	// Doc says in one sentence what a node of the type does.
+	// Doc describes in one sentence what a node of the type does.
 	Doc string
-	// Role is Inner for all but the two ends of a graph.
+	// Role is Inner for all but the ends of a walk.
 	Role Role
 	// Decode compiles one node.
 	Decode func(*Fields) Step
@@ -66,8 +72,9 @@ type Input struct {
 
 // Caller calls tools of upstream servers. Arguments are an object. The error
 // is for calls that brought no reply; a reply with isError is a reply.
+// info is what the call carries about its caller; it may be nil.
 type Caller interface {
-	CallTool(ctx context.Context, server, tool string, args value.Value) (ToolResult, error)
+	CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (ToolResult, error)
 }
 
 // ToolResult is the reply of an upstream server.
@@ -105,7 +112,7 @@ func (e *PosError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *PosError) Unwrap() error { return e.Err }
 
-// at gives err a place, unless something deeper already has.
+// at adds a place to err, unless it already has one.
 func at(err error, pos, end diag.Pos) error {
 	var deeper *PosError
 	if errors.As(err, &deeper) {

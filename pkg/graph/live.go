@@ -35,7 +35,7 @@ func (s *Set) CheckTools(server string, tools []value.Value) []diag.Diagnostic {
 		l.tools[own] = &liveTool{schema: t.Get("inputSchema")}
 	}
 	for _, g := range s.Graphs {
-		for _, n := range g.Nodes {
+		for _, n := range g.all() {
 			if n.Server == server && n.toolSrc != nil {
 				l.check(n)
 			}
@@ -67,17 +67,6 @@ func (t *liveTool) partial() (*partial, error) {
 	return t.compiled, t.err
 }
 
-// unasked gives the keys of arguments that the tool does not name.
-func (t *liveTool) unasked(args *config.Node) []string {
-	var keys []string
-	for _, f := range args.Fields() {
-		if key := f.Key.String(); !t.schema.Get("properties").Has(key) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
-
 func (l *live) report(d diag.Diagnostic) { l.diagnostics = append(l.diagnostics, d) }
 
 func (l *live) check(n *Node) {
@@ -94,7 +83,8 @@ func (l *live) check(n *Node) {
 		return
 	}
 	for _, w := range p.check(n.args) {
-		l.report(l.wrong(n, tool, w))
+		c := callMisfits{n: n, callee: fmt.Sprintf("tool %q of server %q", n.Tool, l.up.Name), schema: tool.schema}
+		l.report(c.diagnostic(w))
 	}
 }
 
@@ -108,7 +98,7 @@ func (l *live) missing(n *Node) diag.Diagnostic {
 	case ok:
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
 	case len(l.names) > 0:
-		d.Hint = "it has " + diag.List(l.names)
+		d.Hint = "its tools are " + diag.List(l.names)
 	case l.up.NamePrefix != "":
 		d.Hint = fmt.Sprintf("none of its tools begins with %q, the namePrefix", l.up.NamePrefix)
 	default:
@@ -117,10 +107,16 @@ func (l *live) missing(n *Node) diag.Diagnostic {
 	return d
 }
 
-// wrong says what keeps the arguments from fitting, where that is written.
-func (l *live) wrong(n *Node, tool *liveTool, w misfit) diag.Diagnostic {
-	callee := fmt.Sprintf("tool %q of server %q", n.Tool, l.up.Name)
-	place := n.toolSrc
+// callMisfits returns why the arguments of a node do not match those of a tool.
+type callMisfits struct {
+	n      *Node
+	callee string      // for messages
+	schema value.Value // of the arguments
+}
+
+// diagnostic returns what does not fit, where that is written.
+func (c *callMisfits) diagnostic(w misfit) diag.Diagnostic {
+	n, place := c.n, c.n.toolSrc
 	if n.args != nil {
 		place = n.args.src
 	}
@@ -130,33 +126,44 @@ func (l *live) wrong(n *Node, tool *liveTool, w misfit) diag.Diagnostic {
 	}
 	switch {
 	case w.missing != "":
-		d := parent.Problem(diag.CodeArguments, fmt.Sprintf("%s requires %s", callee, argument(append(slices.Clone(w.at), w.missing))))
+		d := parent.Problem(diag.CodeArguments, fmt.Sprintf("%s requires %s", c.callee, argument(append(slices.Clone(w.at), w.missing))))
 		if n.args != nil {
 			d.End = diag.Pos{} // of the map, the beginning will do
 		}
-		if near, ok := diag.Nearest(w.missing, tool.unasked(parent)); ok && len(w.at) == 0 {
+		if near, ok := diag.Nearest(w.missing, c.unasked(parent)); ok && len(w.at) == 0 {
 			d.Hint = fmt.Sprintf("write %q for %q", w.missing, near)
 		}
 		return d
 	case w.unknown != "":
 		f, _ := parent.Field(w.unknown)
-		d := f.Key.Problem(diag.CodeArguments, fmt.Sprintf("%s does not take %s", callee, argument(append(slices.Clone(w.at), w.unknown))))
+		d := f.Key.Problem(diag.CodeArguments, fmt.Sprintf("%s does not take %s", c.callee, argument(append(slices.Clone(w.at), w.unknown))))
 		var valid []string
-		for _, e := range tool.schema.Get("properties").Entries() {
+		for _, e := range c.schema.Get("properties").Entries() {
 			valid = append(valid, e.Key)
 		}
 		if near, ok := diag.Nearest(w.unknown, valid); ok && len(w.at) == 0 {
 			d.Hint = fmt.Sprintf("did you mean %q?", near)
 		} else if len(valid) > 0 && len(w.at) == 0 {
-			d.Hint = "it takes " + diag.List(valid)
+			d.Hint = "expected " + diag.List(valid)
 		}
 		return d
 	}
-	what := "the arguments of " + callee
+	what := "the arguments of " + c.callee
 	if len(w.at) > 0 {
-		what = argument(w.at) + " of " + callee
+		what = argument(w.at) + " of " + c.callee
 	}
 	return parent.Problem(diag.CodeArguments, fmt.Sprintf("%s: expected %s, found %s", what, w.problem.Expected, w.problem.Found))
+}
+
+// unasked returns the keys of arguments that the tool does not name.
+func (c *callMisfits) unasked(args *config.Node) []string {
+	var keys []string
+	for _, f := range args.Fields() {
+		if key := f.Key.String(); !c.schema.Get("properties").Has(key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func argument(path []string) string {

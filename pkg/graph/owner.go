@@ -1,7 +1,9 @@
 package graph
 
+import "slices"
+
 // pair is up to two tools, each as its index plus one. For what it is used for,
-// to tell whose a node is, more than two make no difference.
+// to find the owner of a node, more than two make no difference.
 type pair [2]int
 
 func (p *pair) add(tool int) bool {
@@ -19,16 +21,14 @@ func (p *pair) add(tool int) bool {
 
 func (p pair) has(tool int) bool { return p[0] == tool+1 || p[1] == tool+1 }
 
-// findOwners decides for every node whose it is: of the tool that an entry or
-// exit names; of a tool on whose way from entry to exit it stands; else of the
-// first tool whose entry reaches it without crossing another's way. Where a file
-// is right no two of these differ.
+// findOwners returns the tool of every node: the tool that an entry or exit
+// names; else a tool with the node on a path from entry to exit; else the first
+// tool whose entry reaches it without crossing another's way. Where a file is
+// right no two of these differ.
 func (f *flatNodes) findOwners() {
 	after := func(n *Node, visit func(*Node)) {
-		for i := range n.Edges {
-			if to := n.Edges[i].To; to != nil {
-				visit(to)
-			}
+		for _, to := range n.targets() {
+			visit(to)
 		}
 	}
 	incoming := incoming(f.scope.nodes)
@@ -40,7 +40,13 @@ func (f *flatNodes) findOwners() {
 	f.from = make([]pair, len(f.scope.nodes))
 	f.to = make([]pair, len(f.scope.nodes))
 	f.owner = make([]int, len(f.scope.nodes))
-	f.spread(f.entries, after, func(n *Node, tool int) bool { return f.from[n.Index].add(tool) })
+	begins := slices.Clone(f.entries)
+	for tool, rules := range f.rules {
+		for _, to := range rules.targets() {
+			begins[tool] = append(slices.Clip(begins[tool]), to)
+		}
+	}
+	f.spread(begins, after, func(n *Node, tool int) bool { return f.from[n.Index].add(tool) })
 	f.spread(f.exits, before, func(n *Node, tool int) bool { return f.to[n.Index].add(tool) })
 	settled := make([][]*Node, len(f.names))
 	for i, n := range f.scope.nodes {
@@ -62,8 +68,21 @@ func (f *flatNodes) findOwners() {
 	})
 }
 
-// settled gives the tool of an entry or exit, or one on whose way from entry to
-// exit the node stands; noTool where there is none.
+// targets returns the nodes that the edges of n lead to; n may be nil.
+func (n *Node) targets() []*Node {
+	var to []*Node
+	if n != nil {
+		for i := range n.Edges {
+			if n.Edges[i].To != nil {
+				to = append(to, n.Edges[i].To)
+			}
+		}
+	}
+	return to
+}
+
+// settled returns the tool of an entry or exit, or one on whose way from entry
+// to exit the node stands; noTool if there is none.
 func (f *flatNodes) settled(n *Node) int {
 	if tool := f.tool(n); tool != noTool {
 		return tool
@@ -77,8 +96,8 @@ func (f *flatNodes) settled(n *Node) int {
 }
 
 // spread goes from each tool's seeds along next, never through another tool's
-// entry or exit, and goes on from a node where mark says so. Each mark does so
-// at most twice for a node, which keeps the cost to that of the edges.
+// entry or exit, and goes on from a node if mark returns true. Each mark does
+// so at most twice for a node, which keeps the cost to that of the edges.
 func (f *flatNodes) spread(seeds [][]*Node, next func(*Node, func(*Node)), mark func(n *Node, tool int) bool) {
 	var queue []*Node
 	for tool, list := range seeds {

@@ -41,7 +41,8 @@ type misfit struct {
 	problem          SchemaProblem
 }
 
-// check finds what does not fit in the arguments that t gives, nil for none.
+// check finds what does not fit in the arguments that t yields, or nil if all
+// fit.
 func (p *partial) check(t *Template) []misfit {
 	known, holes := value.FromEntries(nil), [][]string(nil)
 	if t != nil {
@@ -56,8 +57,8 @@ func (p *partial) check(t *Template) []misfit {
 	return c.misfits
 }
 
-// known gives what the template is before any run, with null at the paths that
-// only a run can tell.
+// known returns what the template is before any run, with null at the paths
+// that are known only at run time.
 func (t *Template) known(at []string) (v value.Value, holes [][]string) {
 	switch {
 	case t.program != nil:

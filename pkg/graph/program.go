@@ -8,6 +8,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -18,7 +19,7 @@ type Program struct {
 	src  *config.Node
 }
 
-// Eval gives the program's value, undefined where it yields nothing. Errors
+// Eval returns the program's value, or undefined if it yields nothing. Errors
 // are *PosError at the place that failed.
 func (p *Program) Eval(ctx context.Context, env *expr.Env) (value.Value, error) {
 	v, err := p.prog.Eval(ctx, env)
@@ -28,8 +29,8 @@ func (p *Program) Eval(ctx context.Context, env *expr.Env) (value.Value, error) 
 	return v, nil
 }
 
-// Test gives the truth of the program's value as JSON Logic has it. Errors are
-// *PosError at the place that failed.
+// Test returns the truth of the program's value as JSON Logic has it. Errors
+// are *PosError at the place that failed.
 func (p *Program) Test(ctx context.Context, env *expr.Env) (bool, error) {
 	ok, err := p.prog.Test(ctx, env)
 	if err != nil {
@@ -38,7 +39,7 @@ func (p *Program) Test(ctx context.Context, env *expr.Env) (bool, error) {
 	return ok, nil
 }
 
-// Source gives an expression as it is written, a rule as compact JSON.
+// Source returns an expression as it is written, a rule as compact JSON.
 func (p *Program) Source() string {
 	if p == nil {
 		return ""
@@ -49,8 +50,8 @@ func (p *Program) Source() string {
 	return p.src.Value().JSON()
 }
 
-// place gives the span of an offset range in the program or, in a rule, in the
-// part of it at path.
+// place returns the span of an offset range in the program or, in a rule, in
+// the part of it at path.
 func (p *Program) place(path []any, offset, end int) (diag.Pos, diag.Pos) {
 	return place(p.src, path, offset, end)
 }
@@ -94,7 +95,7 @@ func (e *placedError) Error() string { return sentence(e.err) }
 // Unwrap returns the error of the expression.
 func (e *placedError) Unwrap() error { return e.err }
 
-// sentence gives what is wrong with an expression, and the code that its
+// sentence returns what is wrong with an expression, and the code that its
 // language has for that.
 func sentence(e *expr.Error) string {
 	if e.Code == "" {
@@ -103,7 +104,7 @@ func sentence(e *expr.Error) string {
 	return fmt.Sprintf("%s (%s)", e.Message, e.Code)
 }
 
-// Expr asks for a JSONata expression. It gives nil where there is none that
+// Expr asks for a JSONata expression. It returns nil if there is none that
 // compiles.
 func (f *Fields) Expr(name, doc string, opts ...Option) *Program {
 	n, _ := f.text(ExprField, name, doc, opts)
@@ -113,8 +114,17 @@ func (f *Fields) Expr(name, doc string, opts ...Option) *Program {
 	return f.compile(n)
 }
 
+// options are those of all expressions of the map.
+func (f *Fields) options() []jsonata.Option {
+	opts := []jsonata.Option{jsonata.WithFunctions(f.b.functions...)}
+	if len(f.vars) > 0 {
+		opts = append(opts, jsonata.WithVariables(f.vars...))
+	}
+	return opts
+}
+
 func (f *Fields) compile(n *config.Node) *Program {
-	prog, err := expr.CompileJSONata(n.Text().String(), f.b.functions...)
+	prog, err := expr.CompileJSONata(n.Text().String(), f.options()...)
 	if err != nil {
 		f.rejected(n, diag.CodeExpression, err)
 		return nil
@@ -122,14 +132,14 @@ func (f *Fields) compile(n *config.Node) *Program {
 	return f.program(prog, n)
 }
 
-// Rule asks for a JSON Logic rule. It gives nil where there is none that
+// Rule asks for a JSON Logic rule. It returns nil if there is none that
 // compiles.
 func (f *Fields) Rule(name, doc string, opts ...Option) *Program {
 	n := f.get(RuleField, name, doc, opts)
 	if n == nil {
 		return nil
 	}
-	prog, errs := expr.CompileLogic(n.Value(), f.b.functions...)
+	prog, errs := expr.CompileLogic(n.Value(), f.options()...)
 	for _, err := range errs {
 		f.rejected(n, diag.CodeRule, err)
 	}
@@ -145,7 +155,7 @@ func (f *Fields) program(prog *expr.Program, n *config.Node) *Program {
 		f.node.refs = append(f.node.refs, reference{program: p, ref: r})
 	}
 	for _, found := range prog.Findings() {
-		f.node.found = append(f.node.found, finding{p, found})
+		f.node.found = append(f.node.found, finding{p, found, len(f.vars) > 0})
 	}
 	return p
 }

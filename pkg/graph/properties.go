@@ -11,30 +11,33 @@ import (
 // contents is what is known, before any run, of the properties of a value. A
 // path goes through arrays as if they were not there.
 type contents interface {
-	// step gives what is known of a property, nil where that is nothing, or
-	// why there never is such a property.
+	// step returns what is known of a property, or nil if that is nothing, or why
+	// there never is such a property.
 	step(name string) (contents, *absent)
 }
 
-// absent says why a property is never there: the value is a scalar, such as "a
+// absent is why a property is never there: the value is a scalar, such as "a
 // string", or has other properties.
 type absent struct {
 	scalar string
 	others []string
 }
 
-// properties reports what expressions and rules read of the output of a node
-// that is never in it.
-func (b *builder) properties(g *Graph) {
-	input := &inputContents{graph: g}
-	for _, n := range g.Nodes {
+// properties reports what expressions and rules of a graph, and of the bodies in
+// it, read of the output of a node that is never in it.
+func (b *builder) properties(top *Graph) {
+	input := &inputContents{graph: top}
+	for _, n := range top.all() {
 		for _, r := range n.refs {
-			target := g.byID[r.ref.Node]
+			target := n.Graph.visible(r.ref.Node)
 			if len(r.ref.Steps) == 0 || target == nil || n.isFound(r) {
 				continue
 			}
+			if r.ref.Steps[0].Name == "error" && (len(target.Policy.Catch) > 0 || len(target.Graph.Catch) > 0) {
+				continue // where its failure was handled
+			}
 			if known := input.of(target); known != nil {
-				b.property(g, target, r, known)
+				b.property(top, target, r, known)
 			}
 		}
 	}
@@ -46,7 +49,7 @@ type inputContents struct {
 	known contents
 }
 
-// of gives what is known of the output of a node, or nil.
+// of returns what is known of the output of a node, or nil.
 func (i *inputContents) of(n *Node) contents {
 	switch {
 	case n == i.graph.Entry && i.graph.Input != nil:
@@ -72,9 +75,9 @@ func (b *builder) property(g *Graph, target *Node, r reference, known contents) 
 					break
 				}
 			}
-			d := r.problem(diag.CodeUnknownProperty, fmt.Sprintf("%s has no property %q: it yields nothing", whole, step.Name))
+			d := r.problem(diag.CodeUnknownProperty, fmt.Sprintf("%s has no property %q: reading it returns nothing", whole, step.Name))
 			if wrong.scalar != "" {
-				d.Message = fmt.Sprintf("%s is %s, which has no property %q: it yields nothing", whole, wrong.scalar, step.Name)
+				d.Message = fmt.Sprintf("%s is %s, which has no property %q: reading it returns nothing", whole, wrong.scalar, step.Name)
 			}
 			d.Pos, d.End = r.program.place(r.ref.Path, step.Offset, step.End)
 			if near, ok := b.nearest(step.Name, wrong.others); ok {

@@ -23,8 +23,8 @@ type quickProperty struct {
 	schema *quick
 }
 
-// newQuick gives the quick form of a schema, nil where it has keywords that are
-// not plain. Its meaning is that of draft 2020-12.
+// newQuick returns the quick form of a schema, or nil if it has keywords that
+// are not plain. Its meaning is that of draft 2020-12.
 func newQuick(schema value.Value) *quick {
 	if schema.Kind() == value.Bool && schema.Bool() {
 		return &quick{}

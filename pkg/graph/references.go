@@ -21,75 +21,121 @@ func (r reference) problem(code, message string) diag.Diagnostic {
 	return d
 }
 
-// effect says what such a reference gives at run time.
+// effect returns what such a reference yields at run time.
 func (r reference) effect() string {
 	switch r.ref.Func {
 	case "":
-		return "it yields nothing"
+		return "it returns nothing"
 	case "executionCount":
 		return "$executionCount gives 0"
 	case "nodeExecutions":
-		return "$nodeExecutions gives an empty array"
+		return "$nodeExecutions returns an empty array"
 	default:
 		return "$" + r.ref.Func + " gives null"
 	}
 }
 
-// references reports what expressions read of nodes that do not exist or that
-// cannot have run before the one that reads them.
-func (b *builder) references(g *Graph, s *scope, w *walk) {
-	type open struct {
-		reader *Node
-		ref    reference
-		way    way
-	}
-	var later []*open
-	for _, n := range g.Nodes {
+// open is a question about a reference: whether the node that it names can have
+// run before the one that reads it.
+type open struct {
+	graph  *Graph // that the target is in
+	reader *Node  // the one that reads, or the one around it in that graph
+	ref    reference
+	way    way
+}
+
+// references reports what expressions of a graph, and of the bodies in it, read of
+// nodes that do not exist or that cannot have run before the one that reads them.
+func (b *builder) references(top *Graph) {
+	later := map[*Graph][]*open{}
+	var graphs []*Graph // in a fixed order
+	for _, n := range top.all() {
+		g := n.Graph
 		for _, r := range n.refs {
-			target := g.byID[r.ref.Node]
+			target := g.visible(r.ref.Node)
 			switch {
 			case target == nil && n.isFound(r):
 			case target == nil:
-				b.unknownReference(g, s, n, r)
-			case w.certain && g.Entry != nil && w.reached[n.Index]:
-				later = append(later, &open{n, r, way{from: int32(target.Index), to: int32(n.Index)}})
+				if inner := g.scope.unit.all[r.ref.Node]; inner != nil && inner.Graph != nil && inner.Graph.top() == top {
+					b.hidden(g, inner, r)
+				} else {
+					b.unknownReference(top, g, r)
+				}
+			default:
+				if o := ask(n, target, r); o != nil {
+					if later[o.graph] == nil {
+						graphs = append(graphs, o.graph)
+					}
+					later[o.graph] = append(later[o.graph], o)
+				}
 			}
 		}
 	}
-	questions := make([]*way, len(later))
-	for i, o := range later {
-		questions[i] = &o.way
-	}
-	w.find(questions)
-	for _, o := range later {
-		target := w.nodes[o.way.from]
-		var why string
-		switch {
-		case !w.reached[o.way.from]:
-			why = "never runs"
-		case !o.way.exists && target == o.reader:
-			why = "runs only once and cannot read its own output"
-		case !o.way.exists:
-			why = fmt.Sprintf("cannot have run before node %q", o.reader.ID)
-		default:
-			continue
+	for _, g := range graphs {
+		questions := make([]*way, len(later[g]))
+		for i, o := range later[g] {
+			questions[i] = &o.way
 		}
-		d := o.ref.problem(diag.CodeEarlyReference, fmt.Sprintf("node %q %s: %s", target.ID, why, o.ref.effect()))
-		d.Related = []diag.Related{{Pos: target.Pos, Message: "the node is here"}}
-		b.report(d)
+		g.walk.find(questions)
+		for _, o := range later[g] {
+			b.early(o)
+		}
 	}
 }
 
-func (b *builder) unknownReference(g *Graph, s *scope, n *Node, r reference) {
-	message := fmt.Sprintf("node %q does not exist in tool %q: %s", r.ref.Node, g.Name, r.effect())
-	if _, ok := b.tools[r.ref.Node]; ok || s.byID[r.ref.Node] != nil {
-		message = fmt.Sprintf("node %q is not part of tool %q: %s", r.ref.Node, g.Name, r.effect())
+// ask returns the question about a reference of n to target, or nil if nothing
+// can be said about it.
+func ask(n, target *Node, r reference) *open {
+	g, reader := target.Graph, n
+	for reader.Graph != g {
+		if w := reader.Graph.walk; !w.certain || reader != reader.Graph.rules && !w.reached[reader.Index] {
+			return nil
+		}
+		reader = reader.Graph.Owner
+	}
+	if reader == g.rules || !g.walk.certain || g.Entry == nil || !g.walk.reached[reader.Index] {
+		return nil
+	}
+	return &open{g, reader, r, way{from: int32(target.Index), to: int32(reader.Index)}}
+}
+
+// early reports a reference to a node that cannot have run.
+func (b *builder) early(o *open) {
+	target := o.graph.Nodes[o.way.from]
+	var why string
+	switch {
+	case !o.graph.walk.reached[o.way.from]:
+		why = "never runs"
+	case !o.way.exists && target == o.reader:
+		why = "runs only once and cannot read its own output"
+	case !o.way.exists:
+		why = fmt.Sprintf("cannot have run before node %q", o.reader.ID)
+	default:
+		return
+	}
+	d := o.ref.problem(diag.CodeEarlyReference, fmt.Sprintf("node %q %s: %s", target.ID, why, o.ref.effect()))
+	d.Related = []diag.Related{{Pos: target.Pos, Message: "the node is here"}}
+	b.report(d)
+}
+
+func (b *builder) unknownReference(top, g *Graph, r reference) {
+	message := fmt.Sprintf("node %q does not exist in tool %q: %s", r.ref.Node, top.Name, r.effect())
+	if _, ok := b.tools[r.ref.Node]; ok || g.scope.unit.all[r.ref.Node] != nil {
+		message = fmt.Sprintf("node %q is not part of tool %q: %s", r.ref.Node, top.Name, r.effect())
 	}
 	d := r.problem(diag.CodeUnknownReference, message)
-	if near, ok := b.nearest(r.ref.Node, s.ids); ok && g.byID[near] != nil {
+	if near, ok := b.nearestNode(r.ref.Node, g); ok && g.visible(near) != nil {
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	b.report(d)
+}
+
+// top returns the graph of the tool that a body is part of.
+func (g *Graph) top() *Graph {
+	for g.Owner != nil {
+		g = g.Owner.Graph
+	}
+	return g
 }
 
 // quotedID reports an id that JSONata cannot read as a bare name.
@@ -97,7 +143,7 @@ func (b *builder) quotedID(src *config.Node, id string) {
 	if isName(id) {
 		return
 	}
-	d := src.Problem(diag.CodeQuotedID, fmt.Sprintf("expressions can read node %q only in back-quotes", id))
+	d := src.Problem(diag.CodeQuotedID, fmt.Sprintf("expressions must write node %q in back-quotes", id))
 	d.Hint = "write " + readNode(id)
 	if strings.Contains(id, "`") {
 		d.Message = fmt.Sprintf("expressions cannot write the name of node %q", id)
@@ -110,7 +156,7 @@ func (b *builder) quotedID(src *config.Node, id string) {
 // operators and no white space in it, and no literal, number or keyword.
 func isName(s string) bool {
 	switch s {
-	case "true", "false", "null", "function", "λ":
+	case "", "true", "false", "null", "function", "λ":
 		return false
 	}
 	switch c := s[0]; {

@@ -24,7 +24,7 @@ func (b *builder) results(g *Graph) {
 		var last *config.Node
 		for i := range n.Edges {
 			e := &n.Edges[i]
-			if e.To != g.Exit {
+			if e.To != g.Exit || e.Catch {
 				continue
 			}
 			v, src := n.literal(e)
@@ -34,15 +34,15 @@ func (b *builder) results(g *Graph) {
 			}
 			last = src
 			d := src.Problem(diag.CodeImpossible, fmt.Sprintf(
-				"the result %s never fits the outputSchema of tool %q: %s", short(v.JSON()), g.Name, wrong))
+				"the result %s never matches the outputSchema of tool %q: %s", short(v.JSON()), g.Name, wrong))
 			d.Related = []diag.Related{{Pos: g.Output.src.Pos(), Message: "the schema is here"}}
 			b.report(d)
 		}
 	}
 }
 
-// defaults reports values that a schema gives as a default or an example of
-// something and that it then does not accept.
+// defaults reports defaults and examples in a schema that the schema itself
+// does not accept.
 func (b *builder) defaults(s *Schema, what string) {
 	seen := map[*jsonschema.Schema]bool{}
 	var walk func(sub *jsonschema.Schema)
@@ -87,5 +87,5 @@ func (b *builder) ownValue(s *Schema, sub *jsonschema.Schema, x any, what string
 	}
 	wrong := &SchemaError{Problems: problemsOf(invalid, v)}
 	b.report(src.Problem(diag.CodeImpossible, fmt.Sprintf(
-		"%s of %s never fits its own schema: %s", path[0], what, wrong)))
+		"%s of %s never matches its own schema: %s", path[0], what, wrong)))
 }

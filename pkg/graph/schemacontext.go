@@ -8,10 +8,10 @@ import (
 )
 
 // Checking a value takes up to a microsecond for each of its bytes, and the
-// library cannot be told to stop. So values over longCheck bytes are checked
-// beside their call, which then need not wait for the end of it; and no more of
-// them at the same time than there are processors, also of those that nobody
-// waits for any more.
+// library cannot be cancelled. So values over longCheck bytes are checked
+// beside their call, which then need not wait for the end of it; and at most
+// one per processor runs at the same time, including those that no call waits
+// for any more.
 const longCheck = 16 << 10
 
 var longChecks = make(chan struct{}, runtime.GOMAXPROCS(0))

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// SchemaError says everything that keeps a value from fitting a schema.
+// SchemaError lists all problems of a value that does not match a schema.
 type SchemaError struct {
 	// Problems are sorted by path.
 	Problems []SchemaProblem
@@ -49,11 +49,17 @@ func (e *SchemaError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// String gives the problem as a phrase: "depth: expected a number, found the
+// String returns the problem as a phrase: "depth: expected a number, found the
 // string "x"".
 func (p SchemaProblem) String() string { return p.sentence(p.Path) }
 
 func (p SchemaProblem) sentence(path string) string {
+	switch {
+	case path != "" && p.Expected == requiredValue:
+		return fmt.Sprintf("missing required property %q", path)
+	case path != "" && p.Expected == noSuchKey:
+		return fmt.Sprintf("unexpected property %q", path)
+	}
 	s := "expected " + p.Expected + ", found " + p.Found
 	if path == "" {
 		return s
@@ -61,7 +67,11 @@ func (p SchemaProblem) sentence(path string) string {
 	return path + ": " + s
 }
 
-const nothing = "nothing"
+const (
+	nothing       = "nothing"
+	requiredValue = "a value, which is required"
+	noSuchKey     = "no such key"
+)
 
 // problemsOf puts what the library found into words.
 func problemsOf(err *jsonschema.ValidationError, root value.Value) []SchemaProblem {
@@ -87,14 +97,14 @@ func (c *collector) add(err *jsonschema.ValidationError) {
 	at := err.InstanceLocation
 	switch k := err.ErrorKind.(type) {
 	case *kind.Required:
-		c.missing(at, k.Missing, "a value, which is required")
+		c.missing(at, k.Missing, requiredValue)
 	case *kind.DependentRequired:
 		c.missing(at, k.Missing, fmt.Sprintf("a value, which %q requires", k.Prop))
 	case *kind.Dependency:
 		c.missing(at, k.Missing, fmt.Sprintf("a value, which %q requires", k.Prop))
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			c.put(append(slices.Clone(at), name), "no such key", "")
+			c.put(append(slices.Clone(at), name), noSuchKey, "")
 		}
 	case *kind.AnyOf:
 		c.alternatives(err)
@@ -178,7 +188,7 @@ func (c *collector) alternatives(err *jsonschema.ValidationError) {
 	c.put(at, either(wants), "")
 }
 
-// wanted says what a keyword asks for.
+// wanted returns what a keyword asks for.
 func wanted(k jsonschema.ErrorKind) (string, bool) {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -284,7 +294,8 @@ func either(words []string) string {
 	return strings.Join(words, " or ")
 }
 
-// Describe says what a value is, in words for messages: "the number 5", "an array".
+// Describe returns what a value is, in words for messages: "the number 5", "an
+// array".
 func Describe(v value.Value) string {
 	switch v.Kind() {
 	case value.Undefined:
@@ -316,7 +327,7 @@ func short(s string) string {
 
 var plainKey = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$-]*$`)
 
-// locate follows tokens into v and gives the way as a path in words.
+// locate follows tokens into v and returns the way as a path in words.
 func locate(v value.Value, tokens []string) (string, value.Value) {
 	var b strings.Builder
 	for _, t := range tokens {

@@ -7,7 +7,7 @@ import (
 )
 
 // Call asks for the name of an upstream server and for a tool of it, which the
-// step will call. Either is "" where there is none that may be called.
+// step will call. Either is "" if there is none that may be called.
 func (f *Fields) Call(serverName, serverDoc, toolName, toolDoc string) (server, tool string) {
 	server = f.server(serverName, serverDoc)
 	n, tool := f.text(StringField, toolName, toolDoc, nil)
@@ -15,9 +15,13 @@ func (f *Fields) Call(serverName, serverDoc, toolName, toolDoc string) (server, 
 	if n == nil || server == "" {
 		return server, tool
 	}
-	if up := f.b.servers[server]; !up.Tools.Allows(tool) {
+	up := f.b.servers[server]
+	if up.RequireApproval.Needs(tool) {
+		f.node.Approval = &Approval{Once: up.RequireApproval.Once}
+	}
+	if !up.Tools.Allows(tool) {
 		d := n.Problem(diag.CodeToolFilter, fmt.Sprintf(
-			"%s calls tool %q, which the settings of server %q do not allow", f.owner, tool, server))
+			"%s calls tool %q, which \"tools\" of server %q does not allow", f.owner, tool, server))
 		d.Related = []diag.Related{{File: up.File, Pos: up.Pos, Message: "the server is declared here"}}
 		f.report(d)
 	}

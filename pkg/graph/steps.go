@@ -12,15 +12,16 @@ func (w *walk) countSteps() {
 }
 
 func (n *Node) steps() int {
-	if len(n.Edges) == 0 {
-		return 1
-	}
-	after := 0
-	for i, e := range n.Edges {
-		if e.To == nil || e.To.Steps == 0 || i > 0 && e.To.Steps != after {
+	after, ways := 0, 0
+	for _, e := range n.Edges {
+		if e.Catch {
+			continue // most runs do not go there
+		}
+		if e.To == nil || e.To.Steps == 0 || ways > 0 && e.To.Steps != after {
 			return 0
 		}
 		after = e.To.Steps
+		ways++
 	}
 	return after + 1
 }

@@ -25,9 +25,10 @@ type Template struct {
 }
 
 // Template asks for a map, in which each map whose only key is `expr` is a
-// JSONata expression, the outermost too; lists and maps are walked. In the flat layout a string
-// directly in the outermost map is an expression too where it begins with `$`.
-// What is written must be a map. It gives nil where the field is absent.
+// JSONata expression, the outermost too; lists and maps are walked. In the flat
+// layout a string directly in the outermost map is an expression too where it
+// begins with `$`. What is written must be a map. It returns nil where the
+// field is absent.
 func (f *Fields) Template(name, doc string, opts ...Option) *Template {
 	n := f.get(TemplateField, name, doc, opts)
 	if n == nil {
@@ -67,12 +68,12 @@ func (f *Fields) template(n *config.Node, path string, depth int) (*Template, bo
 	default:
 		switch text := n.Text().String(); {
 		case !n.IsString():
-		case f.flat && depth == 1 && strings.HasPrefix(text, "$"):
+		case f.site.flat && depth == 1 && strings.HasPrefix(text, "$"):
 			t.program = f.compile(n)
 			return t, true
 		case expr.LooksLikeExpression(text):
-			d := n.Problem(diag.CodeLiteral, fmt.Sprintf("%s is a text, not an expression: it is sent as it is", f.what(path)))
-			d.Hint = fmt.Sprintf("to send its value, write {expr: %q}; where the text is meant, {expr: %q}", text, jsonText(text))
+			d := n.Problem(diag.CodeLiteral, fmt.Sprintf("%s looks like an expression, but is sent as text", f.what(path)))
+			d.Hint = fmt.Sprintf("to evaluate it, write {expr: %q}; to send the text, write {expr: %q}", text, jsonText(text))
 			f.report(d)
 		}
 	}
@@ -82,7 +83,7 @@ func (f *Fields) template(n *config.Node, path string, depth int) (*Template, bo
 	return t, live
 }
 
-// jsonText writes a text as JSON, which is an expression that gives it.
+// jsonText returns a string as JSON, which is also an expression for it.
 func jsonText(s string) string { return string(value.AppendString(nil, s)) }
 
 // embedded compiles the expression of the map n.
@@ -90,7 +91,7 @@ func (f *Fields) embedded(n *config.Node, field config.Field, path string) *Prog
 	what := fmt.Sprintf("%q of %s", f.path+path, f.owner)
 	if len(n.Fields()) > 1 {
 		d := field.Key.Problem(diag.CodeConflict, what+` has "expr" beside other keys`)
-		d.Hint = `a map whose only key is "expr" is an expression; other maps cannot have that key`
+		d.Hint = `a map with "expr" is an expression and cannot have other keys`
 		f.report(d)
 		return nil
 	}
@@ -103,7 +104,8 @@ func (f *Fields) embedded(n *config.Node, field config.Field, path string) *Prog
 	return f.compile(field.Value)
 }
 
-// notText says what to do about an expression that is not written as a string.
+// notText returns what to do about an expression that is not written as a
+// string.
 func notText(n *config.Node) string {
 	if n.Kind() == config.Scalar {
 		return "put it in quotes"
@@ -111,10 +113,10 @@ func notText(n *config.Node) string {
 	return "YAML reads braces and brackets as a map or list: put quotes around the expression, or write it below \"|\""
 }
 
-// Eval gives the template with every expression replaced by its value: one that
-// yields nothing drops its key, and is null inside a list. It gives undefined
-// where the template as a whole is an expression that yields nothing. Errors
-// are *PosError.
+// Eval returns the template with every expression replaced by its value: one
+// that yields nothing drops its key, and is null inside a list. It returns
+// undefined where the template as a whole is an expression that yields nothing.
+// Errors are *PosError.
 func (t *Template) Eval(ctx context.Context, env *expr.Env) (value.Value, error) {
 	switch {
 	case t.program != nil:
@@ -147,5 +149,5 @@ func (t *Template) Eval(ctx context.Context, env *expr.Env) (value.Value, error)
 	return value.FromEntries(entries), nil
 }
 
-// Place gives where the template is written.
+// Place returns where the template is written.
 func (t *Template) Place() (pos, end diag.Pos) { return t.src.Pos(), t.src.End() }

@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// walk is what can be said about the ways through a graph. Its slices are
-// indexed by Node.Index.
+// walk is what is known about the paths through a graph. Its slices are indexed
+// by Node.Index.
 type walk struct {
 	nodes   []*Node
 	out     [][]int32
@@ -18,7 +18,7 @@ type walk struct {
 	parts  [][]int32 // the nodes of a part
 }
 
-// incoming gives for each node those with an edge to it.
+// incoming returns for each node those with an edge to it.
 func incoming(nodes []*Node) [][]int32 {
 	in := make([][]int32, len(nodes))
 	for i, n := range nodes {
@@ -31,8 +31,11 @@ func incoming(nodes []*Node) [][]int32 {
 	return in
 }
 
-func newWalk(g *Graph) *walk {
-	w := &walk{nodes: g.Nodes, out: make([][]int32, len(g.Nodes)), certain: true}
+// newWalk finds the ways through a graph. With handlers, those count that the
+// rules of the graph itself open, from every node: they lead through a place
+// behind the nodes.
+func newWalk(g *Graph, handlers bool) *walk {
+	w := &walk{nodes: g.Nodes, out: make([][]int32, len(g.Nodes), len(g.Nodes)+1), certain: true}
 	for i, n := range g.Nodes {
 		for k := range n.Edges {
 			if to := n.Edges[k].To; to != nil {
@@ -40,8 +43,21 @@ func newWalk(g *Graph) *walk {
 			}
 		}
 	}
+	if handlers {
+		var to []int32
+		for i := range g.Handlers {
+			if n := g.Handlers[i].To; n != nil {
+				to = append(to, int32(n.Index))
+			}
+		}
+		for i := range w.out {
+			w.out[i] = append(w.out[i], int32(len(g.Nodes)))
+		}
+		w.out = append(w.out, to)
+		w.certain = !g.rules.broken
+	}
 	w.reached = spread(w.out, g.Entry)
-	w.leads = spread(incoming(g.Nodes), g.Exit)
+	w.leads = spread(incoming(g.Nodes), g.ends()...)
 	for i, n := range g.Nodes {
 		w.certain = w.certain && !(w.reached[i] && n.broken)
 	}
@@ -49,14 +65,28 @@ func newWalk(g *Graph) *walk {
 	return w
 }
 
-// spread marks what can be reached from one node, itself included.
-func spread(edges [][]int32, from *Node) []bool {
-	seen := make([]bool, len(edges))
-	if from == nil {
-		return seen
+// ends returns the nodes at which a walk can end.
+func (g *Graph) ends() []*Node {
+	ends := []*Node{g.Exit}
+	for _, n := range g.Nodes {
+		if n.Kind != nil && n.Kind.Role == Stop || n.ends {
+			ends = append(ends, n)
+		}
 	}
-	seen[from.Index] = true
-	stack := []int32{int32(from.Index)}
+	return ends
+}
+
+// spread marks what can be reached from some nodes, themselves included; nil is
+// none.
+func spread(edges [][]int32, from ...*Node) []bool {
+	seen := make([]bool, len(edges))
+	var stack []int32
+	for _, n := range from {
+		if n != nil {
+			seen[n.Index] = true
+			stack = append(stack, int32(n.Index))
+		}
+	}
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -74,7 +104,7 @@ func spread(edges [][]int32, from *Node) []bool {
 // 1972), without recursion so that long chains need no deep stack. Parts come
 // out with those that others lead to first.
 func (w *walk) findParts() {
-	n := len(w.nodes)
+	n := len(w.out)
 	w.part = make([]int32, n)
 	order := make([]int32, n) // of discovery, from 1
 	low := make([]int32, n)

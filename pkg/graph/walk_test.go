@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// random gives a graph of n nodes with about degree edges each.
+// random returns a graph of n nodes with about degree edges each.
 func random(r *rand.Rand, n int, degree float64) *Graph {
 	g := &Graph{}
 	for i := range n {
@@ -24,7 +24,7 @@ func TestWaysAreThoseThatASearchFinds(t *testing.T) {
 	for round := range 60 {
 		n := 2 + r.IntN(150)
 		g := random(r, n, r.Float64()*2.5)
-		w := newWalk(g)
+		w := newWalk(g, false)
 		var questions []*way
 		for range 3 * n {
 			questions = append(questions, &way{from: int32(r.IntN(n)), to: int32(r.IntN(n))})
@@ -56,7 +56,7 @@ func TestManyStartingPointsAreAskedAtOnce(t *testing.T) {
 	for i := range 1000 {
 		questions = append(questions, &way{from: int32(i), to: int32((i * 7) % 1000)})
 	}
-	newWalk(g).find(questions)
+	newWalk(g, false).find(questions)
 	for _, q := range questions {
 		if q.exists != (q.to > q.from) {
 			t.Fatalf("from %d to %d: %v", q.from, q.to, q.exists)

@@ -9,32 +9,36 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// problem gives a diagnostic that points at the node's id.
+// problem returns a diagnostic at the node's id.
 func (n *Node) problem(code, message string) diag.Diagnostic {
 	return n.src.Get("id").Problem(code, message)
 }
 
 // ways reports an exit that cannot be reached, nodes that cannot be reached,
 // and loops from which the exit cannot be reached.
-func (b *builder) ways(g *Graph, s *scope, w *walk) {
-	if g.Entry == nil || !w.certain {
+// w has the ways of a run in which no rule of the graph itself is taken.
+func (b *builder) ways(g *Graph, w *walk) {
+	if g.Entry == nil || !g.walk.certain {
 		return
 	}
-	if !b.file.Flat {
+	switch {
+	case g.Owner != nil:
+		b.loose(g)
+	case !b.file.Flat:
 		for i, n := range g.Nodes {
-			if !w.reached[i] && n != g.Exit && s.byID[n.ID] == n && !isEnd(n) {
+			if !g.walk.reached[i] && n != g.Exit && g.byID[n.ID] == n && !isEnd(n) {
 				b.report(n.problem(diag.CodeUnreachable, fmt.Sprintf(
 					"node %q cannot be reached from entry node %q", n.ID, g.Entry.ID)))
 			}
 		}
 	}
-	if g.Exit == nil {
+	if g.Exit == nil && g.Owner == nil {
 		return
 	}
-	if !w.reached[g.Exit.Index] {
+	if g.Exit != nil && !g.walk.reached[g.Exit.Index] {
 		d := g.Exit.problem(diag.CodeExitUnreachable, fmt.Sprintf(
-			"exit node %q of tool %q cannot be reached from entry node %q", g.Exit.ID, g.Name, g.Entry.ID))
-		d.Related = []diag.Related{{Pos: g.Entry.Pos, Message: "the walk begins here"}}
+			"exit node %q of %s cannot be reached from %s", g.Exit.ID, g.what(), g.entryName()))
+		d.Related = []diag.Related{{Pos: g.Entry.Pos, Message: "the run starts here"}}
 		for _, l := range b.traps(g, w) {
 			d.Related = append(d.Related, diag.Related{Pos: l.nodes[0].Pos, Message: l.name() + " has no way out"})
 		}
@@ -42,8 +46,12 @@ func (b *builder) ways(g *Graph, s *scope, w *walk) {
 		return
 	}
 	for _, l := range b.traps(g, w) {
-		d := l.nodes[0].problem(diag.CodeDeadEnd, fmt.Sprintf("%s has no way out to exit node %q", l.name(), g.Exit.ID))
-		d.Hint = "a run that comes here ends only at one of its limits; let a switch in the loop lead out of it"
+		to := "the end of " + g.what()
+		if g.Exit != nil {
+			to = fmt.Sprintf("exit node %q", g.Exit.ID)
+		}
+		d := l.nodes[0].problem(diag.CodeDeadEnd, fmt.Sprintf("%s has no way out to %s", l.name(), to))
+		d.Hint = "a run that enters the loop ends only at a limit; add a switch that leads out of it"
 		b.report(d)
 	}
 }
@@ -75,8 +83,8 @@ func (l *loop) name() string {
 	return "the loop of nodes " + strings.Join(ids[:len(ids)-1], ", ") + " and " + ids[len(ids)-1]
 }
 
-// traps gives the loops that a walk can come into and not out of. What leads to
-// them alone is not named: it has a way out once they have one.
+// traps returns the loops that a walk can come into and not out of. What leads
+// to them alone is not named: it has a way out once they have one.
 func (b *builder) traps(g *Graph, w *walk) []*loop {
 	var loops []*loop
 	seen, listed := make([]bool, len(w.parts)), make([]bool, len(w.nodes))
@@ -109,7 +117,7 @@ func (w *walk) leaves(part int32) bool {
 	return false
 }
 
-// inOrder gives a node and what it leads to, nearest first, without the nodes
+// inOrder returns a node and what it leads to, nearest first, without the nodes
 // that were seen before, and marks them as seen.
 func (w *walk) inOrder(from int32, seen []bool) []int32 {
 	seen[from] = true
@@ -127,4 +135,4 @@ func (w *walk) inOrder(from int32, seen []bool) []int32 {
 
 // isEnd reports whether a node is an entry or exit, of which a second one is
 // reported as such.
-func isEnd(n *Node) bool { return n.Kind != nil && n.Kind.Role != Inner }
+func isEnd(n *Node) bool { return n.Kind != nil && n.Kind.Role.isEnd() }

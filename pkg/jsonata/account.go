@@ -37,7 +37,7 @@ func (ev *evaluator) meter(n int) *Error {
 // for shared memory.
 const chunk = 256 << 10
 
-// settle gives back what was reserved but for what the result holds.
+// settle returns what was reserved but for what the result holds.
 func (ev *evaluator) settle(result value.Value, failed bool) {
 	if ev.opts.Memory == nil {
 		return

@@ -6,7 +6,7 @@ import (
 
 // callable is what a function value holds.
 type callable interface {
-	// arity is how many arguments a function that takes functions gives it.
+	// arity is how many arguments a higher-order function passes to it.
 	arity() int
 	// call checks the arguments and calls. context stands in for an argument
 	// that the signature lets the context stand in for. The function may
@@ -213,7 +213,7 @@ func (n *callNode) called(v value.Value) (callable, *Error) {
 	return nil, newError("T1006", n.off, details{token: token})
 }
 
-// begin evaluates what ~> gives as the first argument, which comes before the
+// begin evaluates what ~> passes as the first argument, which comes before the
 // function itself.
 func (n *callNode) begin(ev *evaluator, f *frame, in value.Value) *Error {
 	if n.first == nil {

@@ -2,7 +2,7 @@ package jsonata
 
 import "github.com/mcpgraph/mcpgraph/pkg/value"
 
-// collector gathers what a step gives for many items. The first result is
+// collector collects the results of a step for many items. The first result is
 // held back: alone, at the end of a path, an array is left as it is.
 type collector struct {
 	first value.Value

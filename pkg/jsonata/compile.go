@@ -108,8 +108,7 @@ func (c *compiler) node(n *ast) node {
 	return post
 }
 
-// sequenced lets a node give a sequence of one as it is, for what stands
-// behind it.
+// sequenced makes a node return a sequence of one unchanged, for the next step.
 func sequenced(n node) node {
 	switch n := n.(type) {
 	case *callNode:

@@ -39,14 +39,14 @@ func (c *corpusCase) run(t testing.TB, expr string) error {
 	var got value.Value
 	if err == nil {
 		ctx := context.Background()
-		opts := &Options{Limits: Limits{Depth: c.Depth}, Vars: map[string]value.Value{}}
+		opts := &Options{Limits: Limits{Depth: c.Depth}}
 		if c.TimeLimit > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, time.Duration(c.TimeLimit)*time.Millisecond)
 			defer cancel()
 		}
 		for name, text := range c.Bindings {
-			opts.Vars[name] = mustValue(t, string(text))
+			opts.Vars = append(opts.Vars, value.Entry{Key: name, Value: mustValue(t, string(text))})
 		}
 		var in value.Value
 		if !c.NoData {

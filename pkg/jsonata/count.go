@@ -6,8 +6,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// countNode is $count($split(text, separator)): how many lines or fields a text
-// has can be told without making them.
+// countNode is $count($split(text, separator)): the lines or fields of a text
+// can be counted without making them.
 type countNode struct {
 	count, split *callNode
 }
@@ -64,7 +64,7 @@ func (n *countNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	return v, nil
 }
 
-// fields counts what splitting a text gives.
+// fields counts the parts of a split text.
 func (n *countNode) fields(ev *evaluator, text, separator, in value.Value) (value.Value, *Error) {
 	if text.Kind() == value.String && separator.Kind() == value.String && separator.Str() != "" {
 		fields := strings.Count(text.Str(), separator.Str()) + 1

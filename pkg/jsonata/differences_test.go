@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// difference says why the reference is not followed where it differs, or
+// difference returns why the reference is not followed where it differs, or
 // nothing where it should be.
 func difference(q question, got, want outcome) string {
 	if got.Code == "panic" {

@@ -6,8 +6,8 @@
 // variables and limits ([Options]). Functions of the host program are made
 // known with [WithFunctions] and take part in everything a function can.
 //
-// Values are those of package value: they tell undefined from null, keep the
-// order of keys, and keep the digits of integers that only pass through. An
+// Values are those of package value: they distinguish undefined from null, keep
+// the order of keys, and keep the digits of integers that only pass through. An
 // evaluation never changes its input.
 //
 // Everything is bounded ([Limits]): by depth, by the size of what is built, by

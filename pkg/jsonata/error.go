@@ -10,12 +10,13 @@ import (
 
 // Error is what went wrong while an expression was compiled or evaluated.
 //
-// Code is the language's code: S0… for syntax, T0…, T1… and T2… for types,
-// D1… and D3… for evaluation, U1001 where a limit of depth, time, steps or
-// memory was reached. Hint says what to do, where that is known. Offset is the byte offset in the source at which the
-// problem lies, -1 where none is known. Token is the token or the name of the
-// function concerned, if any. Err is the cause where there is one: the error
-// of a host function, or the cause of the context that ended the evaluation.
+// Code is the language's code: S0… for syntax, T0…, T1… and T2… for types, D1…
+// and D3… for evaluation, U1001 where a limit of depth, time, steps or memory
+// was reached. Hint is what to do, if known. Offset is the byte offset in the
+// source at which the problem lies, or -1 if none is known. Token is the token
+// or the name of the function concerned, if any. Err is the cause if there is
+// one: the error of a host function, or the cause of the context that ended the
+// evaluation.
 type Error struct {
 	Code    string
 	Offset  int

@@ -92,8 +92,8 @@ func newEvaluator(ctx context.Context, opts *Options) *evaluator {
 	return ev
 }
 
-// free gives the evaluator back after an evaluation that succeeded: its stack
-// and its frames are empty. One that failed is left to the collector.
+// free releases the evaluator after an evaluation that succeeded: its stack and
+// its frames are empty. One that failed is left to the collector.
 func (ev *evaluator) free() {
 	stack, places, frames := ev.stack[:0], ev.places[:0], ev.frames
 	if cap(stack) > 2*keptStack {
@@ -231,7 +231,7 @@ func (ev *evaluator) makeFrame(info *frameInfo, up *frame) *frame {
 	return &frame{up: up, cells: make([]cell, info.size)}
 }
 
-// release gives a frame back that nothing refers to any more.
+// release frees a frame that nothing refers to any more.
 func (ev *evaluator) release(info *frameInfo, f *frame) {
 	if info.pooled {
 		clear(f.cells)

@@ -59,7 +59,7 @@ func ExampleOptions() {
 		return
 	}
 	result, err := expr.Eval(context.Background(), value.Undef, &jsonata.Options{
-		Vars:   map[string]value.Value{"price": value.FromFloat(10)},
+		Vars:   []value.Entry{{Key: "price", Value: value.FromFloat(10)}},
 		Limits: jsonata.Limits{Steps: 1000},
 	})
 	fmt.Println(result.JSON(), err)

@@ -15,7 +15,7 @@ type filter struct {
 	binds   bool // it is an index bind
 }
 
-// emptySequence is what a filter gives that lets nothing through.
+// emptySequence is the result of a filter that matches nothing.
 var emptySequence = value.FromArray(nil).WithFlags(value.Sequence)
 
 // run filters what a step gave. A result that is one value and no array stands

@@ -14,7 +14,7 @@ type FindingKind uint8
 const (
 	// UnknownFunction is a call of a function that does not exist.
 	UnknownFunction FindingKind = iota
-	// UnboundVariable is a variable that nothing gives a value.
+	// UnboundVariable is a variable that is never assigned.
 	UnboundVariable
 	// WrongCall is a call with arguments that its function never takes, or an
 	// operator with an operand that it never takes.
@@ -31,7 +31,7 @@ type Finding struct {
 	// Name is the function or variable without its $; for an OddCharacter the
 	// name that holds it.
 	Name string
-	// Message is one sentence. Hint says what to do and may be empty.
+	// Message is one sentence. Hint is what to do; it may be empty.
 	Message, Hint string
 	// Visible are the names, without $, of the functions and variables that
 	// could stand in place of an unknown one, sorted.
@@ -41,10 +41,10 @@ type Finding struct {
 }
 
 // Findings lists what is surely wrong in the expression, in the order of the
-// source. Functions that were given with [WithFunctions] are known; variables
-// that only [Options.Vars] will give count as unbound. Where the expression
-// calls $eval, which can bind variables, only likely misspellings of functions
-// are findings. The slice must not be modified.
+// source. Functions of [WithFunctions] and variables of [WithVariables] are
+// known; variables that are only in [Options.Vars] count as unbound. Where the
+// expression calls $eval, which can bind variables, only likely misspellings of
+// functions are findings. The slice must not be modified.
 func (e *Expr) Findings() []Finding { return e.findings }
 
 // names is a scope of the source: a function, a block, or the whole.
@@ -93,13 +93,13 @@ type checker struct {
 	findings []Finding
 }
 
-// signed is a function with a signature, nil where it takes anything.
+// signed is a function with a signature, or nil if it takes anything.
 type signed interface{ signature() *signature }
 
 func (n *native) signature() *signature { return n.sig }
 func (h *host) signature() *signature   { return h.sig }
 
-// check gives what is surely wrong in the tree of a source, and what is sure
+// check returns what is surely wrong in the tree of a source, and what is sure
 // about its value.
 func check(src string, tree *ast, o *compileOptions) ([]Finding, *Shape) {
 	if tree.plain() {
@@ -108,6 +108,9 @@ func check(src string, tree *ast, o *compileOptions) ([]Finding, *Shape) {
 	c := &checker{src: src, functions: o.functions, keyed: o.object, root: true}
 	c.rebound, c.steps, c.keys = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	walk(tree, c.note)
+	for _, name := range o.variables {
+		c.steps[name] = true
+	}
 	c.scope = &names{bound: c.steps}
 	c.visit(tree)
 	c.resolve()
@@ -264,7 +267,7 @@ func (c *checker) apply(n *ast) {
 	}
 }
 
-// call visits a call; first is what ~> gives as its first argument.
+// call visits a call; first is what ~> passes as its first argument.
 func (c *checker) call(n, first *ast) {
 	var args []kinds
 	if first != nil {
@@ -311,7 +314,7 @@ func (c *checker) withoutDollar(n *ast) {
 	})
 }
 
-// global gives the function of the language, or of the host, that has a name.
+// global returns the function of the language, or of the host, that has a name.
 func (c *checker) global(name string) (signed, bool) {
 	v, ok := c.functions[name]
 	if !ok {
@@ -321,8 +324,8 @@ func (c *checker) global(name string) (signed, bool) {
 	return f, ok
 }
 
-// signatureOf gives the signature of the function that a variable surely
-// stands for, nil where that is not known.
+// signatureOf returns the signature of the function that a variable surely
+// stands for, or nil if that is not known.
 func (c *checker) signatureOf(n *ast) *signature {
 	if n.kind != astVariable || c.rebound[n.text] || isTrailed(n) {
 		return nil

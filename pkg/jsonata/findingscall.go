@@ -46,7 +46,7 @@ func (c *checker) arguments(at, fn *ast, args []kinds) {
 	}
 }
 
-// withoutContext gives the signature where the context is of a type that
+// withoutContext returns the signature where the context is of a type that
 // stands in for none but the parameters that take it.
 func (s *signature) withoutContext(context typeMask) *signature {
 	t := *s
@@ -59,7 +59,7 @@ func (s *signature) withoutContext(context typeMask) *signature {
 	return &t
 }
 
-// misfit gives the first argument that would fit if only its type were
+// misfit returns the first argument that would fit if only its type were
 // another, and those types. There is one, or at least the first argument.
 func (s *signature) misfit(args []typeMask) (int, typeMask) {
 	for i, found := range args {
@@ -102,8 +102,8 @@ func (c *checker) elements(sig *signature, f Finding, at *ast, args []kinds, mas
 	}
 }
 
-// argument gives the span of argument i of a call with n arguments, of which
-// the first may be what ~> gives it.
+// argument returns the span of argument i of a call with n arguments, of which
+// the first may be what ~> passes to it.
 func (c *checker) argument(at *ast, i, n int) (from, to int) {
 	i -= n - len(at.list)
 	if at.kind != astCall && at.kind != astPartial || i < 0 || i >= len(at.list) {
@@ -112,8 +112,8 @@ func (c *checker) argument(at *ast, i, n int) (from, to int) {
 	return at.list[i].span()
 }
 
-// span gives where an expression begins and ends. A binary expression is known
-// by its operator, so that its operands count.
+// span returns where an expression begins and ends. A binary expression is
+// known by its operator, so that its operands count.
 func (n *ast) span() (from, to int) {
 	from, to = n.off, n.end
 	for _, k := range append([]*ast{n.lhs, n.rhs, n.els}, n.list...) {
@@ -126,7 +126,7 @@ func (n *ast) span() (from, to int) {
 	return from, to
 }
 
-// counts says how many arguments a function takes.
+// counts returns how many arguments a function takes.
 func (s *signature) counts() string {
 	least := 0
 	for _, p := range s.params {
@@ -156,7 +156,7 @@ func (s *signature) counts() string {
 	}
 }
 
-// expects says what a parameter takes.
+// expects returns what a parameter takes.
 func (p *param) expects() string {
 	switch {
 	case p.subtype != 0:

@@ -82,7 +82,7 @@ func (cb *callback) again() (value.Value, *Error) {
 	return v, err
 }
 
-// done gives the frame back after the last call.
+// done releases the frame after the last call.
 func (cb *callback) done() {
 	if cb.frame != nil {
 		cb.ev.release(cb.plain.fn.info, cb.frame)

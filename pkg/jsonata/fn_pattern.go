@@ -51,7 +51,7 @@ func fnMatch(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	return sequence(out), nil
 }
 
-// matchParts is the memory of a match as $match tells it, and of the list of
+// matchParts is the memory of a match as $match returns it, and of the list of
 // matches, which is mostly of one.
 type matchParts struct {
 	only    [1]value.Value

@@ -98,7 +98,7 @@ func replaceMatches(ev *evaluator, text, pattern, with value.Value, limited bool
 	return value.FromString(joined(string(out), 2)), nil
 }
 
-// replaced appends what a function gives for the match.
+// replaced appends the result of a function for the match.
 func (m *matches) replaced(out []byte, fn callable) ([]byte, *Error) {
 	if fn == nil {
 		return out, newError("D3012", -1, details{})

@@ -221,8 +221,7 @@ func (g *groupNode) buckets(ev *evaluator, f *frame, items []value.Value) (value
 	return value.FromEntries(entries), nil
 }
 
-// keyFor evaluates the key of an entry for one item; not ok where there is
-// none.
+// keyFor evaluates the key of an entry for one item; not ok if there is none.
 func (m *member) keyFor(ev *evaluator, f *frame, item value.Value) (string, bool, *Error) {
 	if err := ev.spend(1); err != nil {
 		return "", false, err

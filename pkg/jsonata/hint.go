@@ -19,7 +19,7 @@ func (p *parser) explain(err *Error) *Error {
 			e := p.fail("S0101", before.off, first)
 			e.Hint = "close it on its line"
 			if lines > 1 {
-				e.Hint = fmt.Sprintf("close it on its line: the next quotation mark stands %d lines below", lines)
+				e.Hint = fmt.Sprintf("close it on its line; the next quotation mark is %d lines below", lines)
 			}
 			return e
 		}
@@ -41,8 +41,8 @@ func (t token) isOperand() bool {
 
 const commentHint = "comments are written /* … */"
 
-// meant says what was probably meant where an error of syntax stands; "" where
-// that is not clear.
+// meant returns what was probably meant where an error of syntax stands; ""
+// where that is not clear.
 func (p *parser) meant(err *Error) string {
 	rest, before := p.src[err.Offset:], p.src[:err.Offset]
 	switch {
@@ -86,7 +86,7 @@ func (p *parser) meant(err *Error) string {
 	return ""
 }
 
-// doubled says how an operator is written that another language spells with
+// doubled returns how an operator is written that another language spells with
 // two characters, of which the second was not expected.
 func (p *parser) doubled(before, rest string) string {
 	switch last := before[max(0, len(before)-1):]; {
@@ -111,7 +111,7 @@ func (p *parser) doubled(before, rest string) string {
 	return oddAround(before, rest)
 }
 
-// oddAround says which character in the word at a place, or just before it,
+// oddAround returns which character in the word at a place, or just before it,
 // looks like another one.
 func oddAround(before, rest string) string {
 	space := func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }
@@ -123,7 +123,7 @@ func oddAround(before, rest string) string {
 	}
 	for _, r := range before[from:] + " " + rest[:to] {
 		if what := oddCharacters[r]; r >= utf8.RuneSelf && what != "" {
-			return fmt.Sprintf("%s (U+%04X) stands here; write it in plain ASCII", what, r)
+			return fmt.Sprintf("found %s (U+%04X); write it in plain ASCII", what, r)
 		}
 	}
 	return ""

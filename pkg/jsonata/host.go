@@ -12,13 +12,13 @@ import (
 // $Name, and use in every way that functions of the language can be used.
 //
 // Signature is in the notation of the language, such as "<s-n?:s>"; empty, the
-// function takes any arguments. Call gets the arguments that the signature
-// lets through; it must not keep or change args. An *[Error] that it returns
-// is passed on, any other error becomes one with code U1002, and so does a
-// panic. Call may run in any number of goroutines at once.
+// function takes any arguments. Call gets the arguments that the signature lets
+// through; it must not keep or change args. An *[Error] that it returns is
+// passed on, any other error becomes one with code U1002, and so does a panic.
+// Call must be safe for concurrent use.
 //
-// An evaluation gives its [Processor] free for the time of the call, unless
-// Immediate says that Call never blocks.
+// An evaluation releases its [Processor] during the call, unless Immediate is
+// set because Call never blocks.
 type Function struct {
 	Name      string
 	Signature string

@@ -112,7 +112,7 @@ func TestOneExpressionInManyGoroutinesGivesEachItsOwn(t *testing.T) {
 					value.FromEntries([]value.Entry{{Key: "name", Value: value.FromString(id)}, {Key: "price", Value: value.FromInt(int64(i))}, {Key: "n", Value: value.FromInt(2)}}),
 					value.FromEntries([]value.Entry{{Key: "name", Value: value.FromString("z")}, {Key: "price", Value: value.FromInt(-1)}, {Key: "n", Value: value.FromInt(int64(g))}}),
 				})}})
-				v, err := e.Eval(context.Background(), in, &Options{Data: id, Vars: map[string]value.Value{"who": value.FromString(id)}})
+				v, err := e.Eval(context.Background(), in, &Options{Data: id, Vars: []value.Entry{{Key: "who", Value: value.FromString(id)}}})
 				want := fmt.Sprintf(`{"who":%q,"total":%d,"names":"%s+z","data":%q,"at":"%c"}`, id, 2*i-g, id, id, 'a'+g)
 				if err != nil || v.JSON() != want {
 					t.Errorf("got %s, %v; want %s", v.JSON(), err, want)

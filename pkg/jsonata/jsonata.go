@@ -8,8 +8,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Expr is a compiled expression. It is immutable and safe for any number of
-// goroutines.
+// Expr is a compiled expression. It is immutable and safe for concurrent use.
 type Expr struct {
 	src  string
 	unit *unit
@@ -26,11 +25,22 @@ type Option func(*compileOptions)
 type compileOptions struct {
 	functions map[string]value.Value
 	refused   *Error // what is wrong with the first function that cannot be
+	variables []string
 	object    bool
 }
 
-// WithObjectInput says that every input of the expression will be an object,
-// which lets [Expr.Findings] see more. It changes no evaluation.
+// WithVariables declares the variables of [Options.Vars], named without the $,
+// so that [Expr.Findings] knows them. It changes no evaluation.
+func WithVariables(names ...string) Option {
+	return func(o *compileOptions) { o.variables = append(o.variables, names...) }
+}
+
+// IsFunction reports whether the language has a function with this name, which is
+// without the $.
+func IsFunction(name string) bool { return !builtin(name).IsUndefined() }
+
+// WithObjectInput declares that every input of the expression is an object, so
+// that [Expr.Findings] finds more. It changes no evaluation.
 func WithObjectInput() Option { return func(o *compileOptions) { o.object = true } }
 
 // WithFunctions makes functions known to the expression, beside those of the
@@ -80,18 +90,18 @@ func (e *Expr) String() string { return e.src }
 
 // Options are what one evaluation is given. The zero value is useful.
 type Options struct {
-	// Vars are variables by name, without the $.
-	Vars map[string]value.Value
+	// Vars are variables by name, without the $. Of two with one name the later
+	// one counts.
+	Vars []value.Entry
 	// Data is what host functions get from [Call.Data].
 	Data any
 	// Now is the clock behind $now and $millis, read at most once in an
 	// evaluation; nil means [time.Now].
 	Now func() time.Time
-	// Random gives numbers in [0, 1) for $random and $shuffle; nil means
+	// Random returns numbers in [0, 1) for $random and $shuffle; nil means
 	// [rand.Float64].
 	Random func() float64
-	// Processor is asked for processor time by a long evaluation; nil means
-	// that it may compute as it likes.
+	// Processor schedules long evaluations; nil means no limit on processor time.
 	Processor Processor
 	// Limits bound the evaluation.
 	Limits Limits
@@ -100,14 +110,14 @@ type Options struct {
 	Memory Memory
 }
 
-// Memory bounds what evaluations hold together. It is used by any number of
-// goroutines.
+// Memory bounds what evaluations hold together. It must be safe for concurrent
+// use.
 type Memory interface {
 	// Reserve counts n bytes that an evaluation is about to allocate, of which
 	// some may be garbage soon. An error ends the evaluation with code U1001, and
 	// is its cause.
 	Reserve(n int64) error
-	// Release gives back n bytes that Reserve has counted.
+	// Release returns n bytes that Reserve has counted.
 	Release(n int64)
 }
 

@@ -10,9 +10,9 @@ var anything = kinds{of: maskAny, elements: maskAny}
 
 func (k kinds) or(l kinds) kinds { return kinds{k.of | l.of, k.elements | l.elements} }
 
-// resultOf gives what the part of a signature behind its colon promises. An
-// array of one may have been reduced to its element, and one that the
-// signature says nothing more of may be anything.
+// resultOf returns what the part of a signature behind its colon promises. An
+// array of one may have been reduced to its element, and one without further
+// types in the signature may be anything.
 func resultOf(text string) kinds {
 	switch {
 	case len(text) == 1 && strings.Contains("snblo", text):
@@ -24,7 +24,7 @@ func resultOf(text string) kinds {
 	return anything
 }
 
-// kindsOf gives what an expression can be, whatever its input.
+// kindsOf returns what an expression can be, whatever its input.
 func (c *checker) kindsOf(n *ast) kinds {
 	switch {
 	case n.group != nil:
@@ -105,8 +105,7 @@ func (c *checker) branchKinds(n *ast) kinds {
 	return k.or(c.kindsOf(n.els))
 }
 
-// isTrailed reports whether something stands behind an expression that changes
-// what it gives.
+// isTrailed reports whether something behind an expression changes its result.
 func isTrailed(n *ast) bool { return len(n.predicate) > 0 || len(n.stages) > 0 || n.group != nil }
 
 var typeNames = []struct {

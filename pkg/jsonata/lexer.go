@@ -76,7 +76,7 @@ func (l *lexer) skipSpace() *Error {
 	return nil
 }
 
-// next returns the token at the position. operand says that a value is
+// next returns the token at the position. operand means that a value is
 // expected, so that a slash begins a regular expression.
 func (l *lexer) next(operand bool) (token, *Error) {
 	if err := l.skipSpace(); err != nil {

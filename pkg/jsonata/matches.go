@@ -69,7 +69,7 @@ func (n *nextMatch) step(ev *evaluator) (bool, *Error) {
 	return ok, nil
 }
 
-// searchTime is the processor of long searches, nil where it is not shared.
+// searchTime is the processor of long searches, or nil if it is not shared.
 func (ev *evaluator) searchTime() regex.Processor {
 	if ev.opts.Processor == nil {
 		return nil
@@ -160,7 +160,7 @@ func newMatches(ev *evaluator, pattern value.Value, text string) *matches {
 	return m
 }
 
-// end gives a walk back to which no match refers.
+// end releases a walk to which no match refers.
 func (m *matches) end() {
 	m.ev.idle = m
 	m.own.sc.Clear()

@@ -42,7 +42,7 @@ var builtins = func() map[string]value.Value {
 	return m
 }()
 
-// builtin returns the function of a name, undefined where there is none.
+// builtin returns the function of a name, undefined if there is none.
 func builtin(name string) value.Value {
 	if name == "eval" {
 		return value.FromFunc(&native{"eval", evalSignature, 2, fnEval})

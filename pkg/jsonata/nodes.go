@@ -63,9 +63,9 @@ func (n *variableNode) search(ev *evaluator, f *frame) value.Value {
 	if n.root {
 		return inner(ev.root)
 	}
-	if ev.opts.Vars != nil {
-		if v, ok := ev.opts.Vars[n.name]; ok {
-			return unwrap(v)
+	for i := len(ev.opts.Vars) - 1; i >= 0; i-- {
+		if v := &ev.opts.Vars[i]; v.Key == n.name {
+			return unwrap(v.Value)
 		}
 	}
 	return n.global

@@ -80,7 +80,7 @@ func (n *numericNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 	return value.FromFloat(a), nil
 }
 
-// mismatch tells a side that is undefined, which makes the result undefined,
+// mismatch distinguishes an undefined side, which makes the result undefined,
 // from one of the wrong type or out of range.
 func (n *numericNode) mismatch(l, r value.Value) (value.Value, *Error) {
 	for i, v := range [2]value.Value{l, r} {
@@ -220,7 +220,7 @@ func (n *compareNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 	return value.FromBool(!less), nil
 }
 
-// logicNode is and or or; the right side is evaluated only where it matters.
+// logicNode is and or; the right side is evaluated only where it matters.
 type logicNode struct{ binaryNode }
 
 func (n *logicNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {

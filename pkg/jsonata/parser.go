@@ -86,7 +86,7 @@ func (p *parser) shownToken() string {
 	return string(text)
 }
 
-// advance moves to the next token; operand says that a value is expected.
+// advance moves to the next token; operand means that a value is expected.
 func (p *parser) advance(operand bool) *Error {
 	t, err := p.next(operand)
 	if err != nil {

@@ -2,8 +2,8 @@ package jsonata
 
 import "github.com/mcpgraph/mcpgraph/pkg/value"
 
-// pathNode evaluates step after step, each on every item that the one before
-// it gave, and flattens what they give into one sequence.
+// pathNode evaluates step after step, each on every item that the one before it
+// gave, and flattens the results into one sequence.
 type pathNode struct {
 	steps   []step
 	keep    bool // an array of one stays an array

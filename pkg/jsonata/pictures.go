@@ -47,7 +47,7 @@ func compiled[P any](known map[string]P, cache *map[string]P, text string, compi
 func compileNumber(text string) (*picture.Number, error) { return picture.CompileNumber(text, nil) }
 
 // foresee compiles the pictures among the arguments of a call of a function of
-// the language. What is no picture waits for the evaluation to say so.
+// the language. An invalid picture is reported at evaluation.
 func (p *pictures) foresee(function string, args []*ast) {
 	for _, a := range args {
 		if a.kind != astString || a.val.Kind() != value.String {

@@ -19,7 +19,7 @@ const referenceClock = 1_700_000_000_123
 // referenceVars are bound in both engines.
 const referenceVars = `{"num":2,"str":"abc","list":[3,1,2],"single1":[{"b":"x","c":1}],"nested":[[1,2],[3],[]],"obj":{"a":1,"b":"x","c":[{"d":2}]}}`
 
-// question is one evaluation; Data is JSON text, empty where there is no input.
+// question is one evaluation; Data is JSON text, or empty if there is no input.
 type question struct {
 	ID   int             `json:"id"`
 	Expr string          `json:"expr"`

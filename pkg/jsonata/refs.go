@@ -70,7 +70,7 @@ func findRefs(tree *ast) []Ref {
 	return r.refs
 }
 
-// visit goes through a tree; root says that its context is the input.
+// visit goes through a tree; root means that its context is the input.
 func (r *refFinder) visit(n *ast, root bool) {
 	if n == nil {
 		return

@@ -9,7 +9,7 @@ const (
 	keptFrames  = 256
 )
 
-// scratch gives n undefined values until drop is called with base. Few come
+// scratch returns n undefined values until drop is called with base. Few come
 // from the top of the stack, which mostly costs no memory of their own; they
 // count all the same, as those of calls inside calls add up.
 func (ev *evaluator) scratch(n int) (room []value.Value, base int, err *Error) {

@@ -6,8 +6,7 @@ import "slices"
 // as far as paths can tell: a path goes through arrays as if they were not
 // there.
 type Shape struct {
-	// Scalar says what the value is where it has no fields: "a string". Else
-	// it is empty.
+	// Scalar describes a value without fields: "a string". Else it is empty.
 	Scalar string
 	// Fields are all the fields that the value, or an object in it, can have.
 	Fields []ShapeField
@@ -39,7 +38,8 @@ const maxShapeDepth = 20
 
 func (c *checker) shapeOf(n *ast) *Shape { return c.shape(n, maxShapeDepth) }
 
-// shape gives the shape of an expression; depth is how much deeper it may look.
+// shape returns the shape of an expression; depth is how much deeper it may
+// look.
 func (c *checker) shape(n *ast, depth int) *Shape {
 	switch {
 	case n == nil || depth < 0:
@@ -51,8 +51,8 @@ func (c *checker) shape(n *ast, depth int) *Shape {
 	case astObject:
 		return c.object(n.pairs, depth)
 	case astArray:
-		// Of an empty array nothing can be read either, but it says little of
-		// what the author has in mind.
+		// Of an empty array nothing can be read either, but it shows little of the
+		// author's intent.
 		return c.anyOf(n.list, depth)
 	case astPath:
 		return c.pathShape(n, depth)
@@ -80,7 +80,7 @@ func (c *checker) shape(n *ast, depth int) *Shape {
 	return nil
 }
 
-// pathShape gives the shape of a path whose last step makes objects.
+// pathShape returns the shape of a path whose last step makes objects.
 func (c *checker) pathShape(n *ast, depth int) *Shape {
 	for i := len(n.list) - 1; i >= 0; i-- {
 		switch s := n.list[i]; s.kind {
@@ -95,7 +95,7 @@ func (c *checker) pathShape(n *ast, depth int) *Shape {
 	return nil
 }
 
-// object gives the shape of an object whose keys are all written out.
+// object returns the shape of an object whose keys are all written out.
 func (c *checker) object(pairs [][2]*ast, depth int) *Shape {
 	s := &Shape{}
 	for _, p := range pairs {
@@ -112,7 +112,7 @@ func (c *checker) object(pairs [][2]*ast, depth int) *Shape {
 	return s
 }
 
-// anyOf gives what is sure where the value is that of any of the expressions.
+// anyOf returns what is sure where the value is that of any of the expressions.
 func (c *checker) anyOf(list []*ast, depth int) *Shape {
 	var sum *Shape
 	for _, n := range list {
@@ -125,7 +125,7 @@ func (c *checker) anyOf(list []*ast, depth int) *Shape {
 	return sum
 }
 
-// or gives what two shapes have in common; s may be nil, which is neither.
+// or returns what two shapes have in common; s may be nil, which is neither.
 func (s *Shape) or(t *Shape) *Shape {
 	switch {
 	case s == nil:

@@ -68,7 +68,7 @@ type param struct {
 	context  bool // the context stands in where the argument is left out
 }
 
-// signature says what a function takes, in the notation of the language:
+// signature is the parameters of a function, in the notation of the language:
 // <s-n?:s> and the like.
 type signature struct {
 	params []param
@@ -86,7 +86,7 @@ func mustSignature(text string) *signature {
 }
 
 // parseSignature parses <params:result>. Nothing checks at run time that a
-// function returns what its signature says.
+// function returns what its signature declares.
 func parseSignature(text string) (*signature, *Error) {
 	bad := func(code, tok, why string) *Error {
 		return newError(code, 0, details{token: tok, text: why})
@@ -178,10 +178,10 @@ func closing(text string, i int, open, shut byte) int {
 	return len(text)
 }
 
-// bind checks arguments against the signature and returns what the function
-// is called with: the context where an argument was left out that it stands
-// in for, single values wrapped where an array is asked for. It may write to
-// args and append to it.
+// bind checks arguments against the signature and returns what the function is
+// called with: the context where an argument was left out that it stands in
+// for, single values wrapped if an array is required. It may write to args and
+// append to it.
 func (s *signature) bind(args []value.Value, context value.Value) ([]value.Value, *Error) {
 	if !s.many && len(args) <= len(s.params) {
 		ok := true
@@ -329,9 +329,9 @@ func (s *signature) bindByMatch(args []value.Value, context value.Value) ([]valu
 	return out, nil
 }
 
-// matching gives for parameter i and argument j, at i*(len(args)+1)+j, whether
-// the parameters from i on can take the arguments from j on, of each of which
-// it is known what types it may have.
+// matching returns for parameter i and argument j, at i*(len(args)+1)+j,
+// whether the parameters from i on can take the arguments from j on, of each of
+// which it is known what types it may have.
 func (s *signature) matching(args []typeMask) []bool {
 	n, m := len(s.params), len(args)
 	can := make([]bool, (n+1)*(m+1))
@@ -348,8 +348,8 @@ func (s *signature) matching(args []typeMask) []bool {
 	return can
 }
 
-// mismatch gives the first parameter that finds no argument, and the argument
-// that stands in its place, which are the counts of them where there are none.
+// mismatch returns the first parameter that finds no argument, and the argument
+// that stands in its place, which are the counts of them if there are none.
 func (s *signature) mismatch(args []typeMask) (i, j int) {
 	for i = range s.params {
 		p := &s.params[i]

@@ -38,8 +38,8 @@ func (s *sortNode) run(ev *evaluator, f *frame, in stream) (value.Value, *Error)
 // not known yet.
 var noKey = value.FromFunc("no key")
 
-// order puts n items in their order: place is told which item comes where.
-// Keys are evaluated when a comparison first needs them, and once.
+// order puts n items in their order: place is called with the new place of each
+// item. Keys are evaluated when a comparison first needs them, and once.
 func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value.Value, *Error), place func(i, at int)) *Error {
 	keys, base, err := ev.scratch(n * len(s.terms))
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *sortNode) order(ev *evaluator, n int, eval func(i int, key node) (value
 		return false, nil
 	}
 	swap := func(a, b int) (bool, *Error) { return from(0, a, b) }
-	// Every item's first key is needed. Where that is a plain path, nothing can
-	// tell that all are looked up before the first comparison.
+	// Every item's first key is needed. Where that is a plain path, it is not
+	// observable that all are looked up before the first comparison.
 	if _, plain := s.terms[0].node.(*fieldsNode); plain {
 		for i := range n {
 			if _, err := get(0, i); err != nil {
@@ -152,9 +152,9 @@ func order(x, y value.Value) int {
 	return 1
 }
 
-// mergeSort sorts n items stably and tells place which item comes where; swap
-// says that a must come after b. The order of comparisons is fixed, so that
-// which error comes first does not depend on chance.
+// mergeSort sorts n items stably and calls place with the new place of each
+// item; swap means that a must come after b. The order of comparisons is fixed,
+// so that which error comes first does not depend on chance.
 func mergeSort(ev *evaluator, n int, swap func(a, b int) (bool, *Error), place func(i, at int)) *Error {
 	room, base, err := ev.numbers(2 * n)
 	if err != nil {

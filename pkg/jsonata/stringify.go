@@ -171,7 +171,7 @@ func (w *writer) object(entries []value.Entry, newline string, depth int) *Error
 	return w.check()
 }
 
-// draft makes the copy that a transform changes and $clone gives: what JSON
+// draft makes the copy that a transform changes and $clone returns: what JSON
 // makes of the value, with numbers rounded as $string rounds them.
 func (ev *evaluator) draft(v value.Value) (*value.Draft, *Error) {
 	v = outermost(v)

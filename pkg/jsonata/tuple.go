@@ -52,7 +52,7 @@ type tupleSource interface {
 	node
 	yields() bool
 	scope() *tupleScope
-	// tuplesOf returns tuples, or a value where there are none to give.
+	// tuplesOf returns tuples, or a value if there are none to give.
 	tuplesOf(ev *evaluator, f *frame, in value.Value) ([]tuple, value.Value, *Error)
 }
 

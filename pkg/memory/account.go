@@ -23,8 +23,8 @@ type Account struct {
 	closed bool
 }
 
-// Account returns a new account of a caller, who is nobody in particular where
-// callers are not told apart. It has to be closed.
+// Account returns a new account of a caller. The caller is empty if callers are
+// not distinguished. It has to be closed.
 func (b *Budget) Account(caller string) *Account {
 	if b == nil {
 		return nil
@@ -45,10 +45,15 @@ func (a *Account) Grow(n int64) error {
 	if total := a.small.Add(n); total < unpaid && total > -unpaid {
 		return nil
 	}
-	return a.pay(a.small.Swap(0), false)
+	booked := a.small.Swap(0)
+	err := a.pay(booked, false)
+	if err != nil && booked != n {
+		a.small.Add(booked - n) // what was counted before is held all the same
+	}
+	return err
 }
 
-// Shrink gives back n bytes that Grow has counted.
+// Shrink returns n bytes that Grow has counted.
 func (a *Account) Shrink(n int64) { _ = a.Grow(-n) }
 
 func (a *Account) pay(n int64, churn bool) error {
@@ -83,7 +88,7 @@ func (a *Account) Refuse(err *Error) {
 }
 
 // Err returns the *[Error] with which the account was first refused something,
-// nil where it was not.
+// or nil if it was not.
 func (a *Account) Err() error {
 	if a == nil {
 		return nil
@@ -103,12 +108,17 @@ func (a *Account) Reset(n int64) {
 	b := a.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a.small.Store(0)
+	small := a.small.Swap(0)
+	n = min(n, a.held()+small)
 	b.giveBack(a, a.churn, true)
 	b.giveBack(a, a.kept-n, false)
+	if more := n - a.kept; more > 0 && !a.closed { // what was not booked yet, or was churn
+		a.kept += more
+		b.hold(a, more)
+	}
 }
 
-// Close gives back all that the account holds. It may be called again, and by
+// Close releases all that the account holds. It may be called again, and by
 // then nothing is counted any more.
 func (a *Account) Close() {
 	if a == nil {
@@ -150,7 +160,7 @@ func (c *Churn) Reserve(n int64) error {
 	return (*Account)(c).pay(n, true)
 }
 
-// Release gives back n bytes that Reserve has counted.
+// Release returns n bytes that Reserve has counted.
 func (c *Churn) Release(n int64) {
 	if n > 0 {
 		_ = (*Account)(c).pay(-n, true)
@@ -174,8 +184,8 @@ func WithAccount(ctx context.Context, a *Account) (_ context.Context, cancel fun
 	return context.WithValue(ctx, accountKey{}, a), func() { end(nil) }
 }
 
-// AccountOf returns the account of the call that ctx belongs to, nil where it has
-// none.
+// AccountOf returns the account of the call that ctx belongs to, or nil if it
+// has none.
 func AccountOf(ctx context.Context) *Account {
 	a, _ := ctx.Value(accountKey{}).(*Account)
 	return a

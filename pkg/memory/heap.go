@@ -17,7 +17,7 @@ type heap interface {
 	// idle returns the bytes that the process has taken from the system and
 	// neither uses nor has given back.
 	idle() int64
-	// free runs collections and gives what is idle back to the system.
+	// free runs collections and returns idle memory to the system.
 	free()
 }
 
@@ -29,7 +29,7 @@ type goHeap struct {
 
 var start = time.Now()
 
-// lookEvery is how old an answer of live may be: what it says changes only with
+// lookEvery is how old a result of live may be: it changes only with
 // collections.
 const lookEvery = 10 * time.Millisecond
 

@@ -11,8 +11,8 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// machineShare is how much of the machine's memory, in percent, a process takes
-// that nobody has given a limit.
+// machineShare is the share of the machine's memory, in percent, that a process
+// without a limit may use.
 const machineShare = 75
 
 // Detect returns the limit of this process in bytes, and where it was found: that
@@ -35,8 +35,8 @@ func Detect() (limit int64, source string) {
 	return int64(machine) / 100 * machineShare, "machine"
 }
 
-// ParseSize reads a number of bytes with a unit, such as "512MiB": B, KiB, MiB, GiB
-// or TiB, B where there is none.
+// ParseSize reads a number of bytes with a unit, such as "512MiB": B, KiB, MiB,
+// GiB or TiB, B if there is none.
 func ParseSize(text string) (int64, error) {
 	unit := int64(1)
 	digits := strings.TrimSuffix(strings.ToLower(text), "b")

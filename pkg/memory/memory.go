@@ -3,9 +3,9 @@
 // calls.
 //
 // A [Budget] belongs to the process, an [Account] to one call or to one store.
-// What is held is counted, not measured, so the call that would need too much is
-// refused before it allocates, and no other call is hurt. Only where the count
-// says that nothing is left is the heap measured, because expressions count what
+// What is held is counted, not measured, so the call that would need too much
+// is refused before it allocates, and no other call is hurt. The heap is
+// measured only if the count reaches the limit, because expressions count what
 // they allocate and not what they still hold.
 package memory
 
@@ -39,10 +39,10 @@ const smallAccount = 256 << 10
 // Budget is the memory that the accounts of a process may hold in all. It is safe
 // for concurrent use. A nil Budget has no bounds.
 //
-// Where callers are told apart, each may hold as much as is still free. So one
+// If callers are distinguished, each may hold as much as is still free. So one
 // caller gets at most half, and is refused before it takes the last of it from
-// the others; an eighth is left to accounts of 256 KiB at the most, so that short
-// calls are answered while long ones are refused.
+// the others; an eighth is left to accounts of 256 KiB at the most, so that
+// short calls are answered while long ones are refused.
 type Budget struct {
 	limit    int64 // of the process
 	capacity int64 // of the accounts
@@ -96,9 +96,8 @@ func (b *Budget) Apply() {
 	}
 }
 
-// Error says that an account was refused what it asked for. The call that it
-// belongs to has ended: nothing is wrong with it, but the process was short of
-// memory.
+// Error is returned if an account was refused memory. The call that it belongs
+// to has ended: nothing is wrong with it, but the process was short of memory.
 type Error struct {
 	Needed int64 // bytes that were asked for
 	Free   int64 // bytes that the account could still have had
@@ -107,7 +106,7 @@ type Error struct {
 	Alone  bool // it would not have fitted an idle process either
 }
 
-// Error says what was needed, and what to do.
+// Error returns what was needed, and what to do.
 func (e *Error) Error() string {
 	if e.Alone {
 		return fmt.Sprintf("this call needs more memory than one may have: %s more, of %s for the process; send or ask for less, or raise --memory",
@@ -139,8 +138,8 @@ func Format(bytes int64) string {
 	return fmt.Sprintf("%d bytes", max(0, bytes))
 }
 
-// draw books n bytes for the account, or says why not. It waits for a
-// collection where that may free enough.
+// draw books n bytes for the account, or returns why it could not. It waits for
+// a collection where that may free enough.
 func (b *Budget) draw(a *Account, n int64, churn bool) *Error {
 	refused := b.book(a, n, churn)
 	if refused == nil || !b.settle(n) {

@@ -277,3 +277,45 @@ func BenchmarkAccount(b *testing.B) {
 		}
 	})
 }
+
+func TestWhatWasCountedBeforeARefusalIsHeld(t *testing.T) {
+	b, _ := newBudget()
+	a := b.Account("")
+	const before = 10 << 10 // too little to be booked alone
+	if err := a.Grow(before); err != nil || b.Held() != 0 {
+		t.Fatalf("%v, %d bytes are booked", err, b.Held())
+	}
+	if err := a.Grow(100 * mib); err == nil {
+		t.Fatal("an account got more than there is")
+	}
+	if err := a.Grow(unpaid); err != nil || b.Held() != before+unpaid {
+		t.Errorf("%v: %d bytes are held, want %d", err, b.Held(), before+unpaid)
+	}
+	a.Close()
+	if b.Held() != 0 {
+		t.Errorf("%d bytes stay", b.Held())
+	}
+}
+
+func TestResetCountsWhatWasNotBookedYet(t *testing.T) {
+	b, _ := newBudget()
+	for _, c := range []struct{ kept, churn, small, reset, want int64 }{
+		{0, 0, 10 << 10, 8 << 10, 8 << 10},
+		{0, 0, 10 << 10, 50 << 10, 10 << 10},
+		{mib, 0, 10 << 10, 8 << 10, 8 << 10},
+		{0, mib, 0, 8 << 10, 8 << 10},
+		{mib, mib, 0, 3 * mib, 2 * mib},
+	} {
+		a := b.Account("ann")
+		if err := errors.Join(a.Grow(c.kept), a.Churn().Reserve(c.churn), a.Grow(c.small)); err != nil {
+			t.Fatal(err)
+		}
+		if a.Reset(c.reset); b.Held() != c.want {
+			t.Errorf("%+v: %d bytes are held", c, b.Held())
+		}
+		a.Close()
+		if b.Held() != 0 {
+			t.Fatalf("%+v: %d bytes stay", c, b.Held())
+		}
+	}
+}

@@ -2,10 +2,10 @@ package memory
 
 import "time"
 
-// The collector gives memory back to the system over minutes, and does not
-// collect at all while nothing is allocated. So the Budget does both once after
-// a load, as soon as things have become calm: the cost is that of two collections
-// for a load, and nothing while there is none.
+// The collector returns memory to the system over minutes, and does not collect
+// at all while nothing is allocated. So the Budget does both once after a load,
+// as soon as things have become calm: the cost is that of two collections for a
+// load, and nothing while there is none.
 const (
 	reclaimFrom  = 8 << 20         // bytes drawn or given back that make it worth the while
 	reclaimAfter = 2 * time.Second // of calm
@@ -13,8 +13,8 @@ const (
 	reclaimIdle  = 8 << 20         // bytes that are left to the process
 )
 
-// reclaimer gives memory back after a load. Its fields are guarded by Budget.mu,
-// but for pause.
+// reclaimer returns memory to the system after a load. Its fields are guarded
+// by Budget.mu, but for pause.
 type reclaimer struct {
 	pause time.Duration // between two measurements; guarded by Budget.settling
 
@@ -37,7 +37,7 @@ func (b *Budget) notice(n int64) {
 	}
 }
 
-// reclaim gives memory back unless there is still a load.
+// reclaim returns memory to the system unless there is still a load.
 func (b *Budget) reclaim() {
 	b.mu.Lock()
 	now := time.Now()

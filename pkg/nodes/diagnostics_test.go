@@ -94,7 +94,7 @@ func TestFilesWithoutProblemsHaveNone(t *testing.T) {
 	}
 }
 
-// nodeCodes gives the codes that the building of graphs reports: those before
+// nodeCodes returns the codes that the building of graphs reports: those before
 // the first that asking servers does.
 func nodeCodes() []diag.CodeInfo {
 	at := func(code string) int {

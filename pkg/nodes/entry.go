@@ -9,10 +9,10 @@ import (
 // Entry is where the walk begins. Its output is the tool's arguments.
 var Entry = &graph.Kind{
 	Name: "entry",
-	Doc:  "Where the walk begins; its output is the arguments of the call",
+	Doc:  "Where a run starts; its output is the arguments of the call",
 	Role: graph.Entry,
 	Decode: func(f *graph.Fields) graph.Step {
-		return entry{next: f.Edge("next", nextDoc)}
+		return entry{next: f.Edge("next", "The next node")}
 	},
 }
 

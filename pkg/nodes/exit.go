@@ -12,10 +12,10 @@ import (
 // node before it.
 var Exit = &graph.Kind{
 	Name: "exit",
-	Doc:  "Where the walk ends; the output of the node before it is the result of the tool",
+	Doc:  "Where a run ends; the output of the node before it is the result of the tool",
 	Role: graph.Exit,
 	Decode: func(f *graph.Fields) graph.Step {
-		const doc = "How the result is sent: content says that it is a list of content blocks, such as images, which are sent as they are"
+		const doc = "How to send the result: content means that it is a list of content blocks, such as images, which are sent unchanged"
 		if f.Choice("output", doc, []string{modeContent}, graph.Optional) == modeContent {
 			return blocksExit{}
 		}
@@ -29,11 +29,11 @@ func (exit) Begin(_ context.Context, in *graph.Input) (graph.Action, error) {
 	return graph.Action{Value: in.Previous, Edge: graph.NoEdge}, nil
 }
 
-// blocksExit gives a list of content blocks.
+// blocksExit returns a list of content blocks.
 type blocksExit struct{}
 
-// GivesBlocks reports whether the step of an exit node gives a list of content
-// blocks (MCP, Tools, Tool Result), to be sent as they are.
+// GivesBlocks reports whether the step of an exit node returns a list of
+// content blocks (MCP, Tools, Tool Result), to be sent as they are.
 func GivesBlocks(step graph.Step) bool {
 	_, ok := step.(blocksExit)
 	return ok

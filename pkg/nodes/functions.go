@@ -18,8 +18,8 @@ var functionSource = regexp.MustCompile(`function|λ|~>|\?\s*[,)]|\$eval|\$[\pL\
 // value; what it is false for keeps large values undecoded.
 func mayYieldFunctions(source string) bool { return functionSource.MatchString(source) }
 
-// withoutFunctions gives v as JSON has it, because only JSON leaves a node: an
-// object loses members that are functions, an array has null in their place
+// withoutFunctions returns v as JSON has it, because only JSON leaves a node:
+// an object loses members that are functions, an array has null in their place
 // (JSON.stringify, ECMA-262, 25.5.2). The error is the cause of ctx, which also
 // ends the look at a value that holds others very many times over.
 func withoutFunctions(ctx context.Context, v value.Value) (value.Value, error) {
@@ -42,7 +42,7 @@ func (p *pruner) going() bool {
 	return p.err == nil
 }
 
-// prune gives v without functions and whether that differs from v.
+// prune returns v without functions and whether that differs from v.
 func (p *pruner) prune(v value.Value) (value.Value, bool) {
 	switch v.Kind() {
 	case value.Func:

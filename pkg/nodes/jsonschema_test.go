@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -29,7 +30,7 @@ func editorSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// anyYAML gives a file as an editor's schema sees it.
+// anyYAML returns a file as an editor's schema sees it.
 func anyYAML(t *testing.T, source []byte) any {
 	t.Helper()
 	// The whole file is read as the nodes of another one, which makes its
@@ -57,6 +58,70 @@ func TestEditorSchemaAcceptsEveryFileWithoutProblems(t *testing.T) {
 			if err := schema.Validate(anyYAML(t, source)); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
+		}
+	}
+}
+
+func TestEditorSchemaAcceptsTheFilesOfRuns(t *testing.T) {
+	schema := editorSchema(t)
+	files, err := filepath.Glob("../../testdata/run/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			if f.Name != "config.yaml" {
+				continue
+			}
+			if err := schema.Validate(anyYAML(t, f.Data)); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+// What stands in bodies, rules and values of the control-flow nodes is described,
+// too, so that an editor marks what decoders refuse.
+func TestEditorSchemaKnowsControlFlow(t *testing.T) {
+	schema := editorSchema(t)
+	const body = "nodes: [{id: x, type: transform, transform: {expr: '1'}}]"
+	for node, good := range map[string]bool{
+		"{id: n, type: map, items: [1], " + body + ", next: e}":                                       true,
+		"{id: n, type: map, items: {expr: $.a}, body: {" + body + ", catch: {next: x}}, next: e}":     true,
+		"{id: n, type: map, items: [1], next: e}":                                                     false,
+		"{id: n, type: map, items: [1], " + body + ", body: {" + body + "}, next: e}":                 false,
+		"{id: n, type: map, items: [1], " + body + "}":                                                false,
+		"{id: n, type: map, items: [1], tolerateFailures: 10%, " + body + ", next: e}":                true,
+		"{id: n, type: map, items: [1], tolerateFailures: ten, " + body + ", next: e}":                false,
+		"{id: n, type: map, items: [1], maxConcurrency: 0, " + body + ", next: e}":                    true,
+		"{id: n, type: map, items: [1], nodes: [{id: x, type: transform}], next: e}":                  false,
+		"{id: n, type: map, items: [1], nodes: [{id: x, type: mapp}], next: e}":                       false,
+		"{id: n, type: parallel, branches: {a: [{id: x, type: exit}]}, wait: first, next: e}":         true,
+		"{id: n, type: parallel, branches: {a: {" + body + "}}, next: e}":                             true,
+		"{id: n, type: parallel, branches: {a: 5}, next: e}":                                          false,
+		"{id: n, type: parallel, branches: {}, next: e}":                                              false,
+		"{id: n, type: wait, ms: 5, next: e}":                                                         true,
+		"{id: n, type: wait, ms: {expr: $.a}, next: e}":                                               true,
+		"{id: n, type: wait, ms: 5, until: 7, next: e}":                                               false,
+		"{id: n, type: wait, ms: soon, next: e}":                                                      false,
+		"{id: n, type: wait, next: e}":                                                                false,
+		"{id: n, type: fail}":                                                                         true,
+		"{id: n, type: fail, error: gone, message: {expr: $.a}, data: [1]}":                           true,
+		"{id: n, type: fail, next: e}":                                                                false,
+		"{id: n, type: call, tool: t, retry: {errors: [5xx, 503, -32001]}, next: e}":                  true,
+		"{id: n, type: call, tool: t, retry: [{maxAttempts: 0}], next: e}":                            false,
+		"{id: n, type: call, tool: t, catch: {errors: [timeout], when: {expr: a}, next: e}, next: e}": true,
+		"{id: n, type: call, tool: t, catch: [{errors: [timeout]}], next: e}":                         false,
+		"{id: n, type: call, tool: t, timeoutMs: 0, next: e}":                                         false,
+		"{id: n, type: transform, transform: {expr: '1'}, timeoutMs: 5, next: e}":                     false,
+	} {
+		source := "version: \"1.0\"\nserver: {name: n, version: v}\ntools:\n  - name: t\n    inputSchema: {}\n    nodes:\n      - " + node + "\n"
+		if err := schema.Validate(anyYAML(t, []byte(source))); (err == nil) != good {
+			t.Errorf("%s: %v", node, err)
 		}
 	}
 }

@@ -20,13 +20,14 @@ func decodeMCP(f *graph.Fields) graph.Step {
 	f.Call(
 		"server", "Name of the server, as under mcpServers",
 		"tool", "Name of the server's tool")
-	s.args = f.CallArgs("args", "Arguments of the call; a map whose only key is expr is a JSONata expression", graph.Optional)
-	mode := f.Choice("output", "What of the reply is the node's output", outputModes, graph.Optional)
+	s.args = f.CallArgs("args", argsDoc, graph.Optional)
+	mode := f.Choice("output", "Which part of the reply becomes the node's output", outputModes, graph.Optional)
 	if mode == "" && f.Flat() {
 		mode = modeFirstBlock
 	}
 	s.mode = mode
-	s.next = f.Edge("next", nextDoc)
+	s.next = f.Next()
+	f.Policy()
 	return s
 }
 
@@ -40,7 +41,7 @@ type call struct {
 var noArgs = value.FromEntries(nil)
 
 func (s *call) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) {
-	args, err := s.arguments(ctx, in)
+	args, err := arguments(ctx, in, s.args)
 	return graph.Action{Value: args, Edge: s.next, Do: graph.CallTool}, err
 }
 
@@ -50,11 +51,14 @@ func (s *call) End(_ context.Context, _ *graph.Input, reply value.Value) (graph.
 	return graph.Output{Value: v, Edge: s.next}, err
 }
 
-func (s *call) arguments(ctx context.Context, in *graph.Input) (value.Value, error) {
-	if s.args == nil {
+const argsDoc = "Arguments of the call; a map whose only key is expr is a JSONata expression"
+
+// arguments evaluates the arguments of a call; t may be nil.
+func arguments(ctx context.Context, in *graph.Input, t *graph.Template) (value.Value, error) {
+	if t == nil {
 		return noArgs, nil
 	}
-	args, err := s.args.Eval(ctx, in.Env)
+	args, err := t.Eval(ctx, in.Env)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -64,7 +68,7 @@ func (s *call) arguments(ctx context.Context, in *graph.Input) (value.Value, err
 	case value.Undefined:
 		return noArgs, nil
 	}
-	pos, end := s.args.Place()
+	pos, end := t.Place()
 	return value.Undef, &graph.PosError{Pos: pos, End: end, Err: fmt.Errorf(
-		"args must be an object, but the expression gives %s", graph.Describe(args))}
+		"args must be an object, but the expression returned %s", graph.Describe(args))}
 }

@@ -6,6 +6,4 @@ import "github.com/mcpgraph/mcpgraph/pkg/graph"
 
 // All lists the node types in the order in which documentation shows them. It
 // must not be modified.
-var All = []*graph.Kind{Entry, MCP, Transform, Switch, Exit}
-
-const nextDoc = "The node to go to afterwards"
+var All = []*graph.Kind{Entry, MCP, Transform, Switch, Map, Parallel, Call, Wait, Ask, Fail, Exit}

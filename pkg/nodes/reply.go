@@ -10,7 +10,7 @@ import (
 )
 
 // What of a reply is a node's output. Without a mode it is the structured
-// content where there is some, else the first block.
+// content if there is some, else the first block.
 const (
 	modeText       = "text"       // all text blocks, joined by newlines
 	modeStructured = "structured" // structuredContent, or an error
@@ -24,7 +24,7 @@ var outputModes = []string{modeText, modeStructured, modeContent, modeResult}
 
 // ToolError is the failure of a node whose call was answered with isError.
 type ToolError struct {
-	// Message is what the tool said.
+	// Message is the text of the tool.
 	Message string
 	// Reply is the whole reply.
 	Reply value.Value
@@ -39,9 +39,9 @@ func (e *ToolError) FailureName() string { return graph.FailToolError }
 // FailureReply returns the reply.
 func (e *ToolError) FailureReply() value.Value { return e.Reply }
 
-var errNoStructure = errors.New("the reply has no structuredContent, which `output: structured` asks for")
+var errNoStructure = errors.New("the reply has no structuredContent, which `output: structured` needs")
 
-// blocksOf gives the content of a reply, undefined where it has none.
+// blocksOf returns the content of a reply, or undefined if it has none.
 func blocksOf(reply value.Value) (value.Value, error) {
 	content := reply.Get("content")
 	switch content.Kind() {
@@ -50,7 +50,7 @@ func blocksOf(reply value.Value) (value.Value, error) {
 	case value.Null:
 		return value.Undef, nil
 	}
-	return value.Undef, fmt.Errorf("the content of the reply is %s where MCP has a list of blocks; `output: result` gives the reply as it is",
+	return value.Undef, fmt.Errorf("the content of the reply must be a list of blocks, found %s; to use the reply unchanged, set `output: result`",
 		graph.Describe(content))
 }
 
@@ -100,7 +100,7 @@ func first(content value.Value) value.Value {
 	return text
 }
 
-// joined gives all text blocks, and whether there is one.
+// joined returns all text blocks, and whether there is one.
 func joined(content value.Value) (string, bool) {
 	var texts []string
 	for _, block := range content.Elems() {
@@ -111,7 +111,7 @@ func joined(content value.Value) (string, bool) {
 	return strings.Join(texts, "\n"), len(texts) > 0
 }
 
-// failure gives what a reply with isError says.
+// failure returns the message of a reply with isError.
 func failure(reply, content value.Value) string {
 	if text, ok := joined(content); ok && strings.TrimSpace(text) != "" {
 		return text
@@ -122,5 +122,5 @@ func failure(reply, content value.Value) string {
 	if content.Len() > 0 {
 		return content.JSON()
 	}
-	return "the tool reports an error and does not say which"
+	return "the tool reported an error without a message"
 }

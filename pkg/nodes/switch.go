@@ -12,19 +12,20 @@ import (
 // node it went to.
 var Switch = &graph.Kind{
 	Name:   "switch",
-	Doc:    "Goes where the first rule that is true leads; its output is the id of that node",
+	Doc:    "Goes to the node of the first rule that is true; its output is the id of that node",
 	Decode: decodeSwitch,
 }
 
-const targetDoc = "The node to go to where the rule is true"
+const targetDoc = "The next node if the rule is true"
 
 // decodeSwitch also takes the older form of a switch, which files have in both
-// layouts: conditions say target for next, and one without a rule is the
-// default. In that form, and in the flat layout, next may be left out.
+// layouts: conditions have target instead of next, and one without a rule is
+// the default. In that form, in the flat layout and in bodies, next may be left
+// out.
 func decodeSwitch(f *graph.Fields) graph.Step {
 	s := &router{fallback: graph.NoEdge}
 	older, defaults := f.Flat(), 0
-	for _, c := range f.List("conditions", "Rules in the order in which they are tried") {
+	for _, c := range f.List("conditions", "Rules, evaluated in order") {
 		ruled := c.Has("rule")
 		rule := c.Rule("rule", "A JSON Logic rule, in which var takes JSONata expressions", graph.Optional)
 		edge := c.Edge("next", targetDoc, graph.Alias("target"))
@@ -43,16 +44,16 @@ func decodeSwitch(f *graph.Fields) graph.Step {
 		s.routes = append(s.routes, route{rule, edge})
 	}
 	var optional []graph.Option
-	if older {
+	if older || f.InBody() {
 		optional = []graph.Option{graph.Optional}
 	}
-	next := f.Edge("next", "The node to go to where no rule is true", optional...)
+	next := f.Edge("next", "The next node if no rule is true", optional...)
 	f.LabelEdge(next, "default", true)
 	switch {
 	case defaults > 0 && f.Has("next"):
 		f.Problem("next", diag.CodeConflict, "has both \"next\" and a condition without a rule",
-			"only one of them can be the default: give the condition a rule, or leave \"next\" out")
-	case defaults == 0 && older && !f.Has("next"):
+			"only one of them can be the default: add a rule to the condition, or remove \"next\"")
+	case defaults == 0 && older && !f.Has("next") && !f.InBody():
 		f.Problem("conditions", diag.CodeNoDefault, "has no default",
 			"add `next`, or a condition without a rule")
 	case next != graph.NoEdge:
@@ -62,6 +63,7 @@ func decodeSwitch(f *graph.Fields) graph.Step {
 	for _, id := range f.Targets() {
 		s.targets = append(s.targets, value.FromString(id))
 	}
+	f.Catch()
 	return s
 }
 
@@ -77,7 +79,7 @@ type route struct {
 	edge int
 }
 
-var errNoRoute = &graph.Failure{Name: graph.FailNoRoute, Message: "no rule is true, and there is no default"}
+var errNoRoute = &graph.Failure{Name: graph.FailNoRoute, Message: "no rule is true and there is no default"}
 
 func (s *router) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) {
 	for _, r := range s.routes {

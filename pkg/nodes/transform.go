@@ -15,7 +15,9 @@ var Transform = &graph.Kind{
 		program := f.Object("transform", "What to evaluate").
 			Expr("expr", "The expression; $ is an object with the latest output of every node by its id")
 		f.Yields(program)
-		return transform{program: program, functions: mayYieldFunctions(program.Source()), next: f.Edge("next", nextDoc)}
+		s := transform{program: program, functions: mayYieldFunctions(program.Source()), next: f.Next()}
+		f.Catch()
+		return s
 	},
 }
 

@@ -9,20 +9,22 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Recording is a run as JSON shows it, without its graph. It is immutable.
+// Recording is the walk of a tool as JSON shows it, without its graph and without
+// what ran in bodies and called tools. It is immutable.
 type Recording struct {
 	executions []recorded
 	failed     bool // the last execution failed
 }
 
 type recorded struct {
+	index  int // of the record
 	node   string
 	output value.Value // undefined where there was none
 }
 
 // ReadRecording reads a run from the text of [Run.JSON], from the answer to
 // resources/read that holds it, or from lines of [Execution]. Among the lines
-// others may stand, such as log records. The error says what is missing.
+// others may stand, such as log records. The error explains what is missing.
 func ReadRecording(text string) (*Recording, error) {
 	if v, err := value.ParseLazy(text); err == nil {
 		if history, err := historyIn(v); err != nil || !history.IsUndefined() {
@@ -41,7 +43,7 @@ func ReadRecording(text string) (*Recording, error) {
 	return recordingOf(executions)
 }
 
-// historyIn returns the history of a kept run, undefined where v is none.
+// historyIn returns the history of a kept run, or undefined if v is none.
 func historyIn(v value.Value) (value.Value, error) {
 	if result := v.Get("result"); result.Has("contents") {
 		v = result
@@ -62,16 +64,21 @@ func recordingOf(executions []value.Value) (*Recording, error) {
 	if len(executions) == 0 {
 		return nil, errors.New("no executions of nodes; expected the lines of run --trace=json, or a run as mcpgraph://runs/{id} shows it")
 	}
-	r := &Recording{executions: make([]recorded, len(executions))}
-	for i, v := range executions {
-		switch index := v.Get("index"); {
-		case index.Kind() != value.Number || index.Float() != float64(i):
-			return nil, fmt.Errorf("expected execution %d, found execution %s; expected one whole run", i, index.JSON())
+	r, next := &Recording{}, 0
+	for _, v := range executions {
+		index := v.Get("index")
+		switch {
+		case index.Kind() != value.Number || index.Float() < float64(next) || next == 0 && index.Float() != 0:
+			return nil, fmt.Errorf("expected execution %d, found execution %s; expected one whole run", next, index.JSON())
 		case v.Get("node").Kind() != value.String:
-			return nil, fmt.Errorf("the node of execution %d is %s; expected a string", i, v.Get("node").JSON())
+			return nil, fmt.Errorf("the node of execution %d is %s; expected a string", next, v.Get("node").JSON())
 		}
-		r.executions[i] = recorded{v.Get("node").Str(), v.Get("output")}
-		r.failed = v.Has("error")
+		next = int(index.Float()) + 1 // what executions wait for, and retries, have indexes, too
+		if v.Has("path") {
+			continue
+		}
+		r.executions = append(r.executions, recorded{next - 1, v.Get("node").Str(), v.Get("output")})
+		r.failed = v.Has("error") && !v.Has("next")
 	}
 	return r, nil
 }
@@ -82,16 +89,22 @@ func (r *Recording) Len() int { return len(r.executions) }
 // End returns the place at which the run had ended: behind its last execution,
 // or at that one where it failed.
 func (r *Recording) End() int {
+	last := r.executions[len(r.executions)-1].index
 	if r.failed {
-		return len(r.executions) - 1
+		return last
 	}
-	return len(r.executions)
+	return last + 1
 }
 
-// At returns the history that the n-th execution saw, counted from 0. It
-// implements expr.History. A place outside the run means the nearer end of it.
+// At returns the history that the execution with the index n saw. It implements
+// expr.History. A place outside the run means the nearer end of it.
 func (r *Recording) At(n int) *Moment {
-	return &Moment{r.executions[:min(max(n, 0), r.End())]}
+	n = min(n, r.End())
+	i := 0
+	for i < len(r.executions) && r.executions[i].index < n {
+		i++
+	}
+	return &Moment{r.executions[:i]}
 }
 
 // Moment is a Recording up to one of its executions. It is immutable.

@@ -27,7 +27,7 @@ func TestRecordingShowsWhatExecutionsSaw(t *testing.T) {
 			},
 			RunDone: func(_ context.Context, r *executor.Run, _ error) { run = r },
 		}))
-		kept, err := store.List("")[0].JSON()
+		kept, err := store.List("")[0].JSON(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

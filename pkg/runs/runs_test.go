@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
@@ -42,13 +43,13 @@ tools:
 
 type answers func(args value.Value) (value.Value, error)
 
-func (f answers) CallTool(_ context.Context, _, _ string, args value.Value) (graph.ToolResult, error) {
+func (f answers) CallTool(_ context.Context, _ *callinfo.Info, _, _ string, args value.Value) (graph.ToolResult, error) {
 	reply, err := f(args)
 	return graph.ToolResult{Reply: reply, Attempts: 1}, err
 }
 
-// engine keeps its runs in store; its server answers the arguments or, where
-// there is a key fail, an error.
+// engine keeps its runs in store; its server answers the arguments or, if there
+// is a key fail, an error.
 func engine(t testing.TB, store *runs.Store) *mcpgraph.Engine {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.yaml")
@@ -131,7 +132,7 @@ func TestRunThatFailedIsShownWithItsError(t *testing.T) {
 		t.Fatal("no error")
 	}
 	run := store.List("")[0]
-	text, jsonErr := run.JSON()
+	text, jsonErr := run.JSON(nil)
 	if jsonErr != nil {
 		t.Fatal(jsonErr)
 	}
@@ -160,8 +161,16 @@ func TestRunThatFailedIsShownWithItsError(t *testing.T) {
 	}
 }
 
-// finished makes a run of the caller with that much text in it.
-func finished(t testing.TB, e *mcpgraph.Engine, caller string, size int) runs.Finished {
+// add keeps a run that is over.
+func add(store *runs.Store, c runs.Call, err error) { store.Begin(c).End(time.Now(), err) }
+
+// redacting is a Redactor.
+func redacting(f func(string) string) func() func(string) string {
+	return func() func(string) string { return f }
+}
+
+// called makes a run of the caller with that much text in it.
+func called(t testing.TB, e *mcpgraph.Engine, caller string, size int) runs.Call {
 	t.Helper()
 	g, err := e.Graph("count")
 	if err != nil {
@@ -169,7 +178,7 @@ func finished(t testing.TB, e *mcpgraph.Engine, caller string, size int) runs.Fi
 	}
 	b := value.NewBuilder(1)
 	b.Set("text", value.FromString(strings.Repeat("x", size)))
-	return runs.Finished{Run: executor.NewRun(g, b.Value(), 1), Caller: caller, Began: time.Now(), Ended: time.Now()}
+	return runs.Call{Run: executor.NewRun(g, b.Value(), 1), Caller: caller, Began: time.Now()}
 }
 
 func TestCallersSeeTheirOwnRunsOnly(t *testing.T) {
@@ -180,7 +189,7 @@ func TestCallersSeeTheirOwnRunsOnly(t *testing.T) {
 	for i := range callers {
 		wait.Go(func() {
 			for range each {
-				store.Add(finished(t, e, fmt.Sprint("caller", i), 10+i))
+				add(store, called(t, e, fmt.Sprint("caller", i), 10+i), nil)
 			}
 		})
 	}
@@ -227,22 +236,22 @@ func TestOldestRunsGoWhereThereAreTooManyOrTheyAreTooLarge(t *testing.T) {
 		{1, "[1]"}, {2, "[2 1]"}, {3, "[3 2 1]"}, {4, "[4 3 2]"},
 		{60_000, "[60000 4 3]"}, {60_001, "[60001]"}, {5, "[5 60001]"}, {98_000, "[98000 5]"},
 	} {
-		store.Add(finished(t, e, "", step.add))
+		add(store, called(t, e, "", step.add), nil)
 		if got := fmt.Sprint(sizes()); got != step.want {
 			t.Errorf("after %d there are %s, want %s", step.add, got, step.want)
 		}
 	}
-	store.Add(finished(t, e, "", 200_000))
+	add(store, called(t, e, "", 200_000), nil)
 	list := store.List("")
 	if len(list) != 3 || !list[0].Truncated {
 		t.Fatalf("a run larger than all bounds: %+v", list)
 	}
-	text, err := list[0].JSON()
+	text, err := list[0].JSON(nil)
 	if err != nil || !parse(t, text).Get("truncated").Bool() || strings.Contains(text, "xxx") {
 		t.Errorf("%v: shown as %.200s", err, text)
 	}
 	none := runs.New(runs.Limits{Count: runs.None})
-	none.Add(finished(t, e, "", 1))
+	add(none, called(t, e, "", 1), nil)
 	if len(none.List("")) != 0 {
 		t.Error("a store for no runs has one")
 	}
@@ -256,11 +265,11 @@ func TestShownRunsHaveNoSecretsAndStayJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := parse(t, `{"password":"hunter2","list":["a hunter2 b",4711,47,{"hunter2":true}],"n":null}`)
-	store.Add(runs.Finished{
-		Run: executor.NewRun(g, args, 1), Err: errors.New("hunter2 is wrong"),
-		Redact: strings.NewReplacer("hunter2", "[redacted]", "4711", "[redacted]").Replace,
-	})
-	text, err := store.List("")[0].JSON()
+	add(store, runs.Call{
+		Run:      executor.NewRun(g, args, 1),
+		Redactor: redacting(strings.NewReplacer("hunter2", "[redacted]", "4711", "[redacted]").Replace),
+	}, errors.New("hunter2 is wrong"))
+	text, err := store.List("")[0].JSON(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +286,7 @@ func TestShownRunsHaveNoSecretsAndStayJSON(t *testing.T) {
 func BenchmarkAdd(b *testing.B) {
 	store := runs.New(runs.Limits{})
 	e := engine(b, runs.New(runs.Limits{Count: runs.None}))
-	var f runs.Finished
+	var f runs.Call
 	if _, err := e.Call(context.Background(), "count", map[string]any{"n": 3}, mcpgraph.WithCallHooks(executor.Hooks{
 		RunDone: func(_ context.Context, r *executor.Run, _ error) { f.Run = r },
 	})); err != nil {
@@ -285,6 +294,6 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		store.Add(f)
+		add(store, f, nil)
 	}
 }

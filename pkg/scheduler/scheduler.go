@@ -105,7 +105,7 @@ func (s *Scheduler) unqueue(t *Task) {
 	c.place = nil
 }
 
-// take gives a task a slot.
+// take assigns a task a slot.
 func (s *Scheduler) take(t *Task) {
 	s.taken++
 	t.caller.held++
@@ -118,8 +118,8 @@ func (s *Scheduler) giveBack(t *Task) {
 	t.held = false
 }
 
-// grant gives the slots that are free to tasks that wait: of the callers with
-// the fewest slots first, and of these to the one that has waited longest.
+// grant assigns free slots to waiting tasks: of the callers with the fewest
+// slots first, and of these to the one that has waited longest.
 func (s *Scheduler) grant() {
 	if s.ready.Len() == 0 {
 		return

@@ -157,8 +157,8 @@ func (t *Task) turnOver(ctx context.Context, now time.Time) {
 	t.wait(ctx)
 }
 
-// Release says that the computation pauses or has ended: it gives the slot of
-// the task to others. The next Yield resumes it.
+// Release ends or pauses the computation: it returns the slot of the task to
+// others. The next Yield resumes it.
 func (t *Task) Release() {
 	if t.since.IsZero() && t.caller == nil {
 		return

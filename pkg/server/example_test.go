@@ -16,8 +16,8 @@ func ExampleServer_ServeStdio() {
 	s, err := server.New(server.Options{
 		Info:  config.Server{Name: "demo", Version: "1"},
 		Tools: []server.Tool{{Name: "echo", Description: "Gives its arguments back", InputSchema: schema}},
-		Call: func(_ context.Context, _ string, args value.Value) (value.Value, error) {
-			return args, nil
+		Call: func(_ context.Context, q *server.Request) (value.Value, error) {
+			return q.Args, nil
 		},
 	})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// client talks to a server through two pipes of the operating system.
-type client struct {
+// stdioClient talks to a server through two pipes of the operating system.
+type stdioClient struct {
 	t      testing.TB
 	server *server.Server
 	in     *os.File // the client's end of the server's standard input
@@ -26,7 +26,7 @@ type client struct {
 	stop   context.CancelCauseFunc
 }
 
-func start(t testing.TB, opts server.Options) *client {
+func start(t testing.TB, opts server.Options) *stdioClient {
 	t.Helper()
 	s, err := server.New(named(opts))
 	if err != nil {
@@ -35,7 +35,7 @@ func start(t testing.TB, opts server.Options) *client {
 	inR, inW := pipe(t)
 	outR, outW := pipe(t)
 	ctx, stop := context.WithCancelCause(context.Background())
-	c := &client{t: t, server: s, in: inW, lines: bufio.NewReaderSize(outR, 1<<20), ended: make(chan error, 1), stop: stop}
+	c := &stdioClient{t: t, server: s, in: inW, lines: bufio.NewReaderSize(outR, 1<<20), ended: make(chan error, 1), stop: stop}
 	go func() {
 		err := s.ServeStdio(ctx, inR, outW)
 		outW.Close()
@@ -54,7 +54,7 @@ func named(opts server.Options) server.Options {
 }
 
 // replace publishes something else.
-func (c *client) replace(opts server.Options) {
+func (c *stdioClient) replace(opts server.Options) {
 	c.t.Helper()
 	if err := c.server.Replace(named(opts)); err != nil {
 		c.t.Error(err)
@@ -71,7 +71,7 @@ func pipe(t testing.TB) (r, w *os.File) {
 	return r, w
 }
 
-func (c *client) send(format string, args ...any) {
+func (c *stdioClient) send(format string, args ...any) {
 	c.t.Helper()
 	line := format
 	if len(args) > 0 {
@@ -83,7 +83,7 @@ func (c *client) send(format string, args ...any) {
 }
 
 // line returns the next line that the server wrote, as it is.
-func (c *client) line() string {
+func (c *stdioClient) line() string {
 	c.t.Helper()
 	line, err := c.lines.ReadString('\n')
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *client) line() string {
 }
 
 // want sends a line and checks the answer byte for byte.
-func (c *client) want(send, want string) {
+func (c *stdioClient) want(send, want string) {
 	c.t.Helper()
 	c.send("%s", send)
 	if got := c.line(); got != want {
@@ -103,7 +103,7 @@ func (c *client) want(send, want string) {
 
 // closed ends the server's input and checks that it then ends without error,
 // having written nothing more.
-func (c *client) closed() {
+func (c *stdioClient) closed() {
 	c.t.Helper()
 	c.in.Close()
 	if rest, err := io.ReadAll(c.lines); err != nil || len(rest) > 0 {
@@ -114,7 +114,7 @@ func (c *client) closed() {
 	}
 }
 
-func (c *client) initialize(version string) {
+func (c *stdioClient) initialize(version string) {
 	c.t.Helper()
 	c.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, version)
 	var answer struct {
@@ -143,16 +143,16 @@ func tool(t testing.TB, name string) server.Tool {
 
 // echo returns the arguments; tool "fail" fails, "panic" panics, and "value"
 // returns the argument "value".
-func echo(ctx context.Context, name string, args value.Value) (value.Value, error) {
-	switch name {
+func echo(_ context.Context, q *server.Request) (value.Value, error) {
+	switch q.Tool {
 	case "fail":
 		return value.Undef, errors.New(`tool "fail": it <failed>`)
 	case "panic":
 		panic("boom")
 	case "value":
-		return args.Get("value"), nil
+		return q.Args.Get("value"), nil
 	}
-	return args, nil
+	return q.Args, nil
 }
 
 func echoOptions(t testing.TB) server.Options {

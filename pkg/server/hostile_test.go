@@ -19,8 +19,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// patience is how long a test waits for what has to happen at some time.
-const patience = 20 * time.Second
+// testTimeout is how long a test waits for what has to happen at some time.
+const testTimeout = 20 * time.Second
 
 // hostileOptions are those of echoOptions with "hang", which waits until it is
 // cancelled, and "chatter", which sends as many kilobytes of progress as its
@@ -28,53 +28,53 @@ const patience = 20 * time.Second
 func hostileOptions(t testing.TB) server.Options {
 	opts := echoOptions(t)
 	opts.Tools = append(opts.Tools, tool(t, "hang"), tool(t, "chatter"))
-	opts.Call = func(ctx context.Context, name string, args value.Value) (value.Value, error) {
-		switch name {
+	opts.Call = func(ctx context.Context, q *server.Request) (value.Value, error) {
+		switch q.Tool {
 		case "hang":
 			<-ctx.Done()
 			return value.Undef, context.Cause(ctx)
 		case "chatter":
 			// In few and long messages, of which there may be a thousand at once.
 			said := strings.Repeat("x", 64<<10)
-			for i := range 1 + int(args.Get("kilobytes").Float())/64 {
-				server.ReporterOf(ctx).Progress("chatter", float64(i+1), 0, said)
+			for i := range 1 + int(q.Args.Get("kilobytes").Float())/64 {
+				q.Reporter().Progress("chatter", float64(i+1), 0, said)
 			}
-			return args, nil
+			return q.Args, nil
 		}
-		return echo(ctx, name, args)
+		return echo(ctx, q)
 	}
 	return opts
 }
 
-// holdings are what a process can lose.
-type holdings struct {
+// resourceUsage are what a process can lose.
+type resourceUsage struct {
 	goroutines, descriptors int
 	heap                    uint64
 }
 
-func holdingsNow() holdings {
+func currentUsage() resourceUsage {
 	http.DefaultClient.CloseIdleConnections()
 	runtime.GC()
 	runtime.GC() // what a finalizer held
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	open, _ := os.ReadDir("/proc/self/fd") // none where there is no /proc
-	return holdings{runtime.NumGoroutine(), len(open), m.HeapAlloc}
+	return resourceUsage{runtime.NumGoroutine(), len(open), m.HeapAlloc}
 }
 
-// nothingLost gives what checks that the process holds no more than now, but for
+// checkLeaks gives what checks that the process holds no more than now, but for
 // some pages of the heap that are kept to be used again, and a few descriptors that
 // the runtime opens for itself when it first needs them. What loses one does so
 // again and again here.
-func nothingLost(t testing.TB) func() {
+func checkLeaks(t testing.TB) func() {
 	t.Helper()
-	before := holdingsNow()
+	before := currentUsage()
 	return func() {
 		t.Helper()
 		const pages, own = 4 << 20, 4
-		var after holdings
-		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			after = holdingsNow()
+		var after resourceUsage
+		for deadline := time.Now().Add(testTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			after = currentUsage()
 			if after.goroutines <= before.goroutines && after.descriptors <= before.descriptors+own && after.heap < before.heap+pages {
 				return
 			}
@@ -94,8 +94,8 @@ func nothingLost(t testing.TB) func() {
 	}
 }
 
-// clean says that an answer shows nothing of the program's inside.
-func clean(t testing.TB, what, answer string) {
+// checkNoInternals says that an answer shows nothing of the program's inside.
+func checkNoInternals(t testing.TB, what, answer string) {
 	t.Helper()
 	for _, bad := range []string{"goroutine ", ".go:", "runtime error", "runtime."} {
 		if strings.Contains(answer, bad) {
@@ -104,27 +104,27 @@ func clean(t testing.TB, what, answer string) {
 	}
 }
 
-// wire is a connection on which bytes are sent as they are.
-type wire struct {
+// rawConn is a connection on which bytes are sent as they are.
+type rawConn struct {
 	t testing.TB
 	*net.TCPConn
 	in *bufio.Reader
 }
 
-func (x *site) dial() *wire {
+func (x *testServer) dial() *rawConn {
 	x.t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
 	if err != nil {
 		x.t.Fatal(err)
 	}
 	x.t.Cleanup(func() { c.Close() })
-	if err := c.SetDeadline(time.Now().Add(2 * patience)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(2 * testTimeout)); err != nil {
 		x.t.Fatal(err)
 	}
-	return &wire{t: x.t, TCPConn: c.(*net.TCPConn), in: bufio.NewReader(c)}
+	return &rawConn{t: x.t, TCPConn: c.(*net.TCPConn), in: bufio.NewReader(c)}
 }
 
-func (w *wire) send(format string, args ...any) {
+func (w *rawConn) send(format string, args ...any) {
 	w.t.Helper()
 	if len(args) > 0 {
 		format = fmt.Sprintf(format, args...)
@@ -136,7 +136,7 @@ func (w *wire) send(format string, args ...any) {
 
 // status reads one answer and gives its status and body; 0 where the server
 // closed the connection instead.
-func (w *wire) status() (int, string) {
+func (w *rawConn) status() (int, string) {
 	w.t.Helper()
 	response, err := http.ReadResponse(w.in, nil)
 	if err != nil {
@@ -147,14 +147,14 @@ func (w *wire) status() (int, string) {
 	}
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body) // the server may have had enough
-	clean(w.t, "over the wire", string(body))
+	checkNoInternals(w.t, "over the wire", string(body))
 	return response.StatusCode, string(body)
 }
 
-// gone reports whether the server closes the connection, though nothing is read
+// closed reports whether the server closes the connection, though nothing is read
 // of what it sent.
-func (w *wire) gone() bool {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+func (w *rawConn) closed() bool {
+	for deadline := time.Now().Add(testTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		_ = w.SetWriteDeadline(time.Now().Add(time.Second))
 		if _, err := w.Write([]byte("x")); err != nil {
 			ne, ok := err.(net.Error)
@@ -165,7 +165,7 @@ func (w *wire) gone() bool {
 }
 
 // alive checks that the server still answers everybody else.
-func (x *site) alive() {
+func (x *testServer) alive() {
 	x.t.Helper()
 	if g := x.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{`+eraMeta+`}}}`, modern("tools/list", "")...); g.status != http.StatusOK {
 		x.t.Errorf("afterwards the server answers %d %s", g.status, g.body)
@@ -173,18 +173,18 @@ func (x *site) alive() {
 }
 
 // close stops the server and waits until it has.
-func (x *site) close() {
+func (x *testServer) close() {
 	x.t.Helper()
 	x.stop(nil)
 	select {
 	case <-x.ended:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		x.t.Error("the server does not stop")
 	}
 }
 
-// callers lets in those with these names, by the tokens that as sends.
-func callers(t testing.TB, names ...string) auth.Guard {
+// guardOf lets in those with these names, by the tokens that as sends.
+func guardOf(t testing.TB, names ...string) auth.Guard {
 	t.Helper()
 	var tokens []config.CallerToken
 	for _, name := range names {
@@ -197,6 +197,6 @@ func callers(t testing.TB, names ...string) auth.Guard {
 	return guard
 }
 
-func as(name string, headers ...string) []string {
+func authorizedAsGuarded(name string, headers ...string) []string {
 	return append([]string{"Authorization", "Bearer 0123456789abcdef-" + name}, headers...)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 )
 
-// Path is where a Server answers MCP over HTTP.
+// Path is the path at which a Server answers MCP over HTTP.
 const Path = "/mcp"
 
 // Defaults of HTTPOptions.
@@ -29,52 +29,52 @@ const (
 	maxHeaders = 64 << 10        // bytes
 )
 
-// HTTPOptions say how a Server is reached over HTTP. The zero value is right for
+// HTTPOptions configure how a Server is served over HTTP. The zero value suits
 // a server that listens on a loopback address.
 type HTTPOptions struct {
-	// Guard says who may come in. Where it is nil Options.Access does, and where
-	// that has none either everybody may, as the one caller.
+	// Guard authenticates callers. Nil means Options.Access.Guard. If that is
+	// nil too, every request is accepted, and all callers count as one.
 	Guard auth.Guard
-	// AllowedHosts are names that the Host header may have; nil means those of
-	// Options.Access. Where there are none, requests over a loopback address must
-	// name a loopback host, and others may name any.
+	// AllowedHosts are the accepted values of the Host header; nil means
+	// Options.Access.AllowedHosts. If both are empty, requests over a loopback
+	// address must name a loopback host, and other requests may name any host.
 	AllowedHosts []string
-	// AllowedOrigins are the origins of web pages that may come in, such as
-	// "https://example.com"; nil means those of Options.Access. Pages of loopback
-	// hosts may over loopback addresses.
+	// AllowedOrigins are the accepted origins of web pages, such as
+	// "https://example.com"; nil means Options.Access.AllowedOrigins. Over
+	// loopback addresses, pages from loopback hosts are accepted as well.
 	AllowedOrigins []string
 
-	MaxBody     int64         // longest request in bytes; 0 means DefaultMaxBody
-	SessionIdle time.Duration // after which an unused session ends; 0 means DefaultSessionIdle
-	MaxSessions int           // at the same time; 0 means DefaultMaxSessions
-	Grace       time.Duration // for calls under way when the server is told to stop; 0 means DefaultGrace
+	MaxBody     int64         // largest request body in bytes; 0 means DefaultMaxBody
+	SessionIdle time.Duration // idle timeout of sessions; 0 means DefaultSessionIdle
+	MaxSessions int           // open at the same time; 0 means DefaultMaxSessions
+	Grace       time.Duration // time for running calls after shutdown begins; 0 means DefaultGrace
 
 	TLS     *tls.Config  // nil serves plain HTTP
-	Metrics http.Handler // answers /metrics, to those whom Guard lets in; nil for none
-	Status  http.Handler // answers /status, to those whom Guard lets in; nil for none
-	// Session is told of every session as it begins, and what it returns of its
-	// end. It may be nil.
+	Metrics http.Handler // answers authenticated requests for /metrics; may be nil
+	Status  http.Handler // answers authenticated requests for /status; may be nil
+	// Session is called when a session begins; the function that it returns is
+	// called when the session ends. It may be nil.
 	Session func(ctx context.Context) (ended func(error))
 }
 
 // ServeHTTP answers MCP over streamable HTTP (MCP 2025-11-25, Transports) at
-// [Path] until ctx is done: revisions 2025-03-26 to 2025-11-25 in sessions, whose
-// ids this server gave out, and 2026-07-28 without. /healthz says that the
-// process lives, /readyz that it takes requests.
+// [Path] until ctx is done. Clients of revisions 2025-03-26 to 2025-11-25 use
+// sessions whose ids the server assigns; clients of 2026-07-28 use none.
+// /healthz answers while the process lives, /readyz while it accepts requests.
 //
-// Then no new connection is taken, and requests under way are answered; after
-// opts.Grace they are cancelled with ctx's cause, which is returned. ServeHTTP
-// closes listener.
+// When ctx is done, ServeHTTP accepts no new connections and lets running
+// requests finish. After opts.Grace it cancels them with ctx's cause. It
+// returns that cause, and closes listener.
 func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
 	life, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
 	h := newHandler(s, opts)
-	s.web.Store(&opts)
-	defer s.web.Store(nil)
+	s.httpOptions.Store(&opts)
+	defer s.httpOptions.Store(nil)
 	defer h.sessions.close()
 	srv := &http.Server{
 		Handler: h, BaseContext: func(net.Listener) context.Context { return life },
-		ReadHeaderTimeout: s.patience.header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
+		ReadHeaderTimeout: s.timeouts.header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
 		TLSConfig: opts.TLS, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
@@ -100,7 +100,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 	return context.Cause(ctx)
 }
 
-// shutDown reports whether every request was answered within d.
+// shutDown reports whether all requests were answered within d.
 func shutDown(srv *http.Server, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()

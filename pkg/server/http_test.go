@@ -19,8 +19,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// site is a server on a port of the loopback address.
-type site struct {
+// testServer is a server on a port of the loopback address.
+type testServer struct {
 	t      *testing.T
 	url    string
 	server *server.Server
@@ -28,14 +28,14 @@ type site struct {
 	ended  chan error
 }
 
-func serve(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
+func serve(t *testing.T, opts server.Options, over server.HTTPOptions) *testServer {
 	t.Helper()
 	opts.Info = config.Server{Name: "test", Version: "1.0.0"}
 	return serveAs(t, opts, over)
 }
 
 // serveAs is serve with what opts say of the server.
-func serveAs(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
+func serveAs(t *testing.T, opts server.Options, over server.HTTPOptions) *testServer {
 	t.Helper()
 	s, err := server.New(opts)
 	if err != nil {
@@ -46,7 +46,7 @@ func serveAs(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	x := &site{t: t, server: s, url: "http://" + l.Addr().String(), stop: stop, ended: make(chan error, 1)}
+	x := &testServer{t: t, server: s, url: "http://" + l.Addr().String(), stop: stop, ended: make(chan error, 1)}
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -59,20 +59,20 @@ func serveAs(t *testing.T, opts server.Options, over server.HTTPOptions) *site {
 	return x
 }
 
-// got is an answer.
-type got struct {
+// httpReply is an answer.
+type httpReply struct {
 	status int
 	header http.Header
 	body   string
 }
 
 // ask makes one request; headers are names and values in turn.
-func (x *site) ask(method, path, body string, headers ...string) got {
+func (x *testServer) ask(method, path, body string, headers ...string) httpReply {
 	x.t.Helper()
 	return x.do(x.request(method, path, body, headers...))
 }
 
-func (x *site) request(method, path, body string, headers ...string) *http.Request {
+func (x *testServer) request(method, path, body string, headers ...string) *http.Request {
 	x.t.Helper()
 	r, err := http.NewRequest(method, x.url+path, strings.NewReader(body))
 	if err != nil {
@@ -89,7 +89,7 @@ func (x *site) request(method, path, body string, headers ...string) *http.Reque
 	return r
 }
 
-func (x *site) do(r *http.Request) got {
+func (x *testServer) do(r *http.Request) httpReply {
 	x.t.Helper()
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -100,10 +100,10 @@ func (x *site) do(r *http.Request) got {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return got{response.StatusCode, response.Header, string(data)}
+	return httpReply{response.StatusCode, response.Header, string(data)}
 }
 
-func (x *site) post(body string, headers ...string) got {
+func (x *testServer) post(body string, headers ...string) httpReply {
 	x.t.Helper()
 	return x.ask(http.MethodPost, server.Path, body, headers...)
 }
@@ -111,7 +111,7 @@ func (x *site) post(body string, headers ...string) got {
 const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
 
 // session initializes and returns the headers of the session.
-func (x *site) session(version string, headers ...string) []string {
+func (x *testServer) session(version string, headers ...string) []string {
 	x.t.Helper()
 	g := x.post(fmt.Sprintf(initialize, version), headers...)
 	id := g.header.Get("Mcp-Session-Id")
@@ -121,14 +121,13 @@ func (x *site) session(version string, headers ...string) []string {
 	return append(headers, "Mcp-Session-Id", id, "Mcp-Protocol-Version", version)
 }
 
-func echoing(t *testing.T) server.Options {
+func httpOptions(t *testing.T) server.Options {
 	return server.Options{
 		Tools: []server.Tool{{Name: "echo", InputSchema: parse(t, `{"type":"object"}`)}},
-		Call: func(ctx context.Context, _ string, args value.Value) (value.Value, error) {
-			r := server.RequestOf(ctx)
+		Call: func(_ context.Context, q *server.Request) (value.Value, error) {
 			b := value.NewBuilder(2)
-			b.Set("args", args)
-			b.Set("caller", value.FromString(r.Caller))
+			b.Set("args", q.Args)
+			b.Set("caller", value.FromString(q.Caller))
 			return b.Value(), nil
 		},
 	}
@@ -137,7 +136,7 @@ func echoing(t *testing.T) server.Options {
 const call = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo","arguments":{"b":12345678901234567890,"a":"<&>"}%s}}`
 
 func TestSessionsOverHTTPInEveryRevision(t *testing.T) {
-	x := serve(t, echoing(t), server.HTTPOptions{})
+	x := serve(t, httpOptions(t), server.HTTPOptions{})
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
 		headers := x.session(version)
 		if g := x.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, headers...); g.status != http.StatusAccepted || g.body != "" {
@@ -165,7 +164,7 @@ func modern(method, name string) []string {
 const eraMeta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`
 
 func TestRevisionWithoutSessionsOverHTTP(t *testing.T) {
-	x := serve(t, echoing(t), server.HTTPOptions{})
+	x := serve(t, httpOptions(t), server.HTTPOptions{})
 	body := fmt.Sprintf(call, "7", `,"_meta":{`+eraMeta+`}`)
 	for _, c := range []struct {
 		name    string
@@ -193,8 +192,8 @@ func TestRevisionWithoutSessionsOverHTTP(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreNoneAreRefused(t *testing.T) {
-	x := serve(t, echoing(t), server.HTTPOptions{MaxBody: 4096, AllowedOrigins: []string{"https://good.example"}})
+func TestInvalidHTTPRequestsAreRefused(t *testing.T) {
+	x := serve(t, httpOptions(t), server.HTTPOptions{MaxBody: 4096, AllowedOrigins: []string{"https://good.example"}})
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	in := x.session("2025-11-25")
 	for _, c := range []struct {
@@ -233,7 +232,7 @@ func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 }
 
 func TestBatchOverHTTPIsAnsweredAsOne(t *testing.T) {
-	x := serve(t, echoing(t), server.HTTPOptions{})
+	x := serve(t, httpOptions(t), server.HTTPOptions{})
 	in := x.session("2025-03-26")
 	g := x.post(`[{"jsonrpc":"2.0","method":"notifications/initialized"},`+fmt.Sprintf(call, "1", "")+`,{"jsonrpc":"2.0","id":2,"method":"ping"}]`, in...)
 	if g.status != http.StatusOK || parse(t, g.body).Len() != 2 {
@@ -244,13 +243,13 @@ func TestBatchOverHTTPIsAnsweredAsOne(t *testing.T) {
 	}
 }
 
-func TestProgressComesOnTheStreamOfItsRequestBeforeTheResult(t *testing.T) {
-	opts := echoing(t)
-	opts.Call = func(ctx context.Context, _ string, args value.Value) (value.Value, error) {
+func TestProgressPrecedesTheResultOnItsStream(t *testing.T) {
+	opts := httpOptions(t)
+	opts.Call = func(_ context.Context, q *server.Request) (value.Value, error) {
 		for i := range 500 {
-			server.ReporterOf(ctx).Step(499-i, "")
+			q.Reporter().Step(499-i, "")
 		}
-		return args, nil
+		return q.Args, nil
 	}
 	x := serve(t, opts, server.HTTPOptions{})
 	in := x.session("2025-11-25")
@@ -281,11 +280,11 @@ func TestProgressComesOnTheStreamOfItsRequestBeforeTheResult(t *testing.T) {
 	}
 }
 
-// hanging is a tool that waits for its context to end, and reports why.
-func hanging(t *testing.T) (opts server.Options, began, ended chan error) {
+// hangingOptions is a tool that waits for its context to end, and reports why.
+func hangingOptions(t *testing.T) (opts server.Options, began, ended chan error) {
 	began, ended = make(chan error, 10), make(chan error, 10)
-	opts = echoing(t)
-	opts.Call = func(ctx context.Context, _ string, _ value.Value) (value.Value, error) {
+	opts = httpOptions(t)
+	opts.Call = func(ctx context.Context, _ *server.Request) (value.Value, error) {
 		began <- nil
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
@@ -294,8 +293,8 @@ func hanging(t *testing.T) (opts server.Options, began, ended chan error) {
 	return opts, began, ended
 }
 
-func TestClosingTheRequestCancelsItsCall(t *testing.T) {
-	opts, began, ended := hanging(t)
+func TestClosingTheHTTPRequestCancelsItsCall(t *testing.T) {
+	opts, began, ended := hangingOptions(t)
 	x := serve(t, opts, server.HTTPOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
 	r, _ := http.NewRequestWithContext(ctx, http.MethodPost, x.url+server.Path,
@@ -326,11 +325,11 @@ func TestClosingTheRequestCancelsItsCall(t *testing.T) {
 	<-ended
 }
 
-func TestSessionCancelsItsOwnCallsAlone(t *testing.T) {
-	opts, began, ended := hanging(t)
+func TestSessionCancelsOnlyItsOwnCalls(t *testing.T) {
+	opts, began, ended := hangingOptions(t)
 	x := serve(t, opts, server.HTTPOptions{})
 	mine, other := x.session("2025-11-25"), x.session("2025-11-25")
-	answered := make(chan got, 1)
+	answered := make(chan httpReply, 1)
 	go func() { answered <- x.post(fmt.Sprintf(call, "7", ""), mine...) }()
 	<-began
 	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`
@@ -345,17 +344,17 @@ func TestSessionCancelsItsOwnCallsAlone(t *testing.T) {
 	<-ended
 }
 
-func TestStopAnswersWhatIsUnderWay(t *testing.T) {
-	opts := echoing(t)
+func TestShutdownAnswersRunningRequests(t *testing.T) {
+	opts := httpOptions(t)
 	began, finish := make(chan struct{}), make(chan struct{})
-	opts.Call = func(_ context.Context, _ string, args value.Value) (value.Value, error) {
+	opts.Call = func(_ context.Context, q *server.Request) (value.Value, error) {
 		close(began)
 		<-finish
-		return args, nil
+		return q.Args, nil
 	}
 	x := serve(t, opts, server.HTTPOptions{Grace: time.Minute})
 	in := x.session("2025-11-25")
-	answered := make(chan got, 1)
+	answered := make(chan httpReply, 1)
 	go func() { answered <- x.post(fmt.Sprintf(call, "1", ""), in...) }()
 	<-began
 	why := errors.New("told to")
@@ -369,11 +368,11 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestStopCancelsWhatOutlastsTheGrace(t *testing.T) {
-	opts, began, ended := hanging(t)
+func TestShutdownCancelsCallsAfterGrace(t *testing.T) {
+	opts, began, ended := hangingOptions(t)
 	x := serve(t, opts, server.HTTPOptions{Grace: time.Millisecond})
 	in := x.session("2025-11-25")
-	answered := make(chan got, 1)
+	answered := make(chan httpReply, 1)
 	go func() { answered <- x.post(fmt.Sprintf(call, "1", ""), in...) }()
 	<-began
 	why := errors.New("told to stop")
@@ -389,10 +388,10 @@ func TestStopCancelsWhatOutlastsTheGrace(t *testing.T) {
 	}
 }
 
-func TestSessionsEndWhenTheyAreIdleAndAreLimited(t *testing.T) {
+func TestSessionIdleTimeoutAndLimit(t *testing.T) {
 	var mu sync.Mutex
 	began, over := 0, 0
-	x := serve(t, echoing(t), server.HTTPOptions{
+	x := serve(t, httpOptions(t), server.HTTPOptions{
 		SessionIdle: 20 * time.Millisecond, MaxSessions: 2,
 		Session: func(context.Context) func(error) {
 			mu.Lock()
@@ -417,14 +416,14 @@ func TestSessionsEndWhenTheyAreIdleAndAreLimited(t *testing.T) {
 	x.session("2025-11-25")
 }
 
-func TestCallersAreToldApartByTheirTokens(t *testing.T) {
+func TestTokensIdentifyCallers(t *testing.T) {
 	tokens, err := auth.NewTokens([]config.CallerToken{
 		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := serve(t, echoing(t), server.HTTPOptions{Guard: tokens, Metrics: http.NotFoundHandler(), Status: http.NotFoundHandler()})
+	x := serve(t, httpOptions(t), server.HTTPOptions{Guard: tokens, Metrics: http.NotFoundHandler(), Status: http.NotFoundHandler()})
 	ann := x.session("2025-11-25", "Authorization", "Bearer 0123456789abcdef-ann")
 	bob := append([]string{"Authorization", "Bearer 0123456789abcdef-bob"}, ann[2:]...)
 	if g := x.post(fmt.Sprintf(call, "1", ""), ann...); !strings.Contains(g.body, `"caller":"ann"`) {
@@ -448,8 +447,8 @@ func TestCallersAreToldApartByTheirTokens(t *testing.T) {
 	}
 }
 
-func TestSlowClientIsNotWaitedForWithoutEnd(t *testing.T) {
-	x := serve(t, echoing(t), server.HTTPOptions{})
+func TestSlowClientTimesOut(t *testing.T) {
+	x := serve(t, httpOptions(t), server.HTTPOptions{})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,13 +3,15 @@ package server
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -19,102 +21,98 @@ const (
 	TCP  = "tcp"  // HTTP
 )
 
-// Request is what is known of one request of a client. It must not be changed.
+// Request describes one request of a client. Only its Info may be changed, by the
+// code that handles it.
 type Request struct {
+	// Info is what the calls that the request causes carry about the caller:
+	// Caller, Header (nil over stdio) and Meta.
+	callinfo.Info
 	Method    string
-	Tool      string      // of tools/call, else empty
+	Tool      string      // name of the tool, for tools/call
 	ID        string      // the id's JSON text
-	Meta      value.Value // the _meta of the parameters; undefined where there is none
-	Args      value.Value // of tools/call, an object; else undefined
-	Header    http.Header // of the HTTP request; nil over pipes
+	Args      value.Value // arguments of tools/call, an object; otherwise undefined
 	Transport string      // Pipe or TCP
-	Session   string      // the Mcp-Session-Id; empty where there is none
-	Protocol  string      // the revision of MCP; empty before initialize
-	Address   string      // the host that the client reached, and its port; empty
-	Port      int         // and 0 over pipes
-	From      string      // address of the client, or of a proxy in front of it; empty over pipes
-	// Caller says who asks, where that was authenticated; it is empty where
-	// there is but one caller.
-	Caller string
-	Scopes []string // that were granted to the caller
-	// Client is the program that asks, as it calls itself; empty if it does not.
+	Session   string      // the Mcp-Session-Id; empty without a session
+	Protocol  string      // MCP revision; empty before initialize
+	Address   string      // host that the client connected to; empty over stdio
+	Port      int         // its port; 0 if it is unknown
+	From      string      // address of the client, or of the proxy in front of it; empty over stdio
+	Scopes    []string    // granted to the caller
+	// Client is the program that sent the request, as it describes itself; zero
+	// if it does not.
 	Client Client
 
-	run    string // see SetRun
 	reason string // see Outcome
 
 	params  value.Value // an object, or undefined
 	modern  bool        // of revision 2026-07-28 or later, without sessions
 	session *session
-	from    client
+	peer    peer
 
-	turn         *turn     // of tools/call; nil where nothing limits it
-	reporter     *Reporter // of tools/call
-	result       value.Value
-	failed       bool // the result of tools/call is an error
-	failure      string
-	subscription *subscription // of subscriptions/listen
+	slot          *callSlot // of tools/call; nil without limits
+	reporter      *Reporter // of tools/call
+	result        value.Value
+	failed        bool // the result of tools/call has isError
+	failure       string
+	inputRequired bool          // the result of tools/call asks for input
+	subscription  *subscription // of subscriptions/listen
 }
 
-// client is where a request came from, and the way back.
-type client interface {
-	// key tells clients apart as well as can be: by the caller's name, or where there
-	// is none by the address.
-	key() string
-	// verify returns why the request is refused by its transport; it may be nil.
-	verify(p *published, r *Request) *rpcError
-	// notify sends a notification before the answer. It does not wait.
+// peer is the client at the other end of a transport.
+type peer interface {
+	// callerKey identifies the client for limits: by the caller's name, or by
+	// its address if callers are not authenticated.
+	callerKey() string
+	// verify returns an error if the transport's own rules are broken; nil
+	// otherwise.
+	verify(p *snapshot, r *Request) *rpcError
+	// notify sends a notification before the answer. It does not block.
 	notify(method string, params value.Value)
-	// later sends a notification that belongs to no request, and says nothing where
-	// none can be sent. It does not wait.
-	later(method string, params value.Value)
-	// stand waits until a stream of notifications is over.
-	stand(ctx context.Context)
+	// sendRequest sends a request of the server on the stream of the client's request.
+	// It reports false if the client cannot receive it there. It does not block.
+	sendRequest(id, method string, params value.Value) bool
+	// notifySession sends a notification that belongs to no request. It drops
+	// the notification if the session has no stream, and does not block.
+	notifySession(method string, params value.Value)
+	// keepOpen blocks until the stream of notifications ends.
+	keepOpen(ctx context.Context)
 }
 
-// Client is what a program says of itself. It may say anything.
+// Client is the name and version that a client program reports. Both are
+// unverified.
 type Client struct{ Name, Version string }
 
-// SetRun notes by which id the run of a tool is known that answers the request. It
-// may be called while the request is handled, by what handles it.
-func (r *Request) SetRun(id string) { r.run = id }
+// Reporter returns the reporter to the client of a tools/call that runs; nil for
+// other requests. The methods of a nil Reporter do nothing.
+func (r *Request) Reporter() *Reporter { return r.reporter }
 
-// Run returns the id that SetRun has noted; empty if there is none.
-func (r *Request) Run() string { return r.run }
-
-// Outcome is how a request was answered.
+// Outcome describes how a request was answered.
 type Outcome struct {
-	// Reason is why the request was refused and nothing was done for it, a word
-	// such as "unknown_tool", "insufficient_scope" or "busy"; empty if it was
-	// carried out, whatever came of it.
+	// Reason is why the request was refused before any work was done, as one
+	// word such as "unknown_tool", "insufficient_scope" or "busy"; empty if it
+	// was handled.
 	Reason    string
-	Cancelled bool        // it was carried out, and ended before its time
-	Code      int         // of the JSON-RPC error; 0 where there is a result
-	Failed    bool        // the result of tools/call has isError
-	Message   string      // of either
-	Result    value.Value // what the tool gave; undefined for other results
+	Cancelled bool // it was handled, but cancelled
+	// Interrupted reports whether it was handled, but ended because memory was
+	// short; it is not Cancelled then.
+	Interrupted bool
+	Code        int         // of the JSON-RPC error; 0 for a result
+	Failed      bool        // the result of tools/call has isError
+	Message     string      // of the error, or of the failed result
+	Result      value.Value // of the tool; undefined for other methods
+	// InputRequired reports whether the result asks for input of the client's
+	// user; the client calls again with it.
+	InputRequired bool
 }
 
-// ObserveFunc is told of every request as its handling begins, also of those
-// that are refused, and gives the context to handle it in and what is told of
-// its end.
+// ObserveFunc is called for every request when its handling begins, also for
+// refused ones. It returns the context to handle the request in, and a function
+// that is called with the outcome.
 type ObserveFunc func(ctx context.Context, r *Request) (context.Context, func(Outcome))
 
-type requestKey struct{}
-
-func withRequest(ctx context.Context, r *Request) context.Context {
-	return context.WithValue(ctx, requestKey{}, r)
-}
-
-// RequestOf returns the request that is handled in ctx, nil outside of one.
-func RequestOf(ctx context.Context) *Request {
-	r, _ := ctx.Value(requestKey{}).(*Request)
-	return r
-}
-
-// read reads in r what a message asks for, and returns what answers it. The error
-// is why it is refused.
-func (p *published) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
+// read reads a message into r and returns the method that answers it. It
+// returns an error if the request is refused.
+func (p *snapshot) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 	r.Method, r.ID, r.params = m.Method, m.ID, m.Params
 	meta, rpcErr := r.param("_meta", value.Object)
 	if rpcErr == nil {
@@ -135,15 +133,15 @@ func (p *published) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 	if rpcErr != nil {
 		return method{}, rpcErr
 	}
-	found, rpcErr := lookUp(r)
+	found, rpcErr := findMethod(r)
 	if rpcErr == nil && found.check != nil {
 		rpcErr = found.check(p, r)
 	}
 	return found, rpcErr
 }
 
-// readClient reads what the program says of itself: in the message, as revision
-// 2026-07-28 and initialize have it, or else before in the session.
+// readClient sets r.Client: from the message (revision 2026-07-28 and
+// initialize), otherwise from the session.
 func (r *Request) readClient() {
 	said := r.Meta.Get(mcp.MetaKeyClientInfo)
 	begins := r.Method == string(mcp.MethodInitialize)
@@ -160,8 +158,8 @@ func (r *Request) readClient() {
 	}
 }
 
-// checkModern checks what every request of revision 2026-07-28 or later says of
-// its client (MCP 2026-07-28, Base Protocol, _meta).
+// checkModern checks the _meta that every request of revision 2026-07-28 or
+// later must have (MCP 2026-07-28, Base Protocol, _meta).
 func checkModern(r *Request, version string) *rpcError {
 	if v := r.Meta.Get(mcp.MetaKeyClientCapabilities); v.Kind() != value.Object {
 		return rpcErrorf(mcp.INVALID_PARAMS, "missing or invalid _meta field %s", mcp.MetaKeyClientCapabilities)
@@ -177,39 +175,51 @@ func checkModern(r *Request, version string) *rpcError {
 	return nil
 }
 
-// observed tells of a request.
-func (p *published) observed(ctx context.Context, r *Request) (context.Context, func(Outcome)) {
-	ctx = withRequest(ctx, r)
+// startObserving reports the start of a request to the observer.
+func (p *snapshot) startObserving(ctx context.Context, r *Request) (context.Context, func(Outcome)) {
 	if p.observe == nil {
 		return ctx, func(Outcome) {}
 	}
 	return p.observe(ctx, r)
 }
 
-// refuse tells of a request that is answered with an error at once.
-func (p *published) refuse(ctx context.Context, r *Request, e *rpcError) {
-	_, done := p.observed(ctx, r)
+// observeRefusal reports a request that is refused at once to the observer.
+func (p *snapshot) observeRefusal(ctx context.Context, r *Request, e *rpcError) {
+	_, done := p.startObserving(ctx, r)
 	done(Outcome{Reason: e.why(), Code: e.Code, Message: e.Message})
 }
 
-// answer answers one request, with the whole message or an error.
-func (p *published) answer(ctx context.Context, with method, r *Request) ([]byte, *rpcError) {
-	ctx, done := p.observed(ctx, r)
-	text, rpcErr := p.recovered(ctx, with, r)
-	r.turn.leave()
+// answer answers one request: with a whole message or an error.
+func (p *snapshot) answer(ctx context.Context, with method, r *Request) ([]byte, *rpcError) {
+	ctx, done := p.startObserving(ctx, r)
+	text, rpcErr := p.answerRecovered(ctx, with, r)
+	r.slot.release()
 	if p.observe != nil {
 		o := r.outcome(rpcErr)
-		o.Cancelled = ctx.Err() != nil && o.Reason == "" && (o.Failed || o.Code != 0)
+		failed := o.Reason == "" && (o.Failed || o.Code != 0)
+		o.Interrupted = failed && memory.AccountOf(ctx).Err() != nil
+		o.Cancelled = failed && !o.Interrupted && ctx.Err() != nil
 		done(o)
 	}
 	return text, rpcErr
 }
 
-// recovered answers a panic with an internal error.
-func (p *published) recovered(ctx context.Context, with method, r *Request) (text []byte, rpcErr *rpcError) {
+// logOf returns the logger for records about a request. It names the caller.
+func (p *snapshot) logOf(r *Request) *slog.Logger {
+	switch {
+	case r.Log != nil:
+		return r.Log
+	case r.Caller != "":
+		return p.log.With("caller", r.Caller)
+	}
+	return p.log
+}
+
+// answerRecovered turns a panic into an internal error.
+func (p *snapshot) answerRecovered(ctx context.Context, with method, r *Request) (text []byte, rpcErr *rpcError) {
 	defer func() {
 		if x := recover(); x != nil {
-			p.log.ErrorContext(ctx, "a request panicked", "method", r.Method, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
+			p.logOf(r).ErrorContext(ctx, "a request panicked", "method", r.Method, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
 			text, rpcErr = nil, rpcErrorf(mcp.INTERNAL_ERROR, "internal error: %v", x)
 		}
 	}()
@@ -220,5 +230,5 @@ func (r *Request) outcome(e *rpcError) Outcome {
 	if e != nil {
 		return Outcome{Reason: e.why(), Code: e.Code, Message: e.Message}
 	}
-	return Outcome{Reason: r.reason, Failed: r.failed, Message: r.failure, Result: r.result}
+	return Outcome{Reason: r.reason, Failed: r.failed, Message: r.failure, Result: r.result, InputRequired: r.inputRequired}
 }

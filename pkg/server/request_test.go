@@ -11,13 +11,13 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// watched collects what an observer is told, as one line for each request.
-type watched struct {
+// requestLog collects what an observer is told, as one line for each request.
+type requestLog struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (w *watched) observe(ctx context.Context, r *server.Request) (context.Context, func(server.Outcome)) {
+func (w *requestLog) observe(ctx context.Context, r *server.Request) (context.Context, func(server.Outcome)) {
 	return ctx, func(o server.Outcome) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -26,17 +26,17 @@ func (w *watched) observe(ctx context.Context, r *server.Request) (context.Conte
 	}
 }
 
-func TestEveryRequestIsObservedAlsoThoseThatAreRefused(t *testing.T) {
-	var w watched
+func TestEveryRequestIsObserved(t *testing.T) {
+	var w requestLog
 	opts := server.Options{Observe: w.observe, Tools: []server.Tool{{Name: "t", InputSchema: parse(t, `{}`)}}}
-	opts.Call = func(ctx context.Context, name string, args value.Value) (value.Value, error) {
-		if server.RequestOf(ctx) == nil || server.RequestOf(ctx).Tool != name {
-			t.Error("the request is not in the context of its call")
+	opts.Call = func(_ context.Context, q *server.Request) (value.Value, error) {
+		if q.Tool != "t" {
+			t.Errorf("the tool %q is called", q.Tool)
 		}
-		if args.Has("fail") {
+		if q.Args.Has("fail") {
 			return value.Undef, fmt.Errorf("told to fail")
 		}
-		return args, nil
+		return q.Args, nil
 	}
 	c := start(t, opts)
 	c.initialize("2025-11-25")
@@ -72,12 +72,14 @@ func TestEveryRequestIsObservedAlsoThoseThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestResourcesAreListedReadAndMissed(t *testing.T) {
+func TestResources(t *testing.T) {
 	opts := server.Options{Call: echo, Resources: []server.Resource{
 		{URI: "test://all", Name: "all", Description: "Everything", MIMEType: "application/json",
-			Read: func(context.Context, string) (string, bool) { return `{"a":1}`, true }},
+			Read: func(context.Context, *server.Request, string) (string, bool) { return `{"a":1}`, true }},
 		{URI: "test://all/{id}", Template: true, Name: "one", Description: "One", MIMEType: "text/plain",
-			Read: func(_ context.Context, uri string) (string, bool) { return "read " + uri, uri == "test://all/7" }},
+			Read: func(_ context.Context, _ *server.Request, uri string) (string, bool) {
+				return "read " + uri, uri == "test://all/7"
+			}},
 	}}
 	c := start(t, opts)
 	c.initialize("2025-11-25")
@@ -90,10 +92,10 @@ func TestResourcesAreListedReadAndMissed(t *testing.T) {
 	c.want(`{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"test://all/7"}}`,
 		`{"jsonrpc":"2.0","id":4,"result":{"contents":[{"uri":"test://all/7","mimeType":"text/plain","text":"read test://all/7"}]}}`)
 	c.want(`{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"test://all/8"}}`,
-		`{"jsonrpc":"2.0","id":5,"error":{"code":-32002,"message":"there is no resource \"test://all/8\"","data":{"uri":"test://all/8"}}}`)
+		`{"jsonrpc":"2.0","id":5,"error":{"code":-32002,"message":"unknown resource \"test://all/8\"","data":{"uri":"test://all/8"}}}`)
 	c.want(`{"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"test://all/8",`+modernMeta+`}}`,
-		`{"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"there is no resource \"test://all/8\"","data":{"uri":"test://all/8"}}}`)
+		`{"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"unknown resource \"test://all/8\"","data":{"uri":"test://all/8"}}}`)
 	c.want(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"test://none",`+modernMeta+`}}`,
-		`{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"there is no resource \"test://none\"","data":{"uri":"test://none"}}}`)
+		`{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"unknown resource \"test://none\"","data":{"uri":"test://none"}}}`)
 	c.closed()
 }

@@ -1,10 +1,10 @@
-// Package server publishes tools to MCP clients. It speaks the Model Context
-// Protocol (https://modelcontextprotocol.io/specification) in the revisions
+// Package server publishes tools to MCP clients. It implements the Model
+// Context Protocol (https://modelcontextprotocol.io/specification), revisions
 // 2024-11-05 to 2025-11-25 and 2026-07-28, over standard input and output with
-// one client, and over streamable HTTP with any number of them.
+// one client, and over streamable HTTP with any number of clients.
 //
-// What a tool does is the caller's affair: the package gets a list of tools and
-// one function that calls them.
+// The package does not know what a tool does: it gets a list of tools and one
+// function that calls them.
 package server
 
 import (
@@ -24,92 +24,91 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// DefaultMaxLine is the length in bytes, 64 MiB, beyond which a message on
-// standard input is refused where Options.MaxLine is 0.
+// DefaultMaxLine is the longest message accepted on standard input, in bytes
+// (64 MiB), if Options.MaxLine is 0.
 const DefaultMaxLine = 64 << 20
 
 // Tool is one tool as clients see it. Schemas, annotations and icons are sent
-// as they are, in the order of their keys.
+// unchanged, with their keys in order.
 type Tool struct {
 	Name         string
 	Title        string
 	Description  string
-	InputSchema  value.Value // required; sent with "type": "object" where it does not say so
-	OutputSchema value.Value // undefined where there is none
-	Annotations  value.Value // undefined where there are none
-	Icons        value.Value // undefined where there are none
-	// Blocks says that results are lists of content blocks (MCP 2025-11-25, Tools,
-	// Tool Result), which are sent as they are; there is no OutputSchema then.
+	InputSchema  value.Value // required; "type": "object" is added if it is missing
+	OutputSchema value.Value // undefined if there is none
+	Annotations  value.Value // undefined if there are none
+	Icons        value.Value // undefined if there are none
+	// Blocks reports whether results are lists of content blocks (MCP
+	// 2025-11-25, Tools, Tool Result), which are sent unchanged. OutputSchema
+	// must be undefined then.
 	Blocks bool
-	// RequiredScopes are what a caller over HTTP has to have been granted.
+	// RequiredScopes are the scopes that a caller over HTTP needs.
 	RequiredScopes []string
 }
 
-// CallFunc runs one tool. Its error becomes a tool result with isError and the
-// error's text. It is called from any number of goroutines at once, and must
-// return soon after ctx is done; context.Cause(ctx) says why it is. RequestOf(ctx)
-// is the request that it answers, and ReporterOf(ctx) the way to its client until
-// it returns.
-type CallFunc func(ctx context.Context, name string, args value.Value) (value.Value, error)
+// CallFunc runs the tool r.Tool with r.Args. Its error, which may be a *CallError,
+// becomes a tool result with isError and the error's text. It is called from any
+// number of goroutines, and must return soon after ctx is done; context.Cause(ctx)
+// is the reason.
+type CallFunc func(ctx context.Context, r *Request) (value.Value, error)
 
-// Options say what a Server publishes. Info, Tools and Call are required.
+// Options configure what a Server publishes. Info, Tools and Call are required.
 type Options struct {
 	Info    config.Server
 	Tools   []Tool
 	Call    CallFunc
-	Log     *slog.Logger // nil discards
+	Log     *slog.Logger // nil discards logs
 	MaxLine int          // longest message in bytes; 0 means DefaultMaxLine
 
 	Resources []Resource  // may be empty
-	Observe   ObserveFunc // nil observes nothing
-	// Exchanged is told of HTTP requests; nil is told nothing.
+	Observe   ObserveFunc // may be nil
+	// Exchanged observes HTTP requests; it may be nil.
 	Exchanged ExchangeFunc
-	Access    Access // over HTTP, for what HTTPOptions leave open
-	// Hold, which may be nil, keeps what Call needs in being until the call is
-	// over, and release is called. It may give nil where that is gone, which it
-	// must not be before Replace has put something else in its place.
+	Access    Access // for HTTP, where HTTPOptions leave it open
+	// Hold, which may be nil, keeps the resources of Call alive until release
+	// is called. It may return nil once Replace has published other options.
 	Hold   func() (release func())
 	Limits Limits
-	// Memory bounds what requests and answers hold; nil bounds nothing. Calls
+	// Memory bounds what requests and answers hold; nil means no bound. Calls
 	// count on the account of their request, memory.AccountOf.
 	Memory *memory.Budget
 }
 
-// Access says who may come in over HTTP, and whose pages; see [HTTPOptions].
+// Access configures who may connect over HTTP; see [HTTPOptions].
 type Access struct {
 	Guard                        auth.Guard
 	AllowedHosts, AllowedOrigins []string
 }
 
-// errUnguarded says that a Server that let only some in would let in everybody.
-var errUnguarded = errors.New("it no longer says who may come in over HTTP, as it has to while it is served; start anew where that is meant")
+// errAuthRemoved prevents that a reload opens a protected server to everybody.
+var errAuthRemoved = errors.New("removing server.auth needs a restart")
 
 // Server publishes tools. It is safe for concurrent use.
 type Server struct {
-	log      *slog.Logger
-	maxLine  int
-	memory   *memory.Budget
-	patience patience
-	audience audience
-	listened listeners
-	web      atomic.Pointer[HTTPOptions] // how it is served over HTTP; nil where it is not
-	limiter  atomic.Pointer[limiter]     // nil until there are limits
+	log           *slog.Logger
+	maxLine       int
+	memory        *memory.Budget
+	timeouts      timeouts
+	subscribers   subscribers
+	subscriptions subscriptionLimiter
+	httpOptions   atomic.Pointer[HTTPOptions] // of the HTTP server; nil while there is none
+	callLimiter   atomic.Pointer[callLimiter] // nil until limits are set
 
-	replacing sync.Mutex
-	current   atomic.Pointer[published]
+	replaceMu sync.Mutex
+	current   atomic.Pointer[snapshot]
 }
 
-// New returns a Server. The error is that of [Tool.Check].
+// New returns a Server. It returns the error of [Tool.Check], if there is one.
 func New(opts Options) (*Server, error) {
-	s := &Server{log: opts.Log, maxLine: opts.MaxLine, memory: opts.Memory, patience: patient}
+	s := &Server{log: opts.Log, maxLine: opts.MaxLine, memory: opts.Memory, timeouts: defaultTimeouts}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.limit(opts.Limits)
+	s.setLimits(opts.Limits)
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
-	p, err := newPublished(opts, s.log, &s.audience)
+	p, err := newSnapshot(opts, s.log, &s.subscribers)
 	if err != nil {
 		return nil, err
 	}
@@ -117,65 +116,64 @@ func New(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// hold gives what answers a request of this method, and what is called when that
-// is done.
-func (s *Server) hold(method string) (_ *published, release func()) {
+// retain returns the snapshot that answers a request of this method, and a
+// function that releases it.
+func (s *Server) retain(method string) (_ *snapshot, release func()) {
 	for {
 		p := s.current.Load()
-		if p.hold == nil || method != string(mcp.MethodToolsCall) {
+		if p.retain == nil || method != string(mcp.MethodToolsCall) {
 			return p, func() {}
 		}
-		if release = p.hold(); release != nil {
+		if release = p.retain(); release != nil {
 			return p, release
 		}
 		if s.current.Load() == p {
-			return p, func() {} // it says itself that it is over
+			return p, func() {} // its calls fail with their own error
 		}
 	}
 }
 
-// Replace publishes what opts say in the place of what was; Log, MaxLine and
-// Memory stay as they were. Requests under way are answered by what they found as they came;
-// Limits hold at once for what waits, and count them, where there were limits
-// before.
-// Clients are told (notifications/tools/list_changed and
-// notifications/resources/list_changed) where they would now get another list.
-// Who may come in over HTTP changes as well, and the streams end of those who no
-// longer may. The error is that of Check; nothing
-// has changed then.
+// Replace publishes other options. Log, MaxLine and Memory keep their values.
+// Running requests finish with the options that they started with. New limits
+// apply at once, also to running calls if there were limits before.
+//
+// Clients get notifications/tools/list_changed and
+// notifications/resources/list_changed if their lists changed. Over HTTP the
+// new access rules apply, and streams of callers that lose access end. If
+// Replace returns an error, which is that of Check, nothing has changed.
 func (s *Server) Replace(opts Options) error {
 	if err := s.Check(opts); err != nil {
 		return err
 	}
-	p, err := newPublished(opts, s.log, &s.audience)
+	p, err := newSnapshot(opts, s.log, &s.subscribers)
 	if err != nil {
 		return err
 	}
-	s.replacing.Lock()
-	defer s.replacing.Unlock()
-	s.limit(opts.Limits)
+	s.replaceMu.Lock()
+	defer s.replaceMu.Unlock()
+	s.setLimits(opts.Limits)
 	was := s.current.Swap(p)
 	if !was.sameTools(p) {
-		s.audience.tell(mcp.MethodNotificationToolsListChanged, value.Undef)
+		s.subscribers.notify(mcp.MethodNotificationToolsListChanged, value.Undef)
 	}
 	if !was.resources.same(&p.resources) {
-		s.audience.tell(mcp.MethodNotificationResourcesListChanged, value.Undef)
+		s.subscribers.notify(mcp.MethodNotificationResourcesListChanged, value.Undef)
 	}
-	close(was.over)
+	close(was.replaced)
 	return nil
 }
 
-// Check gives the error that Replace would give: that of [Tool.Check], or while
-// HTTP is served, that everybody could come in where a Guard of Options.Access is
-// in the way, or that nobody could call a tool, since it needs scopes.
+// Check returns the error that Replace would return: that of [Tool.Check] or,
+// while HTTP is served, an error if opts remove authentication or if a tool
+// requires scopes that nobody can have.
 func (s *Server) Check(opts Options) error {
-	if web := s.web.Load(); web != nil && web.Guard == nil && opts.Access.Guard == nil {
+	if web := s.httpOptions.Load(); web != nil && web.Guard == nil && opts.Access.Guard == nil {
 		if s.current.Load().access.Guard != nil {
-			return errUnguarded
+			return errAuthRemoved
 		}
 		for _, t := range opts.Tools {
 			if len(t.RequiredScopes) > 0 {
-				return fmt.Errorf("tool %q needs scopes, which nobody has where everybody may come in over HTTP", t.Name)
+				return fmt.Errorf("tool %q requires scopes, but without authentication nobody has any; set server.auth, or remove requiredScopes", t.Name)
 			}
 		}
 	}
@@ -187,20 +185,20 @@ func (s *Server) Check(opts Options) error {
 	return nil
 }
 
-// UnknownToolError says that a tool was asked for which is not there.
+// UnknownToolError is the error of a request for a tool that does not exist.
 type UnknownToolError struct {
 	Name  string
-	Tools []string // the tools that are, sorted
+	Tools []string // existing tools, sorted
 }
 
-// Error names the nearest tool, or all of them.
+// Error names the nearest tool, or all tools.
 func (e *UnknownToolError) Error() string {
 	text := fmt.Sprintf("unknown tool %q", e.Name)
 	if near, ok := diag.Nearest(e.Name, e.Tools); ok {
 		return text + fmt.Sprintf("; did you mean %q?", near)
 	}
 	if len(e.Tools) == 0 {
-		return text + "; this server has none"
+		return text + "; this server has no tools"
 	}
 	return text + "; expected " + diag.List(e.Tools)
 }

@@ -4,22 +4,27 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// session is one client: of a pair of pipes, of an HTTP session, or of a single
-// request. It is safe for concurrent use.
+// session is the state of one client: over stdio, in an HTTP session, or for a
+// single request. It is safe for concurrent use.
 type session struct {
 	id string
 
 	mu      sync.RWMutex
-	version string           // the revision that was agreed on; empty before initialize
-	client  Client           // what initialize says of the program
-	level   mcp.LoggingLevel // of the log messages that the client wants; empty until it says so
+	version string           // negotiated revision; empty before initialize
+	client  Client           // from initialize
+	level   mcp.LoggingLevel // lowest level of log messages; empty until the client sets it
+	can     capabilities     // from initialize
+
+	asked clientRequests // sent to the client and not answered yet
 }
 
 func newSession(id string) *session { return &session{id: id} }
 
-// ProtocolVersion returns the revision that was agreed on; empty before initialize.
+// ProtocolVersion returns the negotiated revision; empty before initialize.
 func (s *session) ProtocolVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -30,6 +35,18 @@ func (s *session) initialize(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version = version
+}
+
+func (s *session) setCapabilities(declared value.Value) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.can = capabilitiesOf(declared, s.version)
+}
+
+func (s *session) capabilities() capabilities {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.can
 }
 
 func (s *session) logLevel() mcp.LoggingLevel {
@@ -44,7 +61,7 @@ func (s *session) setLogLevel(level mcp.LoggingLevel) {
 	s.level = level
 }
 
-// Client returns what the program said of itself in initialize.
+// Client returns the program that initialize named.
 func (s *session) Client() Client {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

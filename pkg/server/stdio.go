@@ -12,32 +12,32 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
-// shutdownGrace is how long a server that was told to stop waits for calls to
-// notice and for a client to read their answers.
+// shutdownGrace is how long shutdown waits for cancelled calls to return and
+// for clients to read their answers.
 const shutdownGrace = 3 * time.Second
 
 // ServeStdio reads requests from in and writes answers to out, one JSON message
-// a line (MCP, "Transports: stdio"), until in ends; then every call under way
-// is still answered, and nil returned. Calls run at once, however many there
-// are, and are answered as they finish. notifications/cancelled ends its call at
-// once; as the protocol asks, that call is not answered.
+// per line (MCP, Transports, stdio), until in ends. Then it answers the running
+// calls and returns nil. Calls run concurrently and are answered as they
+// finish. notifications/cancelled cancels a call, which then gets no answer, as
+// the protocol requires.
 //
-// When ctx is done, running calls are cancelled with its cause and answered,
-// and the cause is returned; a reader that is blocked on in is left behind. An
-// error of in or out is wrapped and returned; 256 MiB of answers that nobody
-// reads are such an error.
+// When ctx is done, ServeStdio cancels running calls with ctx's cause, answers
+// them, and returns the cause. A reader blocked on in is abandoned. It returns
+// a wrapped error if reading or writing fails, or if more than 256 MiB of
+// answers wait to be read.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := newConn(ctx, s, newOutbox(out, s.patience.unread, s.memory.Account(""), func(err error) {
+	c := newStdioConn(ctx, s, newOutbox(out, s.timeouts.unread, s.memory.Account(""), func(err error) {
 		cancel(fmt.Errorf("writing to the client: %w", err))
 	}))
-	defer s.audience.join(c.wants, c.notify)()
+	defer s.subscribers.add(c.wants, c.notify)()
 
-	defer c.crew.disband()
+	defer c.workers.close()
 
 	ended := make(chan error, 1)
-	go func() { ended <- readLines(in, s.maxLine, s.memory, c.receive, c.skipped) }()
+	go func() { ended <- readLines(in, s.maxLine, s.memory, c.receive, c.refuseLine) }()
 	var err error
 	select {
 	case err = <-ended:
@@ -51,7 +51,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	go func() {
 		defer close(drained)
 		c.calls.stop()
-		c.hush()
+		c.stopNotifying()
 		c.calls.running.Wait()
 		c.out.close()
 		<-c.out.done
@@ -70,32 +70,32 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return err
 }
 
-// readLines gives line each line of in that is not blank, without the white
-// space around it. line takes it over, and closes the account that it counts on.
-// A line over limit bytes, or for which there is no memory, is skipped and refuse
-// called instead.
-func readLines(in io.Reader, limit int, budget *memory.Budget, line func([]byte, *memory.Account), refuse func(why string)) error {
+// readLines calls handle with each line of in that is not blank, trimmed. line
+// takes ownership of the text and must close the account. If a line is longer
+// than limit bytes, or there is no memory for it, readLines skips it and calls
+// refuse.
+func readLines(in io.Reader, limit int, budget *memory.Budget, handle func([]byte, *memory.Account), refuse func(why string)) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	var text []byte
-	var held *memory.Account
-	defer func() { held.Close() }()
+	var account *memory.Account
+	defer func() { account.Close() }()
 	skipping := false
 	skip := func(why string) {
-		held.Close()
-		skipping, text, held = true, nil, nil
+		account.Close()
+		skipping, text, account = true, nil, nil
 		refuse(why)
 	}
 	for {
 		part, err := r.ReadSlice('\n')
 		partial := errors.Is(err, bufio.ErrBufferFull)
-		if held == nil {
-			held = budget.Account("")
-			_ = held.Grow(requestBytes)
+		if account == nil {
+			account = budget.Account("")
+			_ = account.Grow(requestBytes)
 		}
 		switch {
 		case skipping:
 		case len(text)+len(part) > limit:
-			skip(fmt.Sprintf("a message is longer than %d bytes", limit))
+			skip(fmt.Sprintf("message longer than %d bytes", limit))
 		default:
 			was := cap(text)
 			if need := len(text) + len(part); need > was {
@@ -103,7 +103,7 @@ func readLines(in io.Reader, limit int, budget *memory.Budget, line func([]byte,
 				if partial {
 					next = 4 * need
 				}
-				if err := held.Grow(int64(next - was)); err != nil {
+				if err := account.Grow(int64(next - was)); err != nil {
 					skip(err.Error())
 					break
 				}
@@ -114,8 +114,8 @@ func readLines(in io.Reader, limit int, budget *memory.Budget, line func([]byte,
 				break
 			}
 			if text = bytes.TrimSpace(text); len(text) > 0 {
-				line(text, held)
-				held = nil
+				handle(text, account)
+				account = nil
 			}
 			text = nil
 		}

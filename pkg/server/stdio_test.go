@@ -25,7 +25,7 @@ func TestInitializeCarriesTheServersDescription(t *testing.T) {
 	c.closed()
 }
 
-func TestResultsTravelExactly(t *testing.T) {
+func TestResultsAreUnchanged(t *testing.T) {
 	tests := []struct{ name, value, text, structured string }{
 		{"zero", `0`, `0`, ``},
 		{"false", `false`, `false`, ``},
@@ -74,7 +74,7 @@ func TestFailuresAreResults(t *testing.T) {
 	c.closed()
 }
 
-func TestMalformedMessagesAreAnsweredAndTheServerLives(t *testing.T) {
+func TestMalformedMessagesGetErrors(t *testing.T) {
 	tests := []struct{ name, send, want string }{
 		{"not JSON", `{"jsonrpc":`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
 		{"garbage", `hello`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
@@ -143,14 +143,14 @@ func TestLongLinesAreRefusedAndSkipped(t *testing.T) {
 	opts.MaxLine = 100_000
 	c := start(t, opts)
 	go c.send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"%s"}}`, strings.Repeat("x", 300_000))
-	if got, want := c.line(), `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: a message is longer than 100000 bytes"}}`; got != want {
+	if got, want := c.line(), `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: message longer than 100000 bytes"}}`; got != want {
 		t.Errorf("got %s", got)
 	}
 	c.want(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"result":{}}`)
 	c.closed()
 }
 
-func TestFiveMegabytesTravel(t *testing.T) {
+func TestLargeMessages(t *testing.T) {
 	c := start(t, echoOptions(t))
 	c.initialize("2025-11-25")
 	big := strings.Repeat("0123456789<&>é\\n", 5<<20/16)
@@ -171,10 +171,10 @@ func TestSixtyFourOverlappingCallsEachGetTheirOwnAnswer(t *testing.T) {
 	var gate sync.WaitGroup
 	gate.Add(n)
 	opts := echoOptions(t)
-	opts.Call = func(ctx context.Context, name string, args value.Value) (value.Value, error) {
+	opts.Call = func(ctx context.Context, q *server.Request) (value.Value, error) {
 		gate.Done()
 		gate.Wait() // nobody answers before all 64 run
-		return echo(ctx, name, args)
+		return echo(ctx, q)
 	}
 	c := start(t, opts)
 	c.initialize("2025-11-25")
@@ -206,9 +206,9 @@ func TestCancelledCallEndsAtOnceAndIsNotAnswered(t *testing.T) {
 	started := make(chan struct{})
 	causes := make(chan error, 1)
 	opts := echoOptions(t)
-	opts.Call = func(ctx context.Context, name string, args value.Value) (value.Value, error) {
-		if name != "value" {
-			return args, nil
+	opts.Call = func(ctx context.Context, q *server.Request) (value.Value, error) {
+		if q.Tool != "value" {
+			return q.Args, nil
 		}
 		close(started)
 		<-ctx.Done()
@@ -233,9 +233,9 @@ func TestCancelledCallEndsAtOnceAndIsNotAnswered(t *testing.T) {
 func TestCallsAreAnsweredAfterInputEnds(t *testing.T) {
 	release := make(chan struct{})
 	opts := echoOptions(t)
-	opts.Call = func(ctx context.Context, name string, args value.Value) (value.Value, error) {
+	opts.Call = func(ctx context.Context, q *server.Request) (value.Value, error) {
 		<-release
-		return args, ctx.Err()
+		return q.Args, ctx.Err()
 	}
 	c := start(t, opts)
 	c.initialize("2025-11-25")
@@ -253,7 +253,7 @@ func TestCallsAreAnsweredAfterInputEnds(t *testing.T) {
 	}
 }
 
-func TestAClientThatReadsLateDoesNotStopTheReading(t *testing.T) {
+func TestSlowReaderDoesNotBlockRequests(t *testing.T) {
 	c := start(t, echoOptions(t))
 	c.initialize("2025-11-25")
 	pad := strings.Repeat("x", 4096)
@@ -269,10 +269,10 @@ func TestAClientThatReadsLateDoesNotStopTheReading(t *testing.T) {
 	c.closed()
 }
 
-func TestStoppingAnswersRunningCallsWithTheCause(t *testing.T) {
+func TestShutdownAnswersRunningCallsWithTheCause(t *testing.T) {
 	started := make(chan struct{})
 	opts := echoOptions(t)
-	opts.Call = func(ctx context.Context, name string, args value.Value) (value.Value, error) {
+	opts.Call = func(ctx context.Context, _ *server.Request) (value.Value, error) {
 		close(started)
 		<-ctx.Done()
 		return value.Undef, context.Cause(ctx)
@@ -291,7 +291,7 @@ func TestStoppingAnswersRunningCallsWithTheCause(t *testing.T) {
 	}
 }
 
-func TestAClientThatCannotBeWrittenToEndsTheServer(t *testing.T) {
+func TestWriteErrorEndsTheServer(t *testing.T) {
 	s, err := server.New(server.Options{Info: config.Server{Name: "t", Version: "1"}, Tools: []server.Tool{tool(t, "echo")}, Call: echo})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -25,7 +26,7 @@ type caller struct {
 	next graph.Caller
 }
 
-func (c *caller) CallTool(ctx context.Context, server, tool string, args value.Value) (graph.ToolResult, error) {
+func (c *caller) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	began := time.Now()
 	attrs := append(c.endpoint(server),
 		attribute.String("mcp.method.name", callMethod),
@@ -34,8 +35,11 @@ func (c *caller) CallTool(ctx context.Context, server, tool string, args value.V
 	ctx, span := c.tracer.Start(ctx, callMethod+" "+tool, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(slices.Clone(attrs)...))
 	defer span.End()       // also where the call panics
-	var sent upstream.Sent // the last of them
-	result, err := c.next.CallTool(upstream.WithSent(pass(ctx), func(s upstream.Sent) { sent = s }), server, tool, args)
+	var sent callinfo.Sent // the last of them
+	own := *info.OrNone()
+	own.Trace = traceMembers(ctx, own.Trace)
+	own.Sent = func(s callinfo.Sent) { sent = s }
+	result, err := c.next.CallTool(ctx, &own, server, tool, args)
 	attrs.text("mcp.protocol.version", sent.Protocol)
 
 	var failure attributes
@@ -53,17 +57,17 @@ func (c *caller) CallTool(ctx context.Context, server, tool string, args value.V
 		span.SetAttributes(failure...)
 		span.SetAttributes(sentAttributes(sent)...)
 		if err != nil {
-			span.SetStatus(codes.Error, c.text(ctx, err.Error()))
+			span.SetStatus(codes.Error, c.text(info, err.Error()))
 		}
 		span.SetAttributes(attribute.Int("mcpgraph.call.attempts", result.Attempts), attribute.Bool("mcpgraph.call.from_cache", result.FromCache))
-		span.SetAttributes(c.show(ctx, "gen_ai.tool.call.arguments", args)...)
-		span.SetAttributes(c.show(ctx, "gen_ai.tool.call.result", result.Reply)...)
+		span.SetAttributes(c.show(info, "gen_ai.tool.call.arguments", args)...)
+		span.SetAttributes(c.show(info, "gen_ai.tool.call.result", result.Reply)...)
 	}
 	observe(ctx, c.metrics.call, began, append(attrs, failure...))
 	return result, err
 }
 
-func sentAttributes(s upstream.Sent) (attrs attributes) {
+func sentAttributes(s callinfo.Sent) (attrs attributes) {
 	attrs.text("mcp.protocol.version", s.Protocol)
 	attrs.text("mcp.session.id", s.Session)
 	attrs.text("jsonrpc.request.id", s.ID)

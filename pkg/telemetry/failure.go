@@ -17,13 +17,14 @@ import (
 // happened in ctx.
 func errorType(ctx context.Context, err error) string {
 	var (
-		limit *executor.LimitError
-		crash *executor.PanicError
-		ended *executor.InterruptedError
-		rpc   *upstream.RPCError
-		call  *upstream.Error
-		rule  *expr.Error
-		reply *nodes.ToolError
+		limit  *executor.LimitError
+		crash  *executor.PanicError
+		ended  *executor.InterruptedError
+		rpc    *upstream.RPCError
+		call   *upstream.Error
+		rule   *expr.Error
+		reply  *nodes.ToolError
+		failed *graph.Failure
 	)
 	switch {
 	case errors.As(err, &limit):
@@ -48,11 +49,13 @@ func errorType(ctx context.Context, err error) string {
 		return "expression"
 	case errors.As(err, &crash):
 		return "panic"
+	case errors.As(err, &failed):
+		return failed.Name
 	}
 	return other
 }
 
-// cause gives the error beneath the place of a failure.
+// cause returns the error beneath the place of a failure.
 func cause(err error) error {
 	var node *executor.NodeError
 	if errors.As(err, &node) {

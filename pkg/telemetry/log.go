@@ -9,12 +9,12 @@ import (
 )
 
 // Logger returns a logger that writes to log, adds trace_id and span_id to what
-// is logged with the context of a span, and exports the records where
-// Options.Logs says how. The level is that of log.
+// is logged with the context of a span, and exports the records as Options.Logs
+// configures. The level is that of log.
 func (t *Telemetry) Logger(log *slog.Logger) *slog.Logger {
 	h := handler{base: log.Handler()}
 	if t.logs != nil {
-		h.export = RewriteLog(t.logs, func(_ context.Context, s string) string { return valid(s) })
+		h.export = RewriteLog(t.logs, valid)
 	}
 	return slog.New(h)
 }

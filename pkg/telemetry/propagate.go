@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpgraph/mcpgraph/pkg/server"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -48,8 +47,9 @@ func origin(ctx context.Context, r *server.Request) (context.Context, []trace.Li
 	return ctx, nil
 }
 
-// pass makes the calls of ctx carry the span of ctx in their _meta.
-func pass(ctx context.Context) context.Context {
+// traceMembers returns the members of _meta that carry the span of ctx to an
+// upstream server; others if there is none.
+func traceMembers(ctx context.Context, others []value.Entry) []value.Entry {
 	carrier := propagation.MapCarrier{}
 	propagator.Inject(ctx, carrier)
 	var members []value.Entry
@@ -59,7 +59,7 @@ func pass(ctx context.Context) context.Context {
 		}
 	}
 	if members == nil {
-		return ctx
+		return others
 	}
-	return upstream.WithMeta(ctx, members...)
+	return members
 }

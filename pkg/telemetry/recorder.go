@@ -1,12 +1,12 @@
 package telemetry
 
 import (
-	"context"
 	"strings"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -15,11 +15,11 @@ type Subject struct {
 	// Tool reports whether the file has a tool of this name. Names that a client
 	// makes up are not put into names of spans and metrics.
 	Tool func(name string) bool
-	// Server says where a server of the file is.
+	// Server returns the address of a server of the file.
 	Server func(name string) Endpoint
-	// Redact takes secrets out of a text: those of the file, and those that what
-	// was done in ctx knew of.
-	Redact func(ctx context.Context, text string) string
+	// Redact takes secrets out of a text: those of the file, and those of the
+	// caller of a call with info.
+	Redact func(info *callinfo.Info, text string) string
 }
 
 // Endpoint is where a server is.
@@ -59,18 +59,18 @@ func (a *attributes) port(n int) {
 	}
 }
 
-// show gives an attribute that shows v where content may be shown.
-func (r *Recorder) show(ctx context.Context, key string, v value.Value) []attribute.KeyValue {
+// show returns an attribute that shows v if content may be shown.
+func (r *Recorder) show(info *callinfo.Info, key string, v value.Value) []attribute.KeyValue {
 	if !r.content || v.IsUndefined() {
 		return nil
 	}
-	clean := v.Rewritten(func(s string) string { return r.subject.Redact(ctx, s) })
+	clean := v.Rewritten(func(s string) string { return r.subject.Redact(info, s) })
 	return []attribute.KeyValue{attribute.String(key, cut(clean.JSON(), r.limit))}
 }
 
 // text takes secrets out of a text, and cuts it.
-func (r *Recorder) text(ctx context.Context, s string) string {
-	return cut(r.subject.Redact(ctx, s), r.limit)
+func (r *Recorder) text(info *callinfo.Info, s string) string {
+	return cut(r.subject.Redact(info, s), r.limit)
 }
 
 // cut shortens s to limit bytes, the mark of it aside, and leaves no half of a

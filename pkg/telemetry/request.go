@@ -41,7 +41,7 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 	if !slices.Contains(methods, method) {
 		method = other
 	}
-	// What is measured is a part of what the span says: few values each.
+	// Metrics have a part of the attributes of the span: those with few values.
 	attrs := attributes{attribute.String("mcp.method.name", method)}
 	name := method
 	if q.Tool != "" && r.subject.Tool(q.Tool) {
@@ -75,11 +75,11 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 		if span.IsRecording() {
 			span.SetAttributes(failure...)
 			if serverFault(o.Code) {
-				span.SetStatus(codes.Error, r.text(ctx, o.Message))
+				span.SetStatus(codes.Error, r.text(&q.Info, o.Message))
 			}
 			// Not before: a call may bring secrets to light that stand here too.
-			span.SetAttributes(r.show(ctx, "gen_ai.tool.call.arguments", q.Args)...)
-			span.SetAttributes(r.show(ctx, "gen_ai.tool.call.result", o.Result)...)
+			span.SetAttributes(r.show(&q.Info, "gen_ai.tool.call.arguments", q.Args)...)
+			span.SetAttributes(r.show(&q.Info, "gen_ai.tool.call.result", o.Result)...)
 		}
 		span.End()
 		if o.Code == 0 {
@@ -98,7 +98,7 @@ func serverFault(code int) bool {
 	return code == -32603 || code <= -32000 && code >= -32099
 }
 
-// idText gives the id of a request, which is JSON, without the quotes of a
+// idText returns the id of a request, which is JSON, without the quotes of a
 // string that needs no escapes.
 func idText(id string) string {
 	if plain, err := strconv.Unquote(id); err == nil {

@@ -2,57 +2,89 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Hooks observe runs: each becomes a span of kind INTERNAL, and below it each
-// execution of a node another one.
-func (r *Recorder) Hooks() executor.Hooks {
-	return executor.Hooks{RunStart: r.runStart, RunDone: r.runDone, NodeStart: r.nodeStart, NodeDone: r.nodeDone}
+// Hooks observe the run of a call with info: it becomes a span of kind INTERNAL,
+// and below it each execution of a node another one.
+func (r *Recorder) Hooks(info *callinfo.Info) executor.Hooks {
+	o := &runObserver{r, info.OrNone()}
+	return executor.Hooks{RunStart: o.runStart, RunDone: o.runDone, NodeStart: o.nodeStart, NodeRetry: o.nodeRetry, NodeDone: o.nodeDone}
 }
 
-func (r *Recorder) runStart(ctx context.Context, run *executor.Run) (context.Context, error) {
+// runObserver records the run of one call.
+type runObserver struct {
+	*Recorder
+	info *callinfo.Info
+}
+
+func (r *runObserver) runStart(ctx context.Context, run *executor.Run) (context.Context, error) {
 	tool := run.Graph().Name
 	attrs := attributes{attribute.String("gen_ai.operation.name", "invoke_workflow"), attribute.String("gen_ai.workflow.name", tool)}
-	if q := server.RequestOf(ctx); q != nil {
-		attrs.text("mcpgraph.run.id", q.Run())
-		attrs.text("enduser.id", q.Caller)
-	}
+	attrs.text("mcpgraph.run.id", r.info.RunID)
+	attrs.text("enduser.id", r.info.Caller)
 	ctx, _ = r.tracer.Start(ctx, "invoke_workflow "+tool, trace.WithAttributes(attrs...))
 	return ctx, nil
 }
 
-func (r *Recorder) runDone(ctx context.Context, run *executor.Run, err error) {
+func (r *runObserver) runDone(ctx context.Context, run *executor.Run, err error) {
 	span := trace.SpanFromContext(ctx)
 	if span.IsRecording() {
 		span.SetAttributes(attribute.Int("mcpgraph.run.executions", run.Len()))
-		span.SetAttributes(r.show(ctx, "mcpgraph.run.arguments", run.Args())...)
-		span.SetAttributes(r.show(ctx, "mcpgraph.run.result", run.Result())...)
-		if err != nil {
+		span.SetAttributes(r.show(r.info, "mcpgraph.run.arguments", run.Args())...)
+		span.SetAttributes(r.show(r.info, "mcpgraph.run.result", run.Result())...)
+		switch {
+		case errors.Is(err, executor.ErrParked): // it goes on with another call
+			span.SetAttributes(attribute.Bool("mcpgraph.run.parked", true))
+		case err != nil:
 			r.failed(ctx, span, err)
 		}
 	}
 	span.End()
 }
 
-func (r *Recorder) nodeStart(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
+func (r *runObserver) nodeStart(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
 	n := t.Node()
-	ctx, _ = r.tracer.Start(ctx, n.Kind.Name+" "+n.ID, trace.WithAttributes(
+	attrs := attributes{
 		attribute.String("mcpgraph.node.id", n.ID),
 		attribute.String("mcpgraph.node.type", n.Kind.Name),
-		attribute.Int("mcpgraph.execution.index", t.Execution())))
+		attribute.Int("mcpgraph.execution.index", t.Execution()),
+	}
+	if path := t.Path(); path != n.ID {
+		attrs.text("mcpgraph.node.path", path)
+	}
+	if index, branch, ok := t.Body(); ok && branch != "" {
+		attrs.text("mcpgraph.body.branch", branch)
+	} else if ok {
+		attrs = append(attrs, attribute.Int("mcpgraph.body.index", index))
+	}
+	ctx, _ = r.tracer.Start(ctx, n.Kind.Name+" "+n.ID, trace.WithAttributes(attrs...))
 	return ctx, nil
 }
 
-func (r *Recorder) nodeDone(ctx context.Context, _ *executor.Run, rec executor.Record) {
+// nodeRetry adds an event for an attempt that failed and is made again.
+func (r *runObserver) nodeRetry(ctx context.Context, _ *executor.Run, rec executor.Record) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	span.AddEvent("retry", trace.WithAttributes(
+		attribute.Int("mcpgraph.retry.attempt", rec.Try),
+		attribute.Int64("mcpgraph.retry.delay_ms", rec.Until.Sub(rec.End).Milliseconds()),
+		attribute.String("error.type", errorType(ctx, rec.Err)),
+		attribute.String("exception.message", r.message(rec.Err))))
+}
+
+func (r *runObserver) nodeDone(ctx context.Context, _ *executor.Run, rec executor.Record) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
 		span.End()
@@ -63,36 +95,39 @@ func (r *Recorder) nodeDone(ctx context.Context, _ *executor.Run, rec executor.R
 			attribute.Int("mcpgraph.call.attempts", rec.Attempts),
 			attribute.Bool("mcpgraph.call.from_cache", rec.FromCache))
 	}
+	if rec.Try > 1 {
+		span.SetAttributes(attribute.Int("mcpgraph.node.tries", rec.Try))
+	}
 	if rec.Via != "" {
 		span.SetAttributes(
 			attribute.String("mcpgraph.edge", rec.Via),
 			attribute.String("mcpgraph.edge.target", rec.Next))
 	}
-	span.SetAttributes(r.show(ctx, "mcpgraph.node.output", rec.Output)...)
+	span.SetAttributes(r.show(r.info, "mcpgraph.node.output", rec.Output)...)
 	if rec.Err != nil {
 		r.failed(ctx, span, rec.Err)
 		// The event has the text that the status and the client have, secrets
 		// aside, not the one of span.RecordError.
 		span.AddEvent("exception", trace.WithAttributes(
 			attribute.String("exception.type", fmt.Sprintf("%T", cause(rec.Err))),
-			attribute.String("exception.message", r.message(ctx, rec.Err))))
+			attribute.String("exception.message", r.message(rec.Err))))
 	}
 	span.End()
 }
 
 // failed marks a span as that of something that failed.
-func (r *Recorder) failed(ctx context.Context, span trace.Span, err error) {
+func (r *runObserver) failed(ctx context.Context, span trace.Span, err error) {
 	span.SetAttributes(attribute.String("error.type", errorType(ctx, err)))
-	span.SetStatus(codes.Error, r.message(ctx, err))
+	span.SetStatus(codes.Error, r.message(err))
 }
 
 // message returns the text of an error. What a node sent is left out of it where
 // content may not be shown.
-func (r *Recorder) message(ctx context.Context, err error) string {
+func (r *runObserver) message(err error) string {
 	if node, ok := err.(*executor.NodeError); ok && !r.content {
 		own := *node
 		own.Arguments = value.Undef
 		err = &own
 	}
-	return r.text(ctx, err.Error())
+	return r.text(r.info, err.Error())
 }

@@ -15,7 +15,7 @@ import (
 func (r *Recorder) Session(ctx context.Context, transport string) (done func(error)) {
 	var attrs attributes
 	attrs.text("network.transport", transport)
-	return lasting(ctx, r.metrics.session, attrs)
+	return measureSession(ctx, r.metrics.session, attrs)
 }
 
 // UpstreamSession measures a session with an upstream server, as
@@ -23,10 +23,10 @@ func (r *Recorder) Session(ctx context.Context, transport string) (done func(err
 func (r *Recorder) UpstreamSession(i upstream.SessionInfo) (ended func(error)) {
 	attrs := r.endpoint(i.Server)
 	attrs.text("mcp.protocol.version", i.Protocol)
-	return lasting(context.Background(), r.metrics.upstreamSession, attrs)
+	return measureSession(context.Background(), r.metrics.upstreamSession, attrs)
 }
 
-func lasting(ctx context.Context, h metric.Float64Histogram, attrs attributes) (ended func(error)) {
+func measureSession(ctx context.Context, h metric.Float64Histogram, attrs attributes) (ended func(error)) {
 	began := time.Now()
 	return func(err error) {
 		if err != nil {
@@ -36,7 +36,7 @@ func lasting(ctx context.Context, h metric.Float64Histogram, attrs attributes) (
 	}
 }
 
-// endpoint says which upstream server something is about, and where it is.
+// endpoint returns which upstream server something is about, and where it is.
 func (r *Recorder) endpoint(server string) attributes {
 	at := r.subject.Server(server)
 	attrs := attributes{attribute.String(serverKey, server)}

@@ -1,9 +1,9 @@
-// Package telemetry tells OpenTelemetry what the program does: a span for every
-// request of a client, for the run behind it, for each node of the run and for
-// each call of an upstream server, the durations of requests, calls and sessions
-// and what upstream servers are doing as metrics, and log records that name the trace they belong to. Names follow the
-// semantic conventions for MCP and generative AI; what they do not name begins
-// with "mcpgraph.".
+// Package telemetry reports to OpenTelemetry what the program does: a span for
+// every request of a client, for the run behind it, for each node of the run
+// and for each call of an upstream server, the durations of requests, calls and
+// sessions and what upstream servers are doing as metrics, and log records that
+// name the trace they belong to. Names follow the semantic conventions for MCP
+// and generative AI; what they do not name begins with "mcpgraph.".
 //
 // A program that does not ask for any of it builds no Telemetry, and then pays
 // nothing for it.
@@ -25,7 +25,7 @@ const DefaultContentLimit = 8 << 10
 // scope names what emits the spans and metrics.
 const scope = "github.com/mcpgraph/mcpgraph"
 
-// Options say where telemetry goes and what it may show.
+// Options configure where telemetry goes and what it may contain.
 type Options struct {
 	// Tracers and Meters receive spans and metrics; nil drops them.
 	Tracers trace.TracerProvider
@@ -43,7 +43,7 @@ type Options struct {
 type Telemetry struct {
 	tracer  trace.Tracer
 	metrics instruments
-	fleet   *fleet
+	pools   *poolMetrics
 	content bool
 	limit   int
 
@@ -67,12 +67,12 @@ func New(o Options) (*Telemetry, error) {
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := newFleet(meter)
+	fleet, err := newPoolMetrics(meter)
 	if err != nil {
 		return nil, err
 	}
 	return &Telemetry{
-		tracer: o.Tracers.Tracer(scope), metrics: metrics, fleet: fleet,
+		tracer: o.Tracers.Tracer(scope), metrics: metrics, pools: fleet,
 		content: o.Content, limit: o.ContentLimit, logs: o.Logs,
 	}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -21,6 +22,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
@@ -61,7 +64,7 @@ func (r recorded) span(t testing.TB, name string) sdktrace.ReadOnlySpan {
 	return nil
 }
 
-// get gives an attribute as text.
+// get returns an attribute as text.
 func get(s sdktrace.ReadOnlySpan, key string) string {
 	for _, a := range s.Attributes() {
 		if string(a.Key) == key {
@@ -74,7 +77,7 @@ func get(s sdktrace.ReadOnlySpan, key string) string {
 var subject = telemetry.Subject{
 	Tool:   func(name string) bool { return name == "known" },
 	Server: func(string) telemetry.Endpoint { return telemetry.Endpoint{} },
-	Redact: func(_ context.Context, text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") },
+	Redact: func(_ *callinfo.Info, text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") },
 }
 
 func TestServerSpanIsAnErrorOnlyWhereTheServerIsAtFault(t *testing.T) {
@@ -125,7 +128,7 @@ func TestParentIsWhatMetaSaysAndTheAmbientContextALink(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := record(t, telemetry.Options{})
-			q := &server.Request{Method: "tools/list", Meta: c.meta}
+			q := &server.Request{Method: "tools/list", Info: callinfo.Info{Meta: c.meta}}
 			if c.header != "" {
 				q.Header = map[string][]string{"Traceparent": {c.header}}
 			}
@@ -169,7 +172,7 @@ func TestNamesThatClientsMakeUpHaveNoPartInNamesAndMetrics(t *testing.T) {
 	}
 }
 
-// points gives the attributes of the durations that were measured, by metric.
+// points returns the attributes of the durations that were measured, by metric.
 func (r recorded) points(t testing.TB) map[string][]string {
 	t.Helper()
 	var all metricdata.ResourceMetrics
@@ -213,7 +216,7 @@ tools:
 
 type answers func(ctx context.Context) (graph.ToolResult, error)
 
-func (f answers) CallTool(ctx context.Context, _, _ string, _ value.Value) (graph.ToolResult, error) {
+func (f answers) CallTool(ctx context.Context, _ *callinfo.Info, _, _ string, _ value.Value) (graph.ToolResult, error) {
 	return f(ctx)
 }
 
@@ -371,6 +374,22 @@ func TestContentIsShownOnlyOnRequestCutAndWithoutSecrets(t *testing.T) {
 		if got := get(r.span(t, "tools/call get"), "gen_ai.tool.call.arguments"); got != `{"password":"[redacted]"}` {
 			t.Errorf("the arguments are shown as %s", got)
 		}
+	}
+}
+
+// TestParkedRunIsNoFailure ends a call whose run goes on with another one.
+func TestParkedRunIsNoFailure(t *testing.T) {
+	r := record(t, telemetry.Options{})
+	hooks := r.Recorder(subject).Hooks(nil)
+	entry := &graph.Node{ID: "entry", Kind: &graph.Kind{Name: "entry", Role: graph.Entry}}
+	run := executor.NewRun(&graph.Graph{Name: "known", Entry: entry, Nodes: []*graph.Node{entry}}, value.FromEntries(nil), 1)
+	ctx, err := hooks.RunStart(context.Background(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks.RunDone(ctx, run, executor.ErrParked)
+	if s := r.span(t, "invoke_workflow known"); s.Status().Code != codes.Unset || get(s, "error.type") != "" || get(s, "mcpgraph.run.parked") != "true" {
+		t.Errorf("%v, %v", s.Status(), s.Attributes())
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
+
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -53,7 +55,7 @@ func BenchmarkCallCost(b *testing.B) {
 					p, c := start(b, Options{}, over.pool(b)), over.library(b)
 					request := mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "echo", Arguments: json.RawMessage(size.args)}}
 					compare(b, callers, func() error {
-						_, err := p.CallTool(context.Background(), "fake", "echo", args)
+						_, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
 						return err
 					}, func() error {
 						_, err := c.CallTool(context.Background(), request)
@@ -126,17 +128,20 @@ func libraryStdio(*testing.B) transport.Interface {
 	u := child(mcptest.Script{})
 	command := func(_ context.Context, command string, _, args []string) (*exec.Cmd, error) {
 		cmd := exec.Command(command, args...)
-		cmd.Env = environ(u, os.Environ())
+		cmd.Env = os.Environ()
+		for _, v := range u.Env {
+			cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
+		}
 		return cmd, nil
 	}
 	return transport.NewStdioWithOptions(u.Command, nil, u.Args, transport.WithCommandFunc(command))
 }
 
-// libraryHTTP gives the library an HTTP client that keeps as many connections
+// libraryHTTP returns the library an HTTP client that keeps as many connections
 // as ours.
 func libraryHTTP(b *testing.B) transport.Interface {
 	u := web(b, config.HTTP, echoServer())
-	t, err := transport.NewStreamableHTTP(u.URL, transport.WithHTTPBasicClient(newHTTPClient(u.ConnectTimeout)))
+	t, err := transport.NewStreamableHTTP(u.URL, transport.WithHTTPBasicClient(wire.NewHTTPClient(u.ConnectTimeout, false)))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// hears makes one call that is answered with err.
-func (s *server) hears(ctx context.Context, err error) error {
+// callAnsweredWith makes one call that is answered with err.
+func (s *server) callAnsweredWith(ctx context.Context, err error) error {
 	_, got := s.through(ctx, "look", (&answers{errs: []error{err}}).next)
 	return got
 }
@@ -31,9 +33,9 @@ func (s *server) breakerOf() string {
 
 // broken returns a server whose breaker has just opened.
 func broken(t *testing.T, change ...func(*config.Upstream)) *server {
-	s := layered(t, append([]func(*config.Upstream){breaking}, change...)...)
+	s := layered(t, append([]func(*config.Upstream){withBreaker}, change...)...)
 	for range 3 {
-		_ = s.hears(context.Background(), s.failing(overError("exited (code 1)")))
+		_ = s.callAnsweredWith(context.Background(), s.failing(wire.EndedError("exited (code 1)")))
 	}
 	if state := s.breakerOf(); state != "open" {
 		t.Fatalf("the breaker is %s after three failures", state)
@@ -47,7 +49,7 @@ func TestBreakerOpensAndSaysWhy(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		a := &answers{errs: []error{nil}}
 		r, err := s.through(context.Background(), "look", a.next)
-		if !errors.Is(err, errOpen) || a.asked.Load() != 0 || r.Attempts != 0 {
+		if !errors.Is(err, policy.ErrCircuitOpen) || a.asked.Load() != 0 || r.Attempts != 0 {
 			t.Fatalf("asked %d times, %+v, %v", a.asked.Load(), r, err)
 		}
 		for _, want := range []string{`tool "look"`, "circuit breaker is open after 3 failures in a row, for another 40s", "it exited (code 1)"} {
@@ -68,13 +70,13 @@ func TestWhatCountsForTheBreaker(t *testing.T) {
 		err    func(*server) error
 		counts bool
 	}{
-		{"closed", raw(overError("exited")), true},
-		{"no answer", raw(errSilent), true},
-		{"not MCP", raw(errBroken), true},
+		{"closed", raw(wire.EndedError("exited")), true},
+		{"no answer", raw(errNoProgress), true},
+		{"not MCP", raw(wire.ErrMalformed), true},
 		{"cannot be started", func(s *server) error {
-			return s.failure("start", "look", "could not be started", "", errors.New("connection refused"))
+			return s.newError("start", "look", "could not be started", "", errors.New("connection refused"))
 		}, true},
-		{"longer than maxCallTimeMs", raw(errTooSlow), true},
+		{"longer than maxCallTimeMs", raw(errCallTimeLimit), true},
 		{"HTTP 500", raw(status(500)), true},
 		{"HTTP 503", raw(status(503)), true},
 		{"HTTP 429", raw(status(429)), true},
@@ -83,12 +85,12 @@ func TestWhatCountsForTheBreaker(t *testing.T) {
 		{"internal error", raw(&RPCError{Code: -32603, Message: "boom"}), true},
 		{"invalid arguments", raw(&RPCError{Code: -32602, Message: "no"}), false},
 		{"error of the server's own", raw(&RPCError{Code: -32050, Message: "no"}), false},
-		{"answer over the limit", raw(&tooLongError{10}), false},
+		{"answer over the limit", raw(&wire.TooLongError{Limit: 10}), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := layered(t, breaking)
+			s := layered(t, withBreaker)
 			for range 3 {
-				_ = s.hears(context.Background(), c.err(s))
+				_ = s.callAnsweredWith(context.Background(), c.err(s))
 			}
 			if open := s.breakerOf() == "open"; open != c.counts {
 				t.Errorf("open %v, want %v", open, c.counts)
@@ -98,10 +100,10 @@ func TestWhatCountsForTheBreaker(t *testing.T) {
 }
 
 func TestSuccessBetweenFailuresKeepsTheBreakerClosed(t *testing.T) {
-	s := layered(t, breaking)
+	s := layered(t, withBreaker)
 	bad := s.failing(status(503))
 	for _, err := range []error{bad, bad, nil, bad, bad, nil, bad, bad} {
-		_ = s.hears(context.Background(), err)
+		_ = s.callAnsweredWith(context.Background(), err)
 	}
 	if state := s.breakerOf(); state != "closed" {
 		t.Error(state)
@@ -110,13 +112,13 @@ func TestSuccessBetweenFailuresKeepsTheBreakerClosed(t *testing.T) {
 
 func TestCallGivenUpByItsCallerCountsForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, breaking)
+		s := layered(t, withBreaker)
 		giveUp := func() error {
 			ctx, cancel := context.WithCancel(context.Background())
 			time.AfterFunc(time.Second, cancel)
 			_, err := s.through(ctx, "look", func(ctx context.Context) (value.Value, error) {
 				<-ctx.Done()
-				return value.Undef, s.failed(ctx, "call", "look", nil, 0, context.Cause(ctx))
+				return value.Undef, s.requestError(ctx, "call", "look", nil, 0, context.Cause(ctx))
 			})
 			return err
 		}
@@ -129,7 +131,7 @@ func TestCallGivenUpByItsCallerCountsForNothing(t *testing.T) {
 			t.Errorf("%s after calls that were given up", state)
 		}
 		for range 3 {
-			_ = s.hears(context.Background(), s.failing(status(503)))
+			_ = s.callAnsweredWith(context.Background(), s.failing(status(503)))
 		}
 		time.Sleep(time.Minute)
 		for range 5 { // probes that tell nothing neither close it nor use it up
@@ -139,7 +141,7 @@ func TestCallGivenUpByItsCallerCountsForNothing(t *testing.T) {
 			}
 		}
 		for range 2 {
-			if err := s.hears(context.Background(), nil); err != nil {
+			if err := s.callAnsweredWith(context.Background(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -154,7 +156,7 @@ func TestBreakerClosesAfterGoodProbes(t *testing.T) {
 		s := broken(t)
 		time.Sleep(time.Minute)
 		for i, want := range []string{"half-open", "closed"} {
-			if err := s.hears(context.Background(), nil); err != nil {
+			if err := s.callAnsweredWith(context.Background(), nil); err != nil {
 				t.Fatal(err)
 			}
 			if state := s.breakerOf(); state != want {
@@ -169,19 +171,19 @@ func TestBadProbeOpensTheBreakerAgain(t *testing.T) {
 		// Room for many probes must not let it bear more failures.
 		s := broken(t, func(u *config.Upstream) { u.CircuitBreaker.HalfOpenMaxCalls = 5 })
 		time.Sleep(time.Minute)
-		if err := s.hears(context.Background(), nil); err != nil {
+		if err := s.callAnsweredWith(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
-		_ = s.hears(context.Background(), s.failing(status(503)))
+		_ = s.callAnsweredWith(context.Background(), s.failing(status(503)))
 		if state := s.breakerOf(); state != "open" {
 			t.Errorf("%s after a bad probe", state)
 		}
 		time.Sleep(59 * time.Second)
-		if err := s.hears(context.Background(), nil); !errors.Is(err, errOpen) {
+		if err := s.callAnsweredWith(context.Background(), nil); !errors.Is(err, policy.ErrCircuitOpen) {
 			t.Errorf("before its time: %v", err)
 		}
 		time.Sleep(time.Second)
-		if err := s.hears(context.Background(), nil); err != nil {
+		if err := s.callAnsweredWith(context.Background(), nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -200,7 +202,7 @@ func TestHalfOpenBreakerLetsSoManyProbesThroughAtATime(t *testing.T) {
 						time.Sleep(time.Second)
 						return good, nil
 					})
-					if errors.Is(err, errOpen) {
+					if errors.Is(err, policy.ErrCircuitOpen) {
 						refused.Add(1)
 						if !strings.Contains(err.Error(), "until the calls that try it out have succeeded") {
 							t.Error(err)

@@ -12,18 +12,10 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 )
-
-// failure is what an error of a call means for retry and circuit breaker.
-type failure struct {
-	names   []string      // as retryOn and skipOn have them
-	final   bool          // it is never tried again
-	retried bool          // it is tried again unless the entry says otherwise
-	unknown bool          // the server may have done what it was asked for
-	fault   bool          // it counts against the server, for the circuit breaker
-	silent  bool          // it tells nothing of the server
-	after   time.Duration // how long the server wants to be left alone; 0: it does not say
-}
 
 // The names of config.FailureNames.
 const (
@@ -33,98 +25,101 @@ const (
 	failedMalformed = "malformed"
 )
 
-// errGivenUp is in the raw cause of an error of a call that its caller gave up.
-var errGivenUp = errors.New("given up by the caller")
+// errCallerGaveUp is in the raw cause of an error of a call that its caller gave up.
+var errCallerGaveUp = errors.New("cancelled by the caller")
 
-// classify says what an error of a call means. Nil is a success.
-func classify(err error) failure {
+// classify returns what an error of a call means for the policies. Nil is a success.
+func classify(err error) policy.Failure {
 	raw := rawCause(err)
 	f := classifyCause(err, raw)
-	if beforeCall(err) || errors.Is(raw, errNotWritten) {
-		f.unknown = false
+	if err != nil {
+		f.Words = messageOf(err)
+	}
+	if beforeCall(err) || errors.Is(raw, wire.ErrNotWritten) {
+		f.Unknown = false
 	}
 	return f
 }
 
-func classifyCause(err, raw error) failure {
+func classifyCause(err, raw error) policy.Failure {
 	var (
-		status *statusError
+		status *wire.StatusError
 		rpc    *RPCError
-		long   *tooLongError
-		lacks  *credentialError
-		kind   *contentTypeError
+		long   *wire.TooLongError
+		lacks  *credential.Error
+		kind   *wire.ContentTypeError
 	)
 	switch {
 	case err == nil:
-		return failure{}
-	case errors.Is(raw, errGivenUp), errors.Is(raw, errShut), errors.Is(raw, errNoRoom), errors.As(raw, &lacks):
-		return failure{final: true, silent: true}
-	case errors.Is(raw, errTooSlow):
-		return failure{final: true, fault: true, names: []string{failedTimeout}}
-	case refusal(raw):
-		return failure{final: true}
+		return policy.Failure{}
+	case errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks):
+		return policy.Failure{Final: true, Silent: true}
+	case errors.Is(raw, errCallTimeLimit):
+		return policy.Failure{Final: true, Fault: true, Names: []string{failedTimeout}}
+	case isRefusal(raw):
+		return policy.Failure{Final: true}
 	case errors.As(raw, &status):
 		return ofStatus(status)
 	case errors.As(raw, &rpc):
 		return ofCode(rpc.Code)
 	case errors.As(raw, &long):
-		return failure{final: true} // it would be as long again
-	case permanent(raw):
-		return failure{final: true, fault: true, names: []string{failedConnect}}
-	case errors.Is(raw, errBroken), errors.As(raw, &kind):
-		return failure{unknown: true, fault: true, names: []string{failedMalformed}}
+		return policy.Failure{Final: true} // it would be as long again
+	case isPermanent(raw):
+		return policy.Failure{Final: true, Fault: true, Names: []string{failedConnect}}
+	case errors.Is(raw, wire.ErrMalformed), errors.As(raw, &kind):
+		return policy.Failure{Unknown: true, Fault: true, Names: []string{failedMalformed}}
 	case beforeCall(err), notDialed(raw):
-		f := failure{retried: true, fault: true, names: []string{failedConnect}}
+		f := policy.Failure{Retried: true, Fault: true, Names: []string{failedConnect}}
 		if timedOut(raw) {
-			f.names = append(f.names, failedTimeout)
+			f.Names = append(f.Names, failedTimeout)
 		}
 		return f
 	}
-	f := failure{retried: true, fault: true, unknown: true, names: []string{failedClosed}}
+	f := policy.Failure{Retried: true, Fault: true, Unknown: true, Names: []string{failedClosed}}
 	if timedOut(raw) {
-		f.names = []string{failedTimeout}
+		f.Names = []string{failedTimeout}
 	}
 	return f
 }
 
 // ofStatus classifies an answer with an HTTP status.
-func ofStatus(e *statusError) failure {
+func ofStatus(e *wire.StatusError) policy.Failure {
 	code := strconv.Itoa(e.Status)
-	f := failure{names: []string{code, code[:1] + "xx"}, after: retryAfter(e.Header, time.Now())}
-	if e.rpc != nil {
-		f.names = append(f.names, strconv.Itoa(e.rpc.Code))
+	f := policy.Failure{Names: []string{code, code[:1] + "xx"}, After: retryAfter(e.Header, time.Now())}
+	if e.RPC != nil {
+		f.Names = append(f.Names, strconv.Itoa(e.RPC.Code))
 	}
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 		http.StatusProxyAuthRequired, http.StatusUnprocessableEntity:
-		f.final = true
+		f.Final = true
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		f.retried, f.fault = true, true
+		f.Retried, f.Fault = true, true
 	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
 		// Who gave up waiting for the server does not know what it did.
-		f.retried, f.fault, f.unknown = true, true, true
+		f.Retried, f.Fault, f.Unknown = true, true, true
 	default:
-		f.fault = e.Status >= http.StatusInternalServerError
+		f.Fault = e.Status >= http.StatusInternalServerError
 	}
 	return f
 }
 
 // ofCode classifies an error of JSON-RPC (2.0, section 5.1). Most of them are
 // answers of a server that works.
-func ofCode(code int) failure {
-	f := failure{names: []string{strconv.Itoa(code)}}
+func ofCode(code int) policy.Failure {
+	f := policy.Failure{Names: []string{strconv.Itoa(code)}}
 	switch code {
 	case mcp.PARSE_ERROR, mcp.INVALID_REQUEST, mcp.METHOD_NOT_FOUND, mcp.INVALID_PARAMS:
-		f.final = true
+		f.Final = true
 	case mcp.INTERNAL_ERROR:
-		f.fault = true
+		f.Fault = true
 	}
 	return f
 }
 
-// permanent reports whether a server cannot be reached before someone has
+// isPermanent reports whether a server cannot be reached before someone has
 // changed something.
-func permanent(err error) bool {
+func isPermanent(err error) bool {
 	var version mcp.UnsupportedProtocolVersionError
 	var certificate *tls.CertificateVerificationError
 	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
@@ -148,7 +143,7 @@ func notDialed(raw error) bool {
 // timedOut reports whether time was up, be it ours or the system's.
 func timedOut(err error) bool {
 	var t interface{ Timeout() bool }
-	return errors.Is(err, errSilent) || errors.As(err, &t) && t.Timeout()
+	return errors.Is(err, errNoProgress) || errors.As(err, &t) && t.Timeout()
 }
 
 // retryAfter reads how long a server wants to be left alone: seconds or a date
@@ -163,24 +158,4 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		return max(0, date.Sub(now))
 	}
 	return 0
-}
-
-// wordsOf returns what happened, without the names of server and tool.
-func wordsOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Message
-	}
-	return err.Error()
-}
-
-// amended returns a call's error with more words at the end of what happened.
-func amended(err error, words string) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	own := *e
-	own.Message = strings.TrimSuffix(own.Message, ".") + words
-	return &own
 }

@@ -70,10 +70,10 @@ func conformanceClient(scenario, address string) int {
 		ClientName: "mcpgraph-conformance", ClientVersion: "1.0.0", OpenBrowser: browse,
 		Answers: map[string]Answer{"elicitation/create": acceptDefaults, "sampling/createMessage": sample, "roots/list": roots},
 	})
-	p.servers["server"].discoverTime = patience // the machine may be slow
+	p.servers["server"].discoverTimeout = testTimeout // the machine may be slow
 	ctx := context.Background()
 	defer p.Close(ctx)
-	tools, err := p.Tools(ctx, "server")
+	tools, err := p.Tools(ctx, nil, "server")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -94,7 +94,7 @@ func conformanceClient(scenario, address string) int {
 	code := 0
 	for _, c := range calls {
 		args, _ := value.Parse(string(c.Arguments))
-		r, err := p.CallTool(ctx, "server", c.Name, args)
+		r, err := p.CallTool(ctx, nil, "server", c.Name, args)
 		fmt.Println(c.Name, args.JSON(), r.Reply.JSON(), err)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

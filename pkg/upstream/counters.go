@@ -1,9 +1,16 @@
 package upstream
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
+)
 
 // counters count what became of the calls of one server.
-type counters struct{ calls, errors, retries, waits, hits atomic.Int64 }
+type counters struct {
+	calls, errors atomic.Int64
+	layers        policy.Counts
+}
 
 // Traffic counts what became of the calls of a server since the pool was made.
 type Traffic struct {
@@ -17,8 +24,21 @@ type Traffic struct {
 }
 
 func (s *server) traffic() Traffic {
-	return Traffic{
-		Calls: s.counts.calls.Load(), Errors: s.counts.errors.Load(), Retries: s.counts.retries.Load(),
-		RateLimitWaits: s.counts.waits.Load(), CacheHits: s.counts.hits.Load(), Breakers: s.layers.states(),
+	layers := &s.counters.layers
+	out := Traffic{
+		Calls: s.counters.calls.Load(), Errors: s.counters.errors.Load(), Retries: layers.Retries.Load(),
+		RateLimitWaits: layers.RateLimitWaits.Load(), CacheHits: layers.CacheHits.Load(),
 	}
+	for _, b := range s.layers.Breakers() {
+		out.Breakers = append(out.Breakers, Breaker(b))
+	}
+	return out
+}
+
+// Breaker counts the circuit breakers of a tool in one state. There is one
+// for each caller if calls carry callers' credentials, else one.
+type Breaker struct {
+	Tool  string `json:"tool"`
+	State string `json:"state"` // closed, open or half-open
+	Count int    `json:"count"`
 }

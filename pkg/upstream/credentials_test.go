@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -29,23 +31,36 @@ func tokensFor(t testing.TB, server *mcptest.Protected, users ...string) []strin
 		if _, err := start(t, o, entry).Login(t.Context(), "fake", o.OpenBrowser); err != nil {
 			t.Fatal(err)
 		}
-		r, _, err := (&tokenStore{path: o.TokenFile}).load("fake " + server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tokens = append(tokens, r.AccessToken)
+		tokens = append(tokens, storedTokens(t, o.TokenFile)["fake "+server.URL].AccessToken)
 	}
 	return tokens
 }
 
+// stored is what tests read of a record of a token file.
+type stored struct{ AccessToken, RefreshToken string }
+
+// storedTokens returns the records of a token file by their keys.
+func storedTokens(t testing.TB, file string) map[string]stored {
+	t.Helper()
+	var all map[string]stored
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(raw, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func withHeader(ctx context.Context, name, v string) context.Context {
-	return WithCredentials(ctx, Credentials{Headers: http.Header{name: {v}}})
+	return withInfo(ctx, &callinfo.Info{Header: http.Header{name: {v}}})
 }
 
 func withMeta(ctx context.Context, key, v string) context.Context {
 	meta := value.NewBuilder(1)
 	meta.Set(key, value.FromString(v))
-	return WithCredentials(ctx, Credentials{Meta: meta.Value()})
+	return withInfo(ctx, &callinfo.Info{Meta: meta.Value()})
 }
 
 // forwarding is an entry that takes the caller's token from X-Token, or from
@@ -64,12 +79,12 @@ func TestCallersBringTheirCredentials(t *testing.T) {
 	tokens := tokensFor(t, server, "alice", "bob")
 	p := start(t, Options{}, remote(server.URL, nil, forwarding))
 
-	mustBe(t, withHeader(t.Context(), "X-Token", tokens[0]), p, who{Sub: "alice", Client: "desktop", Scope: "read"})
-	mustBe(t, withMeta(t.Context(), "example.com/token", tokens[1]), p, who{Sub: "bob", Client: "desktop", Scope: "read"})
-	both := WithCredentials(t.Context(), Credentials{Headers: http.Header{"X-Token": {tokens[0]}, "X-Tenant": {"acme"}}})
-	mustBe(t, both, p, who{Sub: "alice", Client: "desktop", Scope: "read", Tenant: "acme"})
+	mustBe(t, withHeader(t.Context(), "X-Token", tokens[0]), p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
+	mustBe(t, withMeta(t.Context(), "example.com/token", tokens[1]), p, identityOf{Sub: "bob", Client: "desktop", Scope: "read"})
+	both := withInfo(t.Context(), &callinfo.Info{Header: http.Header{"X-Token": {tokens[0]}, "X-Tenant": {"acme"}}})
+	mustBe(t, both, p, identityOf{Sub: "alice", Client: "desktop", Scope: "read", Tenant: "acme"})
 
-	says := []string{"does not carry the credential", "X-Token", `"example.com/token" in the request's _meta`, "upstream.WithCredentials"}
+	says := []string{"does not carry the credential", "X-Token", `"example.com/token" in the request's _meta`, "mcpgraph.WithCallInfo"}
 	mustRefuse(t, t.Context(), p, says...)
 	mustRefuse(t, withHeader(t.Context(), "Authorization", "Bearer "+tokens[0]), p, says...)
 	mustRefuse(t, withHeader(t.Context(), "X-Tenant", "acme"), p, says...)
@@ -88,7 +103,7 @@ func TestTheCallersOwnTokenIsNotPassedOn(t *testing.T) {
 	rule := config.Forward{From: "authorization", To: "Authorization"}
 	before, _ := server.Tokens()
 
-	var log logged
+	var log logBuffer
 	p := start(t, Options{Log: log.logger()}, remote(server.URL, nil, func(u *config.Upstream) { u.ForwardHeaders = []config.Forward{rule} }))
 	mustRefuse(t, own, p, "must not be passed on", "tokenExchange")
 	if after, _ := server.Tokens(); len(after) != len(before) || strings.Contains(log.String(), "WARN") {
@@ -100,7 +115,7 @@ func TestTheCallersOwnTokenIsNotPassedOn(t *testing.T) {
 	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "mcpServers.fake.forwardHeaders") {
 		t.Errorf("the start did not warn: %q", log.String())
 	}
-	mustBe(t, own, p, who{Sub: "alice", Client: "desktop", Scope: "read"})
+	mustBe(t, own, p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
 }
 
 func TestNothingOfTheCallerIsSentWithoutARule(t *testing.T) {
@@ -120,7 +135,7 @@ func TestABearerTokenOfTheConfig(t *testing.T) {
 	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
 	token := tokensFor(t, server, "alice")[0]
 	p := start(t, Options{}, remote(server.URL, &config.Auth{Type: config.AuthBearer, Token: token}))
-	mustBe(t, t.Context(), p, who{Sub: "alice", Client: "desktop", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
 	server.Distrust(token)
 	e := mustRefuse(t, t.Context(), p, "refused the credential", "401", "mcpServers.fake.auth.token")
 	if strings.Contains(e.Error(), token) {
@@ -155,7 +170,7 @@ func TestATokenCommandRunsAgainWhenItsTokenIsRefused(t *testing.T) {
 	argv, file, runs := tokenCommand(t, tokens[0]+"\n")
 	p := start(t, Options{}, remote(server.URL, &config.Auth{Type: config.AuthBearer, TokenCommand: argv}))
 	for range 3 {
-		mustBe(t, t.Context(), p, who{Sub: "alice", Client: "desktop", Scope: "read"})
+		mustBe(t, t.Context(), p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
 	}
 	if runs() != 1 {
 		t.Errorf("the command ran %d times for three calls, want once", runs())
@@ -163,7 +178,7 @@ func TestATokenCommandRunsAgainWhenItsTokenIsRefused(t *testing.T) {
 	server.Distrust(tokens[0])
 	write(t, file, fmt.Sprintf(`{"token": %q, "expiresAt": %q}`, tokens[1], time.Now().Add(time.Hour).Format(time.RFC3339)))
 	for range 2 {
-		mustBe(t, t.Context(), p, who{Sub: "bob", Client: "desktop", Scope: "read"})
+		mustBe(t, t.Context(), p, identityOf{Sub: "bob", Client: "desktop", Scope: "read"})
 	}
 	if runs() != 2 {
 		t.Errorf("the command ran %d times, want twice", runs())
@@ -182,44 +197,11 @@ func TestATokenCommandRunsAgainWhenItsTokenHasExpired(t *testing.T) {
 	tokens := tokensFor(t, server, "alice")
 	argv, _, runs := tokenCommand(t, fmt.Sprintf(`{"token": %q, "expiresAt": %d}`, tokens[0], time.Now().Add(-time.Minute).Unix()))
 	p := start(t, Options{}, remote(server.URL, &config.Auth{Type: config.AuthBearer, TokenCommand: argv}))
-	mustBe(t, t.Context(), p, who{Sub: "alice", Client: "desktop", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
 	ran := runs()
-	mustBe(t, t.Context(), p, who{Sub: "alice", Client: "desktop", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
 	if runs() <= ran {
 		t.Errorf("the command ran %d times, then %d times", ran, runs())
-	}
-}
-
-func TestParseToken(t *testing.T) {
-	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	for out, want := range map[string]Token{
-		"abc\n":            {Value: "abc"},
-		" a.b-c_d~+/== ":   {Value: "a.b-c_d~+/=="},
-		`{"token": "abc"}`: {Value: "abc"},
-		`{"token": "abc", "expiresAt": null, "more": 1}`:            {Value: "abc"},
-		`{"token": "abc", "expiresAt": "2030-01-02T03:04:05Z"}`:     {Value: "abc", ExpiresAt: at},
-		fmt.Sprintf(`{"token": "abc", "expiresAt": %d}`, at.Unix()): {Value: "abc", ExpiresAt: at},
-	} {
-		got, err := parseToken([]byte(out))
-		if err != nil || got.Value != want.Value || !got.ExpiresAt.Equal(want.ExpiresAt) {
-			t.Errorf("%s: got %+v, %v", out, got, err)
-		}
-	}
-	for out, says := range map[string]string{
-		"":                        "no token",
-		"\n":                      "no token",
-		`{"expiresAt": 1}`:        "no token",
-		`{"token": `:              "an object that is not",
-		"top-secret\nmore":        "several lines",
-		"top secret":              "blanks",
-		"top-secret\x1b[0m":       "cannot be a token",
-		`{"token": "top secret"}`: "blanks",
-		`{"token": "top-secret", "expiresAt": "soon"}`: "expiresAt",
-	} {
-		_, err := parseToken([]byte(out))
-		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: got %v, want an error that says %q and nothing of the token", out, err, says)
-		}
 	}
 }
 
@@ -252,8 +234,8 @@ func TestCallersTokensAreExchanged(t *testing.T) {
 	p := start(t, Options{}, remote(server.URL, auth))
 	alice := withHeader(t.Context(), "Authorization", "Bearer "+tokens[0])
 	for range 2 {
-		mustBe(t, alice, p, who{Sub: "alice", Client: "worker", Scope: "read"})
-		mustBe(t, withMeta(t.Context(), "example.com/token", tokens[1]), p, who{Sub: "bob", Client: "worker", Scope: "read"})
+		mustBe(t, alice, p, identityOf{Sub: "alice", Client: "worker", Scope: "read"})
+		mustBe(t, withMeta(t.Context(), "example.com/token", tokens[1]), p, identityOf{Sub: "bob", Client: "worker", Scope: "read"})
 	}
 	after, _ := server.Tokens()
 	if len(after) != len(before)+2 {
@@ -266,7 +248,7 @@ func TestCallersTokensAreExchanged(t *testing.T) {
 	}
 	// One that is refused is exchanged again, once.
 	server.Distrust(after[len(before)])
-	mustBe(t, alice, p, who{Sub: "alice", Client: "worker", Scope: "read"})
+	mustBe(t, alice, p, identityOf{Sub: "alice", Client: "worker", Scope: "read"})
 
 	mustRefuse(t, t.Context(), p, "does not carry the credential", "the header Authorization", "example.com/token")
 	e := mustRefuse(t, withHeader(t.Context(), "Authorization", "Bearer made-up-token"), p, "could not be exchanged", "invalid_request")
@@ -283,11 +265,11 @@ type issuing struct {
 	renewed atomic.Int32
 }
 
-func (s *issuing) Token(ctx context.Context, server string, refresh bool) (Token, error) {
+func (s *issuing) Token(_ context.Context, info *callinfo.Info, server string, refresh bool) (Token, error) {
 	s.asked.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	caller := CredentialsOf(ctx).Caller
+	caller := info.Caller
 	if refresh {
 		s.renewed.Add(1)
 		if len(s.tokens[caller]) > 1 {
@@ -307,12 +289,12 @@ func TestAProgramBringsItsCredentials(t *testing.T) {
 	source := &issuing{tokens: map[string][]string{"a": tokens[:2], "b": tokens[2:]}}
 	p := start(t, Options{Credentials: map[string]CredentialSource{"fake": source}}, remote(server.URL, nil))
 	as := func(caller string) context.Context {
-		return WithCredentials(t.Context(), Credentials{Caller: caller})
+		return withInfo(t.Context(), &callinfo.Info{Caller: caller})
 	}
-	mustBe(t, as("a"), p, who{Sub: "alice", Client: "desktop", Scope: "read"})
-	mustBe(t, as("b"), p, who{Sub: "bob", Client: "desktop", Scope: "read"})
+	mustBe(t, as("a"), p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
+	mustBe(t, as("b"), p, identityOf{Sub: "bob", Client: "desktop", Scope: "read"})
 	server.Distrust(tokens[0])
-	mustBe(t, as("a"), p, who{Sub: "alice", Client: "desktop", Scope: "read"})
+	mustBe(t, as("a"), p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
 	if n := source.renewed.Load(); n != 1 {
 		t.Errorf("the source was asked for another token %d times, want once", n)
 	}

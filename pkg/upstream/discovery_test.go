@@ -1,80 +1,11 @@
 package upstream
 
 import (
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
-
-// TestWhereTokensComeFrom lets servers publish their metadata in every place
-// where it may be, and in ways that must not be trusted. What it leads to is a
-// real authorization server.
-func TestWhereTokensComeFrom(t *testing.T) {
-	t.Parallel()
-	as := mcptest.StartAuthServer(t)
-	const wellKnown = "/.well-known/oauth-protected-resource"
-	meta := func(resource string, servers ...string) map[string]any {
-		return map[string]any{"resource": resource, "authorization_servers": servers}
-	}
-	for name, c := range map[string]struct {
-		published map[string]map[string]any // by path; $U is the server
-		challenge string
-		token     string // where it is in the end; $AS and $U
-		resource  string
-		says      string // of the error
-	}{
-		"at the path":         {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp", as.URL)}, token: as.URL + "/token", resource: "$U/mcp"},
-		"at the root":         {published: map[string]map[string]any{wellKnown: meta("$U", as.URL)}, token: as.URL + "/token", resource: "$U"},
-		"with a slash":        {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp/", as.URL)}, token: as.URL + "/token", resource: "$U/mcp/"},
-		"for the origin":      {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/", as.URL)}, token: as.URL + "/token", resource: "$U/"},
-		"in the challenge":    {published: map[string]map[string]any{"/meta": meta("$U/mcp", as.URL)}, challenge: `Bearer resource_metadata="$U/meta"`, token: as.URL + "/token", resource: "$U/mcp"},
-		"nowhere":             {token: "$U/token", resource: "$U/mcp"},
-		"for another":         {published: map[string]map[string]any{wellKnown + "/mcp": meta("https://evil.example/mcp", as.URL)}, says: "https://evil.example/mcp"},
-		"without a server":    {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp")}, says: "no authorization server"},
-		"in clear text":       {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp", "http://login.example")}, says: "http://login.example"},
-		"not where it should": {challenge: `Bearer resource_metadata="$U/missing"`, says: "404"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var address string
-			fill := func(s string) string { return strings.ReplaceAll(s, "$U", address) }
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				document, ok := c.published[r.URL.Path]
-				switch {
-				case r.URL.Path == "/mcp":
-					w.Header().Set("WWW-Authenticate", fill(c.challenge))
-					w.WriteHeader(http.StatusUnauthorized)
-				case !ok:
-					http.NotFound(w, r)
-				default:
-					text, _ := json.Marshal(document)
-					w.Header().Set("Content-Type", "application/json")
-					_, _ = w.Write([]byte(fill(string(text))))
-				}
-			}))
-			defer server.Close()
-			address = server.URL
-			p := start(t, Options{}, remote(address+"/mcp", worker(config.FlowClientCredentials)))
-			e, err := newOAuth(p.servers["fake"], Options{}).discover(t.Context(), challenge{})
-			if c.says != "" {
-				if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "mcpServers.fake.auth.tokenUrl") {
-					t.Fatalf("got %+v and error %v, want one that says %q", e, err, c.says)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.tokenURL != fill(c.token) || e.resource != fill(c.resource) {
-				t.Errorf("tokens come from %q for %q, want %q for %q", e.tokenURL, e.resource, fill(c.token), fill(c.resource))
-			}
-		})
-	}
-}
 
 func TestAMissingScopeIsAskedFor(t *testing.T) {
 	t.Parallel()
@@ -82,7 +13,7 @@ func TestAMissingScopeIsAskedFor(t *testing.T) {
 	server := mcptest.StartProtected(t, as)
 	auth := worker(config.FlowClientCredentials)
 	auth.Scopes = []string{"write"}
-	mustBe(t, t.Context(), start(t, Options{}, remote(server.URL, auth)), who{Client: "worker", Scope: "write read"})
+	mustBe(t, t.Context(), start(t, Options{}, remote(server.URL, auth)), identityOf{Client: "worker", Scope: "write read"})
 
 	// A person has to agree to more.
 	login := &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode, Scopes: []string{"write"}}
@@ -102,18 +33,18 @@ func TestAServerMayGetAnotherAuthorizationServer(t *testing.T) {
 	login := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode})
 	person, without := start(t, o, login), start(t, Options{TokenFile: o.TokenFile}, login)
 	client := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
-	mustBe(t, t.Context(), person, who{Sub: "alice", Client: "registered-3", Scope: "read"})
-	mustBe(t, t.Context(), without, who{Sub: "alice", Client: "registered-3", Scope: "read"})
-	mustBe(t, t.Context(), client, who{Client: "worker", Scope: "read"})
+	mustBe(t, t.Context(), person, identityOf{Sub: "alice", Client: "registered-3", Scope: "read"})
+	mustBe(t, t.Context(), without, identityOf{Sub: "alice", Client: "registered-3", Scope: "read"})
+	mustBe(t, t.Context(), client, identityOf{Client: "worker", Scope: "read"})
 
 	server.Move(after)
 	// A secret that was configured is not told to another server by itself.
 	mustRefuse(t, t.Context(), client, "changed from "+before.URL+" to "+after.URL, "mcpServers.fake.auth.issuer")
 	mustRefuse(t, t.Context(), client, "changed from "+before.URL+" to "+after.URL)
 	mustRefuse(t, t.Context(), without, "the login has ended", "mcpgraph auth login CONFIG fake")
-	mustBe(t, t.Context(), person, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+	mustBe(t, t.Context(), person, identityOf{Sub: "alice", Client: "registered-3", Scope: "read"})
 	if logins, err := without.Logins(t.Context()); err != nil || logins[0].Issuer != after.URL {
 		t.Errorf("got %+v, %v", logins, err)
 	}
-	mustBe(t, t.Context(), without, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+	mustBe(t, t.Context(), without, identityOf{Sub: "alice", Client: "registered-3", Scope: "read"})
 }

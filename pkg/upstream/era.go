@@ -9,12 +9,9 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
-
-// modernRevision is the revision without handshake and sessions: what a
-// handshake used to say goes with each request (MCP of 2026-07-28).
-const modernRevision = mcp.ProtocolVersion20260728
 
 // era is how a server wants to be spoken to. It is found out once per server.
 type era int32
@@ -26,11 +23,11 @@ const (
 	eraSSE         // initialize over HTTP+SSE, which the entry did not say
 )
 
-// peer is what a server told of itself.
+// peer is what a server says of itself.
 type peer struct {
 	revision      string // of the protocol that is spoken
 	name, version string
-	listChanged   bool // it tells when its list of tools changes
+	listChanged   bool // it announces changes of its list of tools
 	logs          bool // it sends log messages
 
 	meta    string // members of _meta in each request; empty before 2026-07-28
@@ -39,13 +36,16 @@ type peer struct {
 
 func (p *peer) modern() bool { return p.meta != "" }
 
-// discoverTime is how long a server may take to answer server/discover before
+// discoverTimeout is how long a server may take to answer server/discover before
 // it is sent initialize.
-const discoverTime = 2 * time.Second
+const discoverTimeout = 2 * time.Second
 
-// soon returns how long a server may take to answer server/discover: discoverTime, or a quarter of the entry's connectTimeoutMs where
-// that is less.
-func (s *server) soon() time.Duration { return min(s.discoverTime, s.entry.ConnectTimeout/4) }
+// fallbackDelay returns how long a server may take to answer server/discover before
+// it is sent initialize: discoverTimeout, or a quarter of the entry's
+// connectTimeoutMs if that is less.
+func (s *server) fallbackDelay() time.Duration {
+	return min(s.discoverTimeout, s.entry.ConnectTimeout/4)
+}
 
 // handshake performs the handshake of the era that is known, and that of
 // initialize where none is, because some older servers end when they are asked
@@ -53,12 +53,12 @@ func (s *server) soon() time.Duration { return min(s.discoverTime, s.entry.Conne
 // other era, because another server may have taken its place. It returns the era
 // that the server speaks.
 func (s *session) handshake(ctx context.Context, known era) (era, error) {
-	if _, overSSE := s.link.(*sseLink); overSSE {
+	if _, overSSE := s.link.(*wire.SSE); overSSE {
 		return eraSSE, s.initialize(ctx)
 	}
 	if known == eraModern {
-		err := s.discoverSoon(ctx)
-		if err == nil || !mayBeOlder(ctx, err) {
+		err := s.discoverBriefly(ctx)
+		if err == nil || !mayBeLegacy(ctx, err) {
 			return eraModern, err
 		}
 		return eraLegacy, s.initialize(ctx)
@@ -67,7 +67,7 @@ func (s *session) handshake(ctx context.Context, known era) (era, error) {
 	if err == nil || ctx.Err() != nil || !answered(err) {
 		return eraLegacy, err
 	}
-	discover := s.discoverSoon
+	discover := s.discoverBriefly
 	if speaksModern(err) {
 		discover = s.discover
 	}
@@ -77,17 +77,17 @@ func (s *session) handshake(ctx context.Context, known era) (era, error) {
 	return eraLegacy, err
 }
 
-// discoverSoon is discover within a short time.
-func (s *session) discoverSoon(ctx context.Context) error {
-	short, cancel := context.WithTimeout(ctx, s.server.soon())
+// discoverBriefly is discover within a short time.
+func (s *session) discoverBriefly(ctx context.Context) error {
+	short, cancel := context.WithTimeout(ctx, s.server.fallbackDelay())
 	defer cancel()
 	return s.discover(short)
 }
 
-// mayBeOlder reports whether a server may be of the older era whose answer to
+// mayBeLegacy reports whether a server may be of the older era whose answer to
 // server/discover was err. Some of these servers ignore what they do not know,
 // and proxies before them answer late, wrongly or not at all.
-func mayBeOlder(ctx context.Context, err error) bool {
+func mayBeLegacy(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && (answered(err) || unanswered(err) || errors.Is(err, context.DeadlineExceeded))
 }
 
@@ -95,19 +95,19 @@ func mayBeOlder(ctx context.Context, err error) bool {
 // speaks the revision of 2026-07-28.
 func speaksModern(err error) bool {
 	var rpc *RPCError
-	return errors.As(err, &rpc) && names(rpc.Data.Get("supported"))
+	return errors.As(err, &rpc) && hasModern(rpc.Data.Get("supported"))
 }
 
 // answered reports whether the server answered, if only with an error that may
 // mean that it speaks another revision.
 func answered(err error) bool {
-	var status *statusError
+	var status *wire.StatusError
 	if errors.As(err, &status) {
 		return status.Status != http.StatusUnauthorized && status.Status != http.StatusForbidden
 	}
 	var rpc *RPCError
-	var kind *contentTypeError
-	return errors.As(err, &rpc) || errors.As(err, &kind) || errors.Is(err, errBroken) || errors.Is(err, errOldServer)
+	var kind *wire.ContentTypeError
+	return errors.As(err, &rpc) || errors.As(err, &kind) || errors.Is(err, wire.ErrMalformed) || errors.Is(err, errOldServer)
 }
 
 // errOldServer is the error of a server that answers server/discover without
@@ -116,16 +116,16 @@ var errOldServer = errors.New("its answer to server/discover names no revision t
 
 // discover asks for the server's revisions, as since 2026-07-28.
 func (s *session) discover(ctx context.Context) error {
-	s.peer = peer{revision: modernRevision, meta: s.server.modernMeta}
+	s.peer = peer{revision: wire.ModernRevision, meta: s.server.modernMeta}
 	ask := func() (value.Value, error) {
-		return s.request(ctx, &outgoing{method: string(mcp.MethodServerDiscover)}, 0)
+		return s.request(ctx, &wire.Message{Method: string(mcp.MethodServerDiscover)}, 0)
 	}
 	reply, err := ask()
 	var rpc *RPCError
-	if errors.As(err, &rpc) && rpc.Code == mcp.UNSUPPORTED_PROTOCOL_VERSION && names(rpc.Data.Get("supported")) {
+	if errors.As(err, &rpc) && rpc.Code == mcp.UNSUPPORTED_PROTOCOL_VERSION && hasModern(rpc.Data.Get("supported")) {
 		reply, err = ask() // it says that it speaks what we do
 	}
-	if err == nil && !names(reply.Get("supportedVersions")) {
+	if err == nil && !hasModern(reply.Get("supportedVersions")) {
 		err = errOldServer
 	}
 	if err != nil {
@@ -136,14 +136,14 @@ func (s *session) discover(ctx context.Context) error {
 	if info.IsUndefined() {
 		info = reply.Get("serverInfo")
 	}
-	s.told(info, reply.Get("capabilities"))
-	_, s.peer.mirrors = s.link.(*httpLink)
+	s.setPeer(info, reply.Get("capabilities"))
+	_, s.peer.mirrors = s.link.(*wire.HTTP)
 	return nil
 }
 
-// names reports whether a list of revisions has the modern one.
-func names(revisions value.Value) bool {
-	return slices.ContainsFunc(revisions.Elems(), func(v value.Value) bool { return v.Str() == modernRevision })
+// hasModern reports whether a list of revisions has the modern one.
+func hasModern(revisions value.Value) bool {
+	return slices.ContainsFunc(revisions.Elems(), func(v value.Value) bool { return v.Str() == wire.ModernRevision })
 }
 
 // initialize performs the handshake of the older revisions with the newest of
@@ -152,7 +152,7 @@ func (s *session) initialize(ctx context.Context) error {
 	s.peer = peer{}
 	params := append([]byte(`"protocolVersion":`), value.AppendString(nil, mcp.LATEST_LEGACY_PROTOCOL_VERSION)...)
 	params = append(params, `,"capabilities":`+s.server.capabilities+`,"clientInfo":`+s.server.clientInfo...)
-	reply, err := s.request(ctx, &outgoing{method: string(mcp.MethodInitialize), params: params}, 0)
+	reply, err := s.request(ctx, &wire.Message{Method: string(mcp.MethodInitialize), Params: params}, 0)
 	if err != nil {
 		return err
 	}
@@ -161,25 +161,25 @@ func (s *session) initialize(ctx context.Context) error {
 		return mcp.UnsupportedProtocolVersionError{Version: revision}
 	}
 	s.peer.revision = revision
-	s.told(reply.Get("serverInfo"), reply.Get("capabilities"))
-	return s.link.notify(ctx, &outgoing{method: "notifications/initialized", revision: revision})
+	s.setPeer(reply.Get("serverInfo"), reply.Get("capabilities"))
+	return s.link.Notify(ctx, &wire.Message{Method: "notifications/initialized", Revision: revision})
 }
 
 // isLegacy reports whether a revision has the handshake.
 func isLegacy(revision string) bool { return slices.Contains(mcp.LegacyProtocolVersions(), revision) }
 
-func (s *session) told(info, capabilities value.Value) {
+func (s *session) setPeer(info, capabilities value.Value) {
 	s.peer.name, s.peer.version = info.Get("name").Str(), info.Get("version").Str()
 	s.peer.listChanged = capabilities.Get("tools").Get("listChanged").Bool()
 	s.peer.logs = !capabilities.Get("logging").IsUndefined()
 }
 
-// introduce computes what the server learns of us in each era.
-func (s *server) introduce(name, version string) {
+// describeClient computes what the server learns of us in each era.
+func (s *server) describeClient(name, version string) {
 	info := append([]byte(`{"name":`), value.AppendString(nil, name)...)
 	info = append(value.AppendString(append(info, `,"version":`...), version), '}')
 	s.clientInfo = string(info)
-	s.capabilities = s.announced()
-	s.modernMeta = fmt.Sprintf("%q:%q,%q:%s,%q:%s", mcp.MetaKeyProtocolVersion, modernRevision,
+	s.capabilities = s.capabilitiesJSON()
+	s.modernMeta = fmt.Sprintf("%q:%q,%q:%s,%q:%s", mcp.MetaKeyProtocolVersion, wire.ModernRevision,
 		mcp.MetaKeyClientInfo, s.clientInfo, mcp.MetaKeyClientCapabilities, s.capabilities)
 }

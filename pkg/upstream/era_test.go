@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -23,8 +24,8 @@ func TestEraIsFoundOutOncePerServer(t *testing.T) {
 			u.ForwardHeaders = []config.Forward{{From: "X-User", To: "X-User"}}
 		}))
 		for _, user := range []string{"ada", "bob", "ada"} {
-			ctx := WithCredentials(context.Background(), Credentials{Headers: http.Header{"X-User": {user}}})
-			if _, err := p.CallTool(ctx, "fake", "echo", value.Undef); err != nil {
+			ctx := withInfo(context.Background(), &callinfo.Info{Header: http.Header{"X-User": {user}}})
+			if _, err := p.CallTool(ctx, nil, "fake", "echo", value.Undef); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -38,8 +39,8 @@ func TestEraIsFoundOutOncePerServer(t *testing.T) {
 func TestRequestsOfTheModernEraSayWhatAHandshakeSaid(t *testing.T) {
 	w := &mcptest.Web{Modern: true}
 	p := start(t, Options{ClientName: "tester", ClientVersion: "1.2"}, web(t, config.HTTP, w, func(u *config.Upstream) { u.NamePrefix = "é" }))
-	ctx := WithListener(context.Background(), Listener{LogLevel: "warning", Notify: func(Notification) {}})
-	_, _ = p.CallTool(ctx, "fake", "cho", value.Undef) // there is no such tool
+	ctx := withInfo(context.Background(), &callinfo.Info{Listener: &callinfo.Listener{LogLevel: "warning", Notify: func(callinfo.Notification) {}}})
+	_, _ = p.CallTool(ctx, nil, "fake", "cho", value.Undef) // there is no such tool
 	a := w.Arrivals("tools/call")[0]
 	for name, want := range map[string]string{
 		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "=?base64?w6ljaG8=?=", "Mcp-Session-Id": "",
@@ -165,7 +166,7 @@ func TestArgumentsThatTheSchemaWantsInHeadersAreSentThere(t *testing.T) {
 	if e := mustFail(t, p, "bad", `{"a":"x"}`); !strings.Contains(e.Error(), "asks for headers that cannot be") {
 		t.Error(e)
 	}
-	tools, err := p.Tools(context.Background(), "fake")
+	tools, err := p.Tools(context.Background(), nil, "fake")
 	if err != nil || len(tools) != 1 || tools[0].Get("name").Str() != "query" {
 		t.Errorf("%v, %v", tools, err)
 	}

@@ -1,17 +1,18 @@
 package upstream
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/mcpgraph/mcpgraph/pkg/value"
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 )
 
 // Error is the failure of something that was asked of an upstream server. It
 // never holds a secret of the server's entry.
 type Error struct {
 	Server string `json:"-"`
-	Tool   string `json:"tool,omitempty"` // empty where it is not about a tool
+	Tool   string `json:"tool,omitempty"` // empty if it is not about a tool
 	// Op is "start", "handshake", "call", "list", "status", "close" or, where a
 	// session ended by itself, "session".
 	Op      string   `json:"op"`
@@ -49,13 +50,36 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// RPCError is an error that the server itself answered (JSON-RPC 2.0, section
-// 5.1).
-type RPCError struct {
-	Code    int
-	Message string
-	Data    value.Value // undefined where there is none
+// RPCError is an error that the server itself answered (JSON-RPC 2.0, section 5.1).
+// Its fields are Code, an int, Message, a string, and Data, a [value.Value] that is
+// undefined if the server sent none.
+type RPCError = jsonrpc.Error
+
+// rawCause returns the cause of an *[Error] as it was.
+func rawCause(err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.raw != nil {
+		return e.raw
+	}
+	return err
 }
 
-// Error returns the server's message and its code.
-func (e *RPCError) Error() string { return fmt.Sprintf("%s (JSON-RPC error %d)", e.Message, e.Code) }
+// messageOf returns what happened, without the names of server and tool.
+func messageOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// withMoreWords returns a call's error with more words at the end of what happened.
+func withMoreWords(err error, words string) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	edited := *e
+	edited.Message = strings.TrimSuffix(edited.Message, ".") + words
+	return &edited
+}

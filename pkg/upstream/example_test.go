@@ -13,7 +13,7 @@ import (
 func ExamplePool_CallTool() {
 	pool := upstream.New([]*config.Upstream{{Name: "files", Transport: config.Stdio, Command: "no-such-program"}}, upstream.Options{})
 	defer pool.Close(context.Background())
-	result, err := pool.CallTool(context.Background(), "files", "list", value.FromEntries(nil))
+	result, err := pool.CallTool(context.Background(), nil, "files", "list", value.FromEntries(nil))
 	var failed *upstream.Error
 	if errors.As(err, &failed) {
 		fmt.Printf("%s of server %q failed\n", failed.Op, failed.Server)

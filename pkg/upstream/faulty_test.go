@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -18,7 +19,7 @@ import (
 func faulty(t testing.TB, f *mcptest.Faulty, change ...func(*config.Upstream)) *Pool {
 	u := &config.Upstream{
 		Name: "fake", Transport: config.HTTP, URL: f.URL,
-		ConnectTimeout: patience, Timeout: patience, MaxMessageBytes: config.DefaultMaxMessageBytes,
+		ConnectTimeout: testTimeout, Timeout: testTimeout, MaxMessageBytes: config.DefaultMaxMessageBytes,
 	}
 	thrice(u)
 	for _, c := range change {
@@ -32,7 +33,7 @@ func thrice(u *config.Upstream) {
 }
 
 func ask(p *Pool, tool string, args value.Value) (Result, error) {
-	return p.CallTool(context.Background(), "fake", tool, args)
+	return p.CallTool(context.Background(), nil, "fake", tool, args)
 }
 
 // What each misbehaviour of a server leads to: how often it is asked, by a call
@@ -81,7 +82,7 @@ func TestEachFaultOfAServer(t *testing.T) {
 		t.Parallel()
 		f := mcptest.NewFaulty(t)
 		f.Next(mcptest.Hang)
-		if _, err := ask(faulty(t, f, short), mcptest.FaultyWrite, value.Undef); err == nil || !strings.Contains(err.Error(), "timed out") {
+		if _, err := ask(faulty(t, f, soon), mcptest.FaultyWrite, value.Undef); err == nil || !strings.Contains(err.Error(), "timed out") {
 			t.Error(err)
 		}
 	})
@@ -246,7 +247,7 @@ func TestConnectionResetWhileTheRequestWasSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the list of tools, read from the connect on", func() bool {
-		return p.servers["fake"].repeatable(context.Background(), "", mcptest.FaultyRead, failure{})
+		return p.servers["fake"].isRepeatable(context.Background(), "", mcptest.FaultyRead, policy.Failure{})
 	})
 	f.ResetBefore(2)
 	r, err := ask(p, mcptest.FaultyRead, value.Undef)
@@ -270,14 +271,14 @@ func TestRetryAfterOfARealAnswerIsObeyed(t *testing.T) {
 func TestBreakerKeepsCallsFromAServerThatFails(t *testing.T) {
 	f := mcptest.NewFaulty(t)
 	f.Always(mcptest.Status(503))
-	p := faulty(t, f, breaking)
+	p := faulty(t, f, withBreaker)
 	for range 3 {
-		if _, err := ask(p, mcptest.FaultyWrite, value.Undef); err == nil || errors.Is(err, errOpen) {
+		if _, err := ask(p, mcptest.FaultyWrite, value.Undef); err == nil || errors.Is(err, policy.ErrCircuitOpen) {
 			t.Fatal(err)
 		}
 	}
 	r, err := ask(p, mcptest.FaultyWrite, value.Undef)
-	if !errors.Is(err, errOpen) || r.Attempts != 0 || f.Calls() != 9 || !strings.Contains(err.Error(), "HTTP 503") {
+	if !errors.Is(err, policy.ErrCircuitOpen) || r.Attempts != 0 || f.Calls() != 9 || !strings.Contains(err.Error(), "HTTP 503") {
 		t.Errorf("attempts %d, %d calls: %v", r.Attempts, f.Calls(), err)
 	}
 	f.Always(mcptest.Good)

@@ -12,24 +12,24 @@ import (
 )
 
 // Answer answers a request of a server's, for example elicitation/create: the
-// result object for its params. It may be called by any number of goroutines.
+// result object for its params. It may be called by several goroutines.
 type Answer func(ctx context.Context, server string, params value.Value) (value.Value, error)
 
 // errUnanswered is in the error of a request of a server's that nobody answers.
 var errUnanswered = errors.New("this client does not answer")
 
-// answerable are the requests that a server may send, with the capability that
+// answerableRequests are the requests that a server may send, with the capability that
 // announces an answer.
-var answerable = []struct{ method, capability string }{
+var answerableRequests = []struct{ method, capability string }{
 	{string(mcp.MethodElicitationCreate), `"elicitation":{"form":{}}`},
 	{string(mcp.MethodSamplingCreateMessage), `"sampling":{}`},
 	{string(mcp.MethodListRoots), `"roots":{}`},
 }
 
-// announced returns our capabilities as JSON: those that we have answers for.
-func (s *server) announced() string {
+// capabilitiesJSON returns our capabilities as JSON: those that we have answers for.
+func (s *server) capabilitiesJSON() string {
 	out := ""
-	for _, a := range answerable {
+	for _, a := range answerableRequests {
 		if s.answers[a.method] != nil {
 			if out != "" {
 				out += ","
@@ -40,8 +40,8 @@ func (s *server) announced() string {
 	return "{" + out + "}"
 }
 
-// respond answers a request of the server's.
-func (s *server) respond(ctx context.Context, method string, params json.RawMessage) (value.Value, error) {
+// answer answers a request of the server's.
+func (s *server) answer(ctx context.Context, method string, params json.RawMessage) (value.Value, error) {
 	f := s.answers[method]
 	if f == nil {
 		return value.Value{}, fmt.Errorf("%w %s", errUnanswered, method)
@@ -60,8 +60,8 @@ const (
 	// maxInputRounds is how often a call is repeated with the input that its
 	// server asked for.
 	maxInputRounds = 10
-	// laterPause is the wait where a server asks for nothing but a repetition.
-	laterPause = 500 * time.Millisecond
+	// inputPollDelay is the wait where a server asks for nothing but a repetition.
+	inputPollDelay = 500 * time.Millisecond
 )
 
 // asksForInput reports whether a result is the question for more input (MCP of
@@ -90,7 +90,7 @@ func (s *session) input(ctx context.Context, reply value.Value) ([]byte, error) 
 	if len(questions) == 0 {
 		// Without a question it only asks to come again.
 		select {
-		case <-time.After(laterPause):
+		case <-time.After(inputPollDelay):
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -98,7 +98,7 @@ func (s *session) input(ctx context.Context, reply value.Value) ([]byte, error) 
 		extra = append(extra, `,"inputResponses":{`...)
 		for i, q := range questions {
 			method := q.Value.Get("method").Str()
-			answer, err := s.inputFor(ctx, method, q.Value.Get("params"))
+			answer, err := s.answerInput(ctx, method, q.Value.Get("params"))
 			if err != nil {
 				return nil, fmt.Errorf("it asks for input (%s) to go on: %w", method, err)
 			}
@@ -119,12 +119,12 @@ func (s *session) input(ctx context.Context, reply value.Value) ([]byte, error) 
 // declined is the answer to a question that nobody is there to answer.
 var declined = value.FromEntries([]value.Entry{{Key: "action", Value: value.FromString("decline")}})
 
-func (s *session) inputFor(ctx context.Context, method string, params value.Value) (value.Value, error) {
+func (s *session) answerInput(ctx context.Context, method string, params value.Value) (value.Value, error) {
 	var raw json.RawMessage
 	if !params.IsUndefined() {
 		raw = params.Append(nil)
 	}
-	answer, err := s.server.respond(ctx, method, raw)
+	answer, err := s.server.answer(ctx, method, raw)
 	if errors.Is(err, errUnanswered) && method == string(mcp.MethodElicitationCreate) {
 		return declined, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -83,8 +84,8 @@ func (s *tenants) saw(session, who string) {
 // byCaller is a CredentialSource whose tokens are named like the callers.
 type byCaller struct{}
 
-func (byCaller) Token(ctx context.Context, _ string, _ bool) (Token, error) {
-	return Token{Value: CredentialsOf(ctx).Caller}, nil
+func (byCaller) Token(_ context.Context, info *callinfo.Info, _ string, _ bool) (Token, error) {
+	return Token{Value: info.Caller}, nil
 }
 
 func TestNoCallerSeesWhatAnothersCredentialFetched(t *testing.T) {
@@ -115,7 +116,7 @@ func TestNoCallerSeesWhatAnothersCredentialFetched(t *testing.T) {
 			options: Options{Credentials: map[string]CredentialSource{"fake": byCaller{}}},
 			entry:   func(*config.Upstream) {},
 			carry: func(ctx context.Context, token string) context.Context {
-				return WithCredentials(ctx, Credentials{Caller: token})
+				return withInfo(ctx, &callinfo.Info{Caller: token})
 			},
 		},
 	}
@@ -135,7 +136,7 @@ func TestNoCallerSeesWhatAnothersCredentialFetched(t *testing.T) {
 							for n := range calls {
 								args := value.NewBuilder(1)
 								args.Set("n", value.FromInt(int64((n+worker)%4)))
-								r, err := p.CallTool(ctx, "fake", "mine", args.Value())
+								r, err := p.CallTool(ctx, nil, "fake", "mine", args.Value())
 								switch {
 								case kind != "good" && err == nil:
 									t.Errorf("%s got %s", token, r.Reply.JSON())
@@ -161,35 +162,5 @@ func TestNoCallerSeesWhatAnothersCredentialFetched(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestIdentitiesAreApart(t *testing.T) {
-	entry := remote("http://127.0.0.1:1", nil, forwarding)
-	p := start(t, Options{}, entry)
-	a := p.servers["fake"].authority
-	seen := map[identity]string{}
-	for name, c := range map[string]Credentials{
-		"alice":             {Headers: http.Header{"X-Token": {"alice"}}},
-		"bob":               {Headers: http.Header{"X-Token": {"bob"}}},
-		"alice as a caller": {Caller: "a", Headers: http.Header{"X-Token": {"alice"}}},
-		"alice at acme":     {Headers: http.Header{"X-Token": {"alice"}, "X-Tenant": {"acme"}}},
-		"the other way":     {Headers: http.Header{"X-Token": {"acme"}, "X-Tenant": {"alice"}}},
-	} {
-		g, err := a.grant(WithCredentials(t.Context(), c))
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, _ := a.grant(WithCredentials(t.Context(), c))
-		if again.id != g.id {
-			t.Errorf("%s has two identities", name)
-		}
-		if other, ok := seen[g.id]; ok || g.id == "" {
-			t.Errorf("%s and %q have one identity: %q", name, other, g.id)
-		}
-		if strings.Contains(string(g.id), "alice") {
-			t.Errorf("the identity holds the credential: %q", g.id)
-		}
-		seen[g.id] = name
 	}
 }

@@ -135,8 +135,8 @@ func TestKilledServerLosesNoCallOfAReadOnlyTool(t *testing.T) {
 							return
 						default:
 						}
-						a := parsed(t, fmt.Sprintf(`{"tag":"%d-%d","ms":20}`, caller, n))
-						r, err := p.CallTool(context.Background(), "fake", "echo", a)
+						a := mustParse(t, fmt.Sprintf(`{"tag":"%d-%d","ms":20}`, caller, n))
+						r, err := p.CallTool(context.Background(), nil, "fake", "echo", a)
 						if err != nil || !value.Equal(r.Reply.Get("structuredContent"), a) {
 							t.Errorf("%s was lost: %s, %v", a.JSON(), r.Reply.JSON(), err)
 						}

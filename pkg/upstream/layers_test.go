@@ -8,13 +8,14 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -30,18 +31,14 @@ func layered(t testing.TB, change ...func(*config.Upstream)) *server {
 	return s
 }
 
-func retrying(attempts int) func(*config.Upstream) {
+func withRetry(attempts int) func(*config.Upstream) {
 	return func(u *config.Upstream) {
 		u.Retry = &config.Retry{MaxAttempts: attempts, InitialDelay: time.Second, MaxDelay: 5 * time.Second, Backoff: 2}
 	}
 }
 
-func breaking(u *config.Upstream) {
+func withBreaker(u *config.Upstream) {
 	u.CircuitBreaker = &config.CircuitBreaker{FailureThreshold: 3, SuccessThreshold: 2, ResetTimeout: time.Minute, HalfOpenMaxCalls: 1}
-}
-
-func caching(u *config.Upstream) {
-	u.Cache = &config.Cache{TTL: time.Minute, MaxEntries: 100, Tools: []string{"look*"}}
 }
 
 // through makes a call of nobody in particular through the layers.
@@ -50,21 +47,22 @@ func (s *server) through(ctx context.Context, tool string, next func(context.Con
 }
 
 // callAs makes a call through the layers, of which each try is one request.
-func (s *server) callAs(ctx context.Context, id identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
-	return s.layers.call(ctx, id, tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
-		reply, err = s.layers.pass(ctx, id, tool, func() (value.Value, error) {
+func (s *server) callAs(ctx context.Context, id credential.Identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
+	r, err := s.layers.Call(ctx, string(id), tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
+		reply, err = s.layers.Pass(ctx, string(id), tool, func() (value.Value, error) {
 			sent++
 			return next(ctx)
 		})
 		return reply, sent, err
 	})
+	return Result(r), err
 }
 
 // mark makes known whether the server marks the tool as one that may be repeated.
 func (s *server) mark(tool string, repeatable bool) {
-	h, _ := s.hold(&grant{}, "call", tool)
-	defer s.release(h)
-	h.hints.known = map[string]bool{tool: repeatable}
+	slot, _ := s.acquireSlot(&credential.Call{}, "call", tool)
+	defer s.releaseSlot(slot)
+	slot.hints.known = map[string]bool{tool: repeatable}
 }
 
 // answers is a server's part: what it answers one time after the other, the
@@ -89,24 +87,24 @@ var good = value.FromEntries([]value.Entry{{Key: "content", Value: value.FromArr
 
 // failing makes an error of a call as the pool makes it.
 func (s *server) failing(raw error) error {
-	return s.failed(context.Background(), "call", "look", nil, 0, raw)
+	return s.requestError(context.Background(), "call", "look", nil, 0, raw)
 }
 
-func status(code int, header ...string) *statusError {
+func status(code int, header ...string) *wire.StatusError {
 	h := http.Header{}
 	for i := 0; i < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
 	}
-	return &statusError{Status: code, Header: h}
+	return &wire.StatusError{Status: code, Header: h}
 }
 
 func TestWhatIsTriedAgain(t *testing.T) {
-	notSent := func(err error) error { return errors.Join(errNotWritten, err) }
+	notSent := func(err error) error { return errors.Join(wire.ErrNotWritten, err) }
 	handshake := func(err error) func(*server) error {
-		return func(s *server) error { return s.failure("handshake", "look", "the handshake failed", "", err) }
+		return func(s *server) error { return s.newError("handshake", "look", "the handshake failed", "", err) }
 	}
 	startup := func(err error) func(*server) error {
-		return func(s *server) error { return s.failure("start", "look", "could not be started", "", err) }
+		return func(s *server) error { return s.newError("start", "look", "could not be started", "", err) }
 	}
 	raw := func(err error) func(*server) error { return func(s *server) error { return s.failing(err) } }
 	on := func(names ...string) func(*config.Upstream) {
@@ -125,28 +123,28 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		marked int // tries of a tool that may be repeated
 	}{
 		{"connection refused", startup(errors.New("connection refused")), nil, tried, tried},
-		{"handshake that breaks off", handshake(overError("exited (code 1)")), nil, tried, tried},
+		{"handshake that breaks off", handshake(wire.EndedError("exited (code 1)")), nil, tried, tried},
 		{"handshake that takes too long", handshake(context.DeadlineExceeded), nil, tried, tried},
 		{"handshake too long, skipped as timeout", handshake(context.DeadlineExceeded), skip("timeout"), once, once},
 		{"handshake too long, skipped as connect", handshake(context.DeadlineExceeded), skip("connect"), once, once},
 		{"handshake refused as unauthorized", handshake(status(401)), nil, once, once},
 		{"handshake answered 502", handshake(status(502)), nil, tried, tried},
 		{"handshake answered 503", handshake(status(503)), nil, tried, tried},
-		{"handshake that is not MCP, retryOn", handshake(errBroken), on("malformed"), tried, tried},
+		{"handshake that is not MCP, retryOn", handshake(wire.ErrMalformed), on("malformed"), tried, tried},
 		{"no such program", startup(&exec.Error{Name: "nope", Err: exec.ErrNotFound}), nil, once, once},
-		{"connection closed before the request", raw(notSent(overError("closed the connection"))), nil, tried, tried},
-		{"timeout before the request", raw(notSent(errSilent)), nil, tried, tried},
-		{"connection closed after the request", raw(overError("exited (code 1)")), nil, once, tried},
-		{"connection reset after the request", raw(errLost), nil, once, tried},
-		{"connection closed after the request, retryUnsafe", raw(overError("exited")), unsafe, tried, tried},
-		{"connection closed after the request, retryOn", raw(overError("exited")), on("closed"), once, tried},
-		{"connection closed after the request, skipped", raw(overError("exited")), skip("closed"), once, once},
-		{"no answer", raw(errSilent), nil, once, tried},
-		{"no answer, skipped", raw(errSilent), skip("timeout"), once, once},
-		{"not MCP", raw(errBroken), nil, once, once},
-		{"not MCP, retryOn", raw(errBroken), on("malformed"), once, tried},
-		{"not MCP, retryOn, retryUnsafe", raw(errBroken), func(u *config.Upstream) { on("malformed")(u); unsafe(u) }, tried, tried},
-		{"too long", raw(&tooLongError{10}), unsafe, once, once},
+		{"connection closed before the request", raw(notSent(wire.EndedError("closed the connection"))), nil, tried, tried},
+		{"timeout before the request", raw(notSent(errNoProgress)), nil, tried, tried},
+		{"connection closed after the request", raw(wire.EndedError("exited (code 1)")), nil, once, tried},
+		{"connection reset after the request", raw(wire.ErrLost), nil, once, tried},
+		{"connection closed after the request, retryUnsafe", raw(wire.EndedError("exited")), unsafe, tried, tried},
+		{"connection closed after the request, retryOn", raw(wire.EndedError("exited")), on("closed"), once, tried},
+		{"connection closed after the request, skipped", raw(wire.EndedError("exited")), skip("closed"), once, once},
+		{"no answer", raw(errNoProgress), nil, once, tried},
+		{"no answer, skipped", raw(errNoProgress), skip("timeout"), once, once},
+		{"not MCP", raw(wire.ErrMalformed), nil, once, once},
+		{"not MCP, retryOn", raw(wire.ErrMalformed), on("malformed"), once, tried},
+		{"not MCP, retryOn, retryUnsafe", raw(wire.ErrMalformed), func(u *config.Upstream) { on("malformed")(u); unsafe(u) }, tried, tried},
+		{"too long", raw(&wire.TooLongError{Limit: 10}), unsafe, once, once},
 		{"HTTP 400", raw(status(400)), on("4xx"), once, once},
 		{"HTTP 401", raw(status(401)), on("401", "4xx"), once, once},
 		{"HTTP 403", raw(status(403)), on("403"), once, once},
@@ -173,15 +171,15 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"unknown method", raw(&RPCError{Code: -32601, Message: "no"}), unsafe, once, once},
 		{"error of the server's own", raw(&RPCError{Code: -32001, Message: "busy"}), unsafe, once, once},
 		{"error of the server's own, retryOn", raw(&RPCError{Code: -32001, Message: "busy"}), on("-32001"), tried, tried},
-		{"code in the body of a status, retryOn", raw(&statusError{Status: 500, rpc: &RPCError{Code: -32001}}), on("-32001"), tried, tried},
+		{"code in the body of a status, retryOn", raw(&wire.StatusError{Status: 500, RPC: &RPCError{Code: -32001}}), on("-32001"), tried, tried},
 		{"error that speaks of a token", raw(&RPCError{Code: -32001, Message: "Token expired"}), on("-32001"), once, once},
-		{"missing credential", raw(&credentialError{message: "no token"}), unsafe, once, once},
-		{"closed for good", raw(errShut), unsafe, once, once},
+		{"missing credential", raw(&credential.Error{Message: "no token"}), unsafe, once, once},
+		{"closed for good", raw(errPoolClosed), unsafe, once, once},
 	} {
 		for marked, want := range map[bool]int{false: c.plain, true: c.marked} {
 			t.Run(fmt.Sprintf("%s/marked=%v", c.name, marked), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := layered(t, retrying(tried), func(u *config.Upstream) {
+					s := layered(t, withRetry(tried), func(u *config.Upstream) {
 						if c.change != nil {
 							c.change(u)
 						}
@@ -211,7 +209,7 @@ func TestNamesOfFailuresAreThoseOfTheConfig(t *testing.T) {
 }
 
 func TestResultOfTheToolsOwnIsNotTriedAgain(t *testing.T) {
-	s := layered(t, retrying(3), func(u *config.Upstream) { u.RetryUnsafe = true })
+	s := layered(t, withRetry(3), func(u *config.Upstream) { u.RetryUnsafe = true })
 	n := 0
 	r, err := s.through(context.Background(), "look", func(context.Context) (value.Value, error) {
 		n++
@@ -222,17 +220,6 @@ func TestResultOfTheToolsOwnIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestLaterTrySucceeds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, retrying(5))
-		a := &answers{errs: []error{s.failing(status(503)), s.failing(status(429)), nil}}
-		r, err := s.through(context.Background(), "look", a.next)
-		if err != nil || r.Attempts != 3 || !value.Equal(r.Reply, good) {
-			t.Errorf("%+v, %v", r, err)
-		}
-	})
-}
-
 // gaps returns the times between the tries.
 func (a *answers) gaps() []time.Duration {
 	var out []time.Duration
@@ -240,30 +227,6 @@ func (a *answers) gaps() []time.Duration {
 		out = append(out, a.times[i].Sub(a.times[i-1]))
 	}
 	return out
-}
-
-func TestDelaysGrowUpToTheirLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, retrying(6))
-		a := &answers{errs: []error{s.failing(status(503))}}
-		_, _ = s.through(context.Background(), "look", a.next)
-		want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second}
-		if got := a.gaps(); !slices.Equal(got, want) {
-			t.Errorf("delays %v, want %v", got, want)
-		}
-	})
-}
-
-func TestJitterVariesDelaysByAQuarter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, retrying(40), func(u *config.Upstream) { u.Retry.Jitter, u.Retry.Backoff = true, 1 })
-		a := &answers{errs: []error{s.failing(status(503))}}
-		_, _ = s.through(context.Background(), "look", a.next)
-		gaps := a.gaps()
-		if least, most := slices.Min(gaps), slices.Max(gaps); least < 750*time.Millisecond || most > 1250*time.Millisecond || least == most {
-			t.Errorf("delays from %v to %v", least, most)
-		}
-	})
 }
 
 func TestRetryAfterIsObeyed(t *testing.T) {
@@ -285,7 +248,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := layered(t, retrying(2), func(u *config.Upstream) { u.Retry.Jitter = c.jitter })
+				s := layered(t, withRetry(2), func(u *config.Upstream) { u.Retry.Jitter = c.jitter })
 				a := &answers{errs: []error{s.failing(status(429, "Retry-After", c.header()))}}
 				_, err := s.through(context.Background(), "look", a.next)
 				if says := strings.Contains(err.Error(), "(Retry-After), and mcpServers.fake.retry.maxDelayMs allows 5s"); says != (c.tries == 1) {
@@ -304,7 +267,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 
 func TestRetryAfterBeyondTheTimeLeftEndsTheTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, retrying(2))
+		s := layered(t, withRetry(2))
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		began := time.Now()
@@ -319,7 +282,7 @@ func TestRetryAfterBeyondTheTimeLeftEndsTheTries(t *testing.T) {
 
 func TestCallGivenUpBetweenTriesSaysWhatTheLastOneCameTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, retrying(5))
+		s := layered(t, withRetry(5))
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		a := &answers{errs: []error{s.failing(status(503))}}
@@ -333,340 +296,4 @@ func TestCallGivenUpBetweenTriesSaysWhatTheLastOneCameTo(t *testing.T) {
 			}
 		}
 	})
-}
-
-// densest returns how many of the times lie in one period at most.
-func densest(times []time.Time, period time.Duration) int {
-	most := 0
-	for i, from := range times {
-		n := 0
-		for _, at := range times[i:] {
-			if at.Sub(from) < period-time.Microsecond { // the limiter calculates in floats
-				n++
-			}
-		}
-		most = max(most, n)
-	}
-	return most
-}
-
-// However calls come, no period sees more requests than the limit, and they are
-// spread over it.
-func TestRateLimitHoldsInEveryPeriod(t *testing.T) {
-	for _, c := range []struct {
-		limit, atOnce int
-		took          time.Duration // of three times as many calls as the limit
-	}{
-		{1, 1, 2 * time.Second},
-		{5, 1, 2800 * time.Millisecond},
-		{30, 3, 3107 * time.Millisecond}, // 87 calls behind the first three, 28 a second
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := layered(t, func(u *config.Upstream) { u.RateLimit = &config.RateLimit{Limit: c.limit, Period: time.Second} })
-			time.Sleep(10*time.Second + 990*time.Millisecond) // just before a second is full
-			began := time.Now()
-			var mu sync.Mutex
-			var times []time.Time
-			var wait sync.WaitGroup
-			for range 3 * c.limit {
-				wait.Go(func() {
-					_, err := s.through(context.Background(), "look", func(context.Context) (value.Value, error) {
-						mu.Lock()
-						defer mu.Unlock()
-						times = append(times, time.Now())
-						return good, nil
-					})
-					if err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			wait.Wait()
-			if n := densest(times, time.Second); n > c.limit {
-				t.Errorf("limit %d: %d requests in one second", c.limit, n)
-			}
-			if n := densest(times, time.Millisecond); n != c.atOnce {
-				t.Errorf("limit %d: %d requests at once, want %d", c.limit, n, c.atOnce)
-			}
-			if took := time.Since(began).Round(time.Millisecond); took != c.took {
-				t.Errorf("limit %d: took %v, want %v", c.limit, took, c.took)
-			}
-			if n := s.traffic().RateLimitWaits; n != int64(3*c.limit-c.atOnce) {
-				t.Errorf("limit %d: %d waits counted", c.limit, n)
-			}
-		})
-	}
-}
-
-// Every request counts, those of further attempts too.
-func TestRateLimitCountsFurtherAttempts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, retrying(4), func(u *config.Upstream) {
-			u.Retry.InitialDelay, u.Retry.MaxDelay = time.Millisecond, 2*time.Millisecond
-			u.RateLimit = &config.RateLimit{Limit: 2, Period: 10 * time.Second}
-		})
-		a := &answers{errs: []error{s.failing(status(503))}}
-		if r, err := s.through(context.Background(), "look", a.next); err == nil || r.Attempts != 4 {
-			t.Errorf("attempts %d: %v", r.Attempts, err)
-		}
-		for i, gap := range a.gaps() {
-			if gap.Round(10*time.Millisecond) != 5*time.Second {
-				t.Errorf("attempt %d came after %v", i+2, gap)
-			}
-		}
-	})
-}
-
-// A call that waits for its turn leaves the slots to others.
-func TestCallThatWaitsForTheRateLimitHoldsNoSlot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, func(u *config.Upstream) {
-			u.MaxConcurrency = 1
-			u.RateLimit = &config.RateLimit{PerTool: []config.ToolRate{{Tool: "slow", Limit: 1, Period: 10 * time.Second}}}
-		})
-		a := &answers{errs: []error{nil}}
-		_, _ = s.through(context.Background(), "slow", a.next)
-		go s.through(context.Background(), "slow", a.next)
-		synctest.Wait()
-		began := time.Now()
-		if _, err := s.through(context.Background(), "look", a.next); err != nil || time.Since(began) != 0 {
-			t.Errorf("after %v: %v", time.Since(began), err)
-		}
-		time.Sleep(time.Minute)
-	})
-}
-
-func TestToolsOwnRateLimitKeepsOnlyItBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, func(u *config.Upstream) {
-			u.RateLimit = &config.RateLimit{PerTool: []config.ToolRate{{Tool: "slow", Limit: 1, Period: 10 * time.Second}}}
-		})
-		began := time.Now()
-		a := &answers{errs: []error{nil}}
-		for _, tool := range []string{"slow", "look", "look", "look"} {
-			_, _ = s.through(context.Background(), tool, a.next)
-		}
-		if took := time.Since(began); took != 0 {
-			t.Errorf("took %v without any reason to wait", took)
-		}
-		_, _ = s.through(context.Background(), "slow", a.next)
-		if took := time.Since(began); took != 10*time.Second {
-			t.Errorf("the second call of the slow tool went through after %v", took)
-		}
-	})
-}
-
-func TestCallThatCannotGetItsTurnInTimeFailsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, func(u *config.Upstream) {
-			u.Timeout = 5 * time.Second
-			u.RateLimit = &config.RateLimit{Limit: 1, Period: 10 * time.Second}
-		})
-		a := &answers{errs: []error{nil}}
-		_, _ = s.through(context.Background(), "look", a.next)
-		began := time.Now()
-		r, err := s.through(context.Background(), "look", a.next)
-		if err == nil || time.Since(began) != 0 || r.Attempts != 0 || a.asked.Load() != 1 {
-			t.Fatalf("%+v, %v after %v", r, err, time.Since(began))
-		}
-		for _, want := range []string{"rate limit of 1 requests in 10s", "next 5s", "mcpServers.fake.rateLimit"} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("error %q does not say %q", err, want)
-			}
-		}
-	})
-}
-
-func TestCallGivenUpWhileItWaitsForTheRateLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, func(u *config.Upstream) { u.RateLimit = &config.RateLimit{Limit: 1, Period: 10 * time.Second} })
-		a := &answers{errs: []error{nil}}
-		_, _ = s.through(context.Background(), "look", a.next)
-		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(time.Second, cancel)
-		_, err := s.through(ctx, "look", a.next)
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "while it waited for the rate limit") {
-			t.Error(err)
-		}
-	})
-}
-
-func TestCallsInFlightAreLimitedInTheOrderOfComing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, func(u *config.Upstream) { u.MaxConcurrency = 2 })
-		var mu sync.Mutex
-		var order []int
-		var now, most int
-		for i := range 10 {
-			go s.through(context.Background(), "look", func(context.Context) (value.Value, error) {
-				mu.Lock()
-				order = append(order, i)
-				now++
-				most = max(most, now)
-				mu.Unlock()
-				time.Sleep(time.Second + time.Duration(i)*time.Millisecond) // so that no two end together
-				mu.Lock()
-				now--
-				mu.Unlock()
-				return good, nil
-			})
-			synctest.Wait()
-		}
-		time.Sleep(time.Minute)
-		mu.Lock()
-		defer mu.Unlock()
-		if most != 2 || !slices.IsSorted(order) || len(order) != 10 {
-			t.Errorf("%d at a time, order %v", most, order)
-		}
-	})
-}
-
-func TestCallThatWaitsToTryAgainHoldsNoSlot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, retrying(2), func(u *config.Upstream) { u.MaxConcurrency = 1 })
-		failing := &answers{errs: []error{s.failing(status(503))}}
-		go s.through(context.Background(), "look", failing.next)
-		synctest.Wait()
-		began := time.Now()
-		a := &answers{errs: []error{nil}}
-		_, err := s.through(context.Background(), "other", a.next)
-		if err != nil || time.Since(began) != 0 {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-		time.Sleep(time.Minute) // until the first one is through
-	})
-}
-
-// The order of the layers: cache, circuit breaker, retry, rate limit.
-func TestLayersStandInTheirOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, caching, breaking, retrying(2), func(u *config.Upstream) {
-			u.RateLimit = &config.RateLimit{Limit: 70, Period: time.Hour} // seven at once
-		})
-		a := &answers{errs: []error{nil}}
-		for range 20 { // one request of the rate limit's seven, the others come from the cache
-			if _, err := s.through(context.Background(), "look", a.next); err != nil {
-				t.Fatal(err)
-			}
-		}
-		failing := &answers{errs: []error{s.failing(status(503))}}
-		for i := range 3 { // three calls of two tries each count as three failures
-			if _, err := s.through(context.Background(), "find", failing.next); err == nil || errors.Is(err, errOpen) {
-				t.Fatalf("call %d: %v", i, err)
-			}
-		}
-		if n := failing.asked.Load(); n != 6 {
-			t.Errorf("the server was asked %d times, want 6", n)
-		}
-		if _, err := s.through(context.Background(), "find", failing.next); !errors.Is(err, errOpen) {
-			t.Errorf("want the breaker before the rate limit: %v", err)
-		}
-		began := time.Now() // three seconds after the first request, for the delays of retry
-		if _, err := s.through(context.Background(), "other", a.next); err != nil || time.Since(began) == 0 {
-			t.Errorf("want all requests to count, those of further attempts too: %v", err)
-		}
-		if r, err := s.through(context.Background(), "look", a.next); err != nil || !r.FromCache {
-			t.Errorf("want the cache before the rate limit: %+v, %v", r, err)
-		}
-		want := Traffic{Retries: 3, CacheHits: 20, RateLimitWaits: 1, Breakers: []Breaker{{"find", "open", 1}, {"look", "closed", 1}, {"other", "closed", 1}}}
-		if got := s.traffic(); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("traffic %+v, want %+v", got, want)
-		}
-	})
-}
-
-func TestEntryWithoutLayersHasNone(t *testing.T) {
-	s := layered(t)
-	if s.layers != nil {
-		t.Error("layers without any setting")
-	}
-	r, err := s.callAs(context.Background(), "", "look", value.Undef, (&answers{errs: []error{nil}}).next)
-	if err != nil || r.Attempts != 1 || r.FromCache {
-		t.Errorf("%+v, %v", r, err)
-	}
-	s.layers.changed()
-	if states := s.layers.states(); states != nil {
-		t.Errorf("%v", states)
-	}
-}
-
-// Settings that the config would not let pass do no harm either.
-func TestSettingsWithoutNumbersDoNoHarm(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, func(u *config.Upstream) {
-			u.Retry = &config.Retry{}
-			u.CircuitBreaker = &config.CircuitBreaker{}
-			u.RateLimit = &config.RateLimit{PerTool: []config.ToolRate{{Tool: "look"}}}
-			u.Cache = &config.Cache{Tools: []string{"look"}}
-		})
-		bad := &answers{errs: []error{s.failing(status(503))}}
-		if r, err := s.through(context.Background(), "look", bad.next); err == nil || r.Attempts != 1 {
-			t.Errorf("%+v, %v", r, err)
-		}
-		n := &answers{errs: []error{nil}}
-		for range 3 { // of a breaker that waits for no time
-			if r, err := s.through(context.Background(), "look", n.next); err != nil || r.Attempts != 1 || r.FromCache {
-				t.Errorf("%+v, %v", r, err)
-			}
-		}
-	})
-}
-
-func TestOneCallersTroubleIsNoOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := layered(t, breaking, func(u *config.Upstream) { u.RateLimit = &config.RateLimit{Limit: 30, Period: time.Hour} })
-		failing := &answers{errs: []error{s.failing(status(503))}}
-		for range 3 {
-			_, _ = s.callAs(context.Background(), "alice", "look", value.Undef, failing.next)
-		}
-		if _, err := s.callAs(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, errOpen) {
-			t.Errorf("alice: %v", err)
-		}
-		if _, err := s.callAs(context.Background(), "alice", "other", value.Undef, failing.next); !errors.Is(err, errNoRoom) {
-			t.Errorf("alice: %v", err) // three requests went out at once
-		}
-		for _, other := range []identity{"bob", "carol", ""} {
-			a := &answers{errs: []error{nil}}
-			if r, err := s.callAs(context.Background(), other, "look", value.Undef, a.next); err != nil || r.Attempts != 1 {
-				t.Errorf("%q: %v", other, err)
-			}
-		}
-		if got, want := s.traffic().Breakers, []Breaker{{"look", "closed", 3}, {"look", "open", 1}, {"other", "closed", 1}}; !slices.Equal(got, want) {
-			t.Errorf("breakers %v, want %v", got, want)
-		}
-	})
-}
-
-// BenchmarkLayersOff is the cost of layers where none is on.
-func BenchmarkLayersOff(b *testing.B) {
-	s := layered(b)
-	ctx := context.Background()
-	next := func(context.Context) (value.Value, error) { return good, nil }
-	for b.Loop() {
-		_, _ = s.callAs(ctx, "", "look", value.Undef, next)
-	}
-}
-
-// BenchmarkLayersOn is the cost of all layers but the cache, on the good way.
-func BenchmarkLayersOn(b *testing.B) {
-	s := layered(b, breaking, retrying(3), func(u *config.Upstream) {
-		u.MaxConcurrency = 10
-		u.RateLimit = &config.RateLimit{Limit: 1 << 30, Period: time.Second}
-	})
-	ctx := context.Background()
-	next := func(context.Context) (value.Value, error) { return good, nil }
-	for b.Loop() {
-		_, _ = s.callAs(ctx, "", "look", value.Undef, next)
-	}
-}
-
-// BenchmarkCacheHit is the cost of an answer from the cache.
-func BenchmarkCacheHit(b *testing.B) {
-	s := layered(b, caching)
-	ctx := context.Background()
-	args, _ := value.Parse(`{"query":"golang","page":1,"options":{"b":2,"a":1}}`)
-	next := func(context.Context) (value.Value, error) { return good, nil }
-	for b.Loop() {
-		_, _ = s.callAs(ctx, "", "look", args, next)
-	}
 }

@@ -2,140 +2,212 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"sync"
-	"syscall"
+	"net/http"
+	"net/url"
+	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 )
 
-// link is what carries the messages of a session: the pipes of a process, a
-// connection, or requests over HTTP.
-type link interface {
-	carrier
-	observer
-}
+type callKey struct{}
 
-// carrier carries messages. Its methods are called by any number of goroutines.
-type carrier interface {
-	// attach sets what is done with what the server sends unasked. It comes
-	// before the first request.
-	attach(*inbound)
-	// request sends a request and waits for the result. The errors are those
-	// of failure.go.
-	request(context.Context, *outgoing) (json.RawMessage, error)
-	// notify sends a notification.
-	notify(context.Context, *outgoing) error
-}
-
-// observer is what a link tells beside messages.
-type observer interface {
-	// over is closed when the link has ended and will not come back.
-	over() <-chan struct{}
-	// seen is what the link saw of its server.
-	seen() *diary
-	// end closes the link and waits until nothing of it runs; the end of ctx
-	// cuts the wait short.
-	end(ctx context.Context)
-}
-
-// pipe is the link to a child process, or to a server in this process, that
-// speaks newline-delimited JSON-RPC.
-type pipe struct {
-	*stream
-	diary *diary
-	child *process // nil in this process
-	conn  io.Closer
-
-	mu    sync.Mutex
-	ended error // why we ended the server, where we did
-}
-
-var _ link = (*pipe)(nil)
-
-// openProcess starts the entry's command.
-func openProcess(u *config.Upstream, d *diary) (*pipe, error) {
-	child, err := startProcess(u, d)
-	if err != nil {
-		return nil, err
+// withCall returns a context whose requests carry the credentials of the call.
+func withCall(ctx context.Context, call *credential.Call) context.Context {
+	if !call.HasHeaders() {
+		return ctx
 	}
-	p := &pipe{stream: newStream(child.stdout, child.stdin, u.MaxMessageBytes, d.budget.Account(""), d.wrong), diary: d, child: child, conn: child.stdout}
-	p.open()
-	return p, nil
+	return context.WithValue(ctx, callKey{}, call)
 }
 
-// openConn speaks over a connection that is open already.
-func openConn(conn io.ReadWriteCloser, u *config.Upstream, d *diary) *pipe {
-	p := &pipe{stream: newStream(conn, conn, u.MaxMessageBytes, d.budget.Account(""), d.wrong), diary: d, conn: conn}
-	p.open()
-	return p
+// credentialHeaders returns the headers that the requests of ctx carry.
+func credentialHeaders(ctx context.Context) (http.Header, error) {
+	call, _ := ctx.Value(callKey{}).(*credential.Call)
+	if call == nil {
+		return nil, nil
+	}
+	h, token, err := call.Headers(ctx)
+	if r := infoOf(ctx).Secrets; r != nil && err == nil {
+		r.Learn(token) // which may be another one than the call began with
+	}
+	return h, err
 }
 
-func (p *pipe) open() {
-	p.stream.broken = p.abandon
-	p.stream.ended = p.epitaph
-	p.stream.start()
+// callSecrets returns the secrets that the requests of ctx carry.
+func callSecrets(ctx context.Context) []string {
+	if call, _ := ctx.Value(callKey{}).(*credential.Call); call != nil {
+		return call.Secrets
+	}
+	return nil
 }
 
-// abandon ends a server that does not take what we send, and with it reading.
-func (p *pipe) abandon(why error) {
-	if p.child == nil {
-		p.conn.Close()
+// newHTTPClient makes the one HTTP client of the server.
+func (s *server) newHTTPClient() *http.Client {
+	s.clients.Add(1)
+	return wire.NewHTTPClient(s.entry.ConnectTimeout, s.entry.Transport == config.WebSocket)
+}
+
+// closeIdle closes the connections that nothing uses any more.
+func (s *server) closeIdle() {
+	if s.clients.Load() > 0 {
+		s.http().CloseIdleConnections()
+	}
+}
+
+// openLink opens the transport of the entry, or the connection of the program. The
+// requests of the link carry the credentials of ctx unless their own context has some. The
+// known era tells HTTP+SSE from streamable HTTP where the entry does not.
+func (s *server) openLink(ctx context.Context, known era) (wire.Link, error) {
+	peerLog := &wire.PeerLog{Redact: s.redact.With(callSecrets(ctx)), Log: s.log, Budget: s.budget}
+	if s.dial != nil {
+		conn, err := s.dial(ctx, s.entry)
+		if err != nil {
+			return nil, err
+		}
+		if conn != nil {
+			return wire.OpenConn(conn, s.entry.MaxMessageBytes, peerLog), nil
+		}
+	}
+	var (
+		l   wire.Link
+		err error
+	)
+	switch transport := s.entry.Transport; {
+	case transport == config.Stdio:
+		l, err = wire.OpenProcess(s.entry, peerLog)
+	case transport == config.SSE, transport == config.HTTP && known == eraSSE:
+		l, err = wire.OpenSSE(ctx, s.httpOptions(peerLog))
+	case transport == config.HTTP:
+		return wire.OpenHTTP(ctx, s.httpOptions(peerLog)), nil
+	case transport == config.WebSocket:
+		l, err = wire.OpenWebSocket(ctx, s.httpOptions(peerLog))
+	default:
+		err = errTransport
+	}
+	if err != nil {
+		return nil, err // not l: it may hold a nil pointer
+	}
+	return l, nil
+}
+
+// httpOptions returns what links to the server over HTTP are opened with.
+func (s *server) httpOptions(peerLog *wire.PeerLog) wire.HTTPOptions {
+	h := http.Header{}
+	for _, one := range s.entry.Headers {
+		h.Add(one.Name, one.Value)
+	}
+	return wire.HTTPOptions{
+		Client: s.http(), URL: s.entry.URL, Header: h, Credentials: credentialHeaders, Limit: s.entry.MaxMessageBytes, Log: peerLog,
+		KeepSession: s.store != nil, Life: s.life,
+	}
+}
+
+// errForgotten is the cause of the end of a session that the server forgot.
+var errForgotten = errors.New("the server has forgotten the session")
+
+// sessionTexts are how servers say that they do not know a session, in the
+// message of a JSON-RPC error -32600 or -32000, or of HTTP 400.
+var sessionTexts = []string{"session", "not initialized"}
+
+// refusedSession reports whether the server refused a request, with which err
+// ended, for the id of its session, without regard to what it asked for. An error
+// inside an answer, or one over a connection that knows no such ids, may as well
+// come from the tool, after it has done its work.
+func (s *session) refusedSession(err error) bool {
+	var status *wire.StatusError
+	if !errors.As(err, &status) || status.Status != http.StatusNotFound && status.Status != http.StatusBadRequest {
+		return false
+	}
+	switch l := s.link.(type) {
+	case *wire.SSE:
+		return true // the address that it was posted to is that of the session
+	case *wire.HTTP:
+		return !s.peer.modern() && l.SessionID() != ""
+	}
+	return false
+}
+
+// forgotten reports whether err says that the server does not know the session
+// (any more).
+func (s *session) forgotten(err error) bool {
+	var status *wire.StatusError
+	var rpc *RPCError
+	switch answered := errors.As(err, &rpc); {
+	case answered && rpc.Code == mcp.UNSUPPORTED_PROTOCOL_VERSION:
+		return true // it is another server now
+	case s.peer.modern():
+		// There are no sessions, but the server may be an older one now.
+		return answered && errors.As(err, &status) && rpc.Code == codeServerError && containsAny(rpc.Message, sessionTexts)
+	}
+	over, overHTTP := s.link.(*wire.HTTP)
+	if errors.As(err, &status) && status.Status == http.StatusNotFound {
+		_, posts := s.link.(*wire.SSE)
+		return posts || overHTTP && over.SessionID() != ""
+	}
+	if !errors.As(err, &rpc) || rpc.Code != mcp.INVALID_REQUEST && rpc.Code != codeServerError {
+		return false
+	}
+	return containsAny(rpc.Message, sessionTexts)
+}
+
+// codeServerError is the first code that servers may give a meaning to
+// (JSON-RPC 2.0, section 5.1).
+const codeServerError = -32000
+
+// resume goes on with a session that was saved, without a handshake.
+func (s *session) resume(saved SavedSession) {
+	s.peer = peer{
+		revision: saved.Revision, name: saved.Name, version: saved.Version,
+		listChanged: saved.ListChanged, logs: saved.Logs,
+	}
+}
+
+// address returns the server's URL without secrets.
+func (s *server) address() string {
+	u, err := url.Parse(s.entry.URL)
+	if err != nil {
+		return ""
+	}
+	u.User = nil
+	return s.redact.Text(u.String())
+}
+
+// saved returns the session to go on with; nil if there is none.
+func (s *server) saved(ctx context.Context, key SessionKey) *SavedSession {
+	if s.store == nil {
+		return nil
+	}
+	saved, err := s.store.Load(ctx, key)
+	if err != nil {
+		s.log.Warn("cannot read the saved session; opening a new one", "error", s.redact.Err(err))
+		return nil
+	}
+	if saved.ID == "" || saved.URL != s.address() || !isLegacy(saved.Revision) {
+		return nil
+	}
+	return &saved
+}
+
+// save saves a session that was opened, if it has an id.
+func (s *server) save(ctx context.Context, key SessionKey, session *session) {
+	over, ok := session.link.(*wire.HTTP)
+	if s.store == nil || !ok {
 		return
 	}
-	if errors.Is(why, syscall.EPIPE) {
-		why = overError("closed its stdin and was ended for it")
-		if p.child.within(context.Background(), exitAfterEOF) {
-			return // it was just exiting
-		}
-	}
-	p.mu.Lock()
-	p.ended = why
-	p.mu.Unlock()
-	killGroup(p.child.cmd.Process)
-}
-
-// epitaph says why the link is over, once reading has ended.
-func (p *pipe) epitaph(err error) error {
-	if p.child == nil {
-		if err != nil {
-			return overError("closed the connection: " + err.Error())
-		}
-		return overError("closed the connection")
-	}
-	// Most often it is exiting, and how it exits is worth knowing. If not, a
-	// server without output is of no use.
-	gone := p.child.within(context.Background(), exitAfterEOF)
-	if !gone {
-		killGroup(p.child.cmd.Process)
-		<-p.child.exited
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.ended != nil:
-		return overError(p.ended.Error())
-	case !gone:
-		return overError("closed its stdout and was ended for it")
-	}
-	return overError(p.child.fate())
-}
-
-func (p *pipe) over() <-chan struct{} { return p.stream.done }
-
-func (p *pipe) seen() *diary { return p.diary }
-
-func (p *pipe) end(ctx context.Context) {
-	_ = p.stream.out.close(errClosed)
-	if p.child != nil {
-		p.child.end(ctx)
+	var err error
+	if id := over.SessionID(); id != "" && !session.peer.modern() {
+		p := session.peer
+		err = s.store.Save(ctx, key, SavedSession{
+			ID: id, URL: s.address(), Revision: p.revision, Name: p.name, Version: p.version,
+			Saved: time.Now().UTC(), ListChanged: p.listChanged, Logs: p.logs,
+		})
 	} else {
-		p.conn.Close()
+		err = s.store.Delete(ctx, key)
 	}
-	select {
-	case <-p.stream.done:
-	case <-ctx.Done():
+	if err != nil {
+		s.log.Warn("cannot save the session", "error", s.redact.Err(err))
 	}
 }

@@ -31,7 +31,7 @@ func child(s mcptest.Script, change ...func(*config.Upstream)) *config.Upstream 
 	command, args, env := s.Command()
 	u := &config.Upstream{
 		Name: "fake", Transport: config.Stdio, Command: command, Args: args, InheritEnv: config.Inherit{All: true},
-		ConnectTimeout: patience, Timeout: patience, MaxMessageBytes: config.DefaultMaxMessageBytes,
+		ConnectTimeout: testTimeout, Timeout: testTimeout, MaxMessageBytes: config.DefaultMaxMessageBytes,
 	}
 	for name, v := range env {
 		u.Env = append(u.Env, config.EnvVar{Name: name, Value: v})
@@ -61,7 +61,7 @@ func call(t testing.TB, p *Pool, tool, args string) (value.Value, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.CallTool(context.Background(), "fake", tool, a)
+	r, err := p.CallTool(context.Background(), nil, "fake", tool, a)
 	return r.Reply, err
 }
 
@@ -88,14 +88,14 @@ func mustFail(t testing.TB, p *Pool, tool, args string) *Error {
 
 func text(reply value.Value) string { return reply.Get("content").Elems()[0].Get("text").Str() }
 
-// patience is how long tests wait for what has to come, which on a busy machine
+// testTimeout is how long tests wait for what has to come, which on a busy machine
 // may take long.
-const patience = 3 * time.Minute
+const testTimeout = 3 * time.Minute
 
 // eventually waits until ok, which something else brings about.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("still waiting for: " + what)
 		}

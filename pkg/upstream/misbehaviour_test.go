@@ -34,21 +34,29 @@ func TestNextCallWorksAfterMisbehaviour(t *testing.T) {
 		{name: "JSON-RPC error", tool: "rpcerror", args: `{"code":-32050,"message":"no such thing"}`, want: []string{"no such thing (JSON-RPC error -32050)"}},
 		{name: "text between the messages", tool: "chatter", args: `{"text":"debugging"}`},
 		{name: "two answers", tool: "twice", args: `{}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.dead {
+				c.test(t, start(t, Options{}, child(mcptest.Script{})))
+				return
+			}
+			synctest.Test(t, func(t *testing.T) { c.test(t, virtualPipe(t, mcptest.Script{}, c.changes()...)) })
+		})
+	}
+	// Once each in real time, and through the pipes of a process.
+	for _, c := range []misbehaviour{
 		{name: "answer in pieces", tool: "drip", args: `{"ms":1}`},
 		{name: "60 MB", tool: "huge", args: `{"bytes":60000000}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			u := child(mcptest.Script{})
-			if c.change != nil {
-				c.change(u)
-			}
-			c.test(t, start(t, Options{}, u))
+			c.test(t, start(t, Options{}, child(mcptest.Script{})))
 		})
 	}
-	t.Run("no answer", func(t *testing.T) { // once in real time
+	t.Run("no answer", func(t *testing.T) {
 		t.Parallel()
-		misbehaviour{tool: "hang", args: `{}`, want: []string{"timed out"}}.test(t, start(t, Options{}, child(mcptest.Script{}, short)))
+		misbehaviour{tool: "hang", args: `{}`, want: []string{"timed out"}}.test(t, start(t, Options{}, child(mcptest.Script{}, soon)))
 	})
 }
 
@@ -67,7 +75,7 @@ func TestNextCallWorksAfterATimeout(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { c.test(t, virtualPipe(t, mcptest.Script{}, c.change)) })
+			synctest.Test(t, func(t *testing.T) { c.test(t, virtualPipe(t, mcptest.Script{}, c.changes()...)) })
 		})
 	}
 }
@@ -78,6 +86,13 @@ type misbehaviour struct {
 	change           func(*config.Upstream)
 	want             []string // in the error; none: the call succeeds
 	dead             bool     // the process has to be started again
+}
+
+func (c misbehaviour) changes() []func(*config.Upstream) {
+	if c.change == nil {
+		return nil
+	}
+	return []func(*config.Upstream){c.change}
 }
 
 func (c misbehaviour) test(t *testing.T, p *Pool) {
@@ -101,7 +116,9 @@ func (c misbehaviour) test(t *testing.T, p *Pool) {
 	}
 }
 
+// short is a timeout in virtual time, soon is one in real time.
 func short(u *config.Upstream) { u.Timeout = 5 * time.Second }
+func soon(u *config.Upstream)  { u.Timeout = 2 * time.Second }
 func small(u *config.Upstream) { u.MaxMessageBytes = 1 << 20 }
 
 func TestServerThatDoesNotStartSaysWhy(t *testing.T) {
@@ -180,7 +197,7 @@ func TestServerThatNeverAnswersTheHandshakeSaysWhy(t *testing.T) {
 }
 
 func TestBannerOnStdoutIsOnlyWarnedOf(t *testing.T) {
-	var log logged
+	var log logBuffer
 	p := start(t, Options{Log: log.logger()}, child(mcptest.Script{Start: mcptest.StartBanner}))
 	mustCall(t, p, "echo", `{}`)
 	if got := log.String(); !strings.Contains(got, "level=WARN") || !strings.Contains(got, "Welcome to the fake server!") {
@@ -190,7 +207,7 @@ func TestBannerOnStdoutIsOnlyWarnedOf(t *testing.T) {
 
 func TestServerThatStopsReadingHoldsUpNobody(t *testing.T) {
 	t.Parallel()
-	p := start(t, Options{}, child(mcptest.Script{Start: mcptest.StartDeaf}, short))
+	p := start(t, Options{}, child(mcptest.Script{Start: mcptest.StartDeaf}, soon))
 	e := mustFail(t, p, "echo", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
 	if !errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "timed out") {
 		t.Fatal(e)
@@ -221,7 +238,7 @@ func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
 	failed := make(chan *Error, 20)
 	for range cap(failed) {
 		go func() {
-			_, err := p.CallTool(context.Background(), "fake", "hang", value.Undef)
+			_, err := p.CallTool(context.Background(), nil, "fake", "hang", value.Undef)
 			e, _ := err.(*Error)
 			failed <- e
 		}()
@@ -236,20 +253,20 @@ func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
 			t.Error(e)
 		}
 	}
-	if took := time.Since(began); took > patience/2 {
+	if took := time.Since(began); took > testTimeout/2 {
 		t.Errorf("it took %v", took)
 	}
 }
 
 func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
 	t.Parallel()
-	s := &holder{server: &server{entry: &config.Upstream{}}}
+	s := &sessionSlot{server: &server{entry: &config.Upstream{}}}
 	var delays []time.Duration
 	for range 9 {
-		s.buried(time.Second)
-		delays = append(delays, s.delay())
+		s.discard(time.Second)
+		delays = append(delays, s.startDelay())
 	}
-	if delays[0] != 0 || delays[1] != firstDelay || delays[8] != maxDelay {
+	if delays[0] != 0 || delays[1] != firstStartDelay || delays[8] != maxStartDelay {
 		t.Errorf("delays: %v", delays)
 	}
 	for i := 2; i < len(delays); i++ {
@@ -257,8 +274,8 @@ func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
 			t.Errorf("delays: %v", delays)
 		}
 	}
-	if s.buried(time.Hour); s.delay() != 0 {
-		t.Errorf("after a good session: %v", s.delay())
+	if s.discard(time.Hour); s.startDelay() != 0 {
+		t.Errorf("after a good session: %v", s.startDelay())
 	}
 
 	p := start(t, Options{}, child(mcptest.Script{}))

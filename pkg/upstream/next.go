@@ -7,13 +7,13 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 )
 
-// Next returns a pool of the entries that takes over the servers of p whose
-// entries have not changed but for their places, with their sessions, caches,
-// circuit breakers and statistics; o is for the others, of which it starts none.
-// Both pools can be used, and a server ends when every pool that has it is
-// closed.
+// Next returns a pool of the entries, for a reload. It takes over the servers of p
+// whose entries say the same as before, with their sessions, caches, circuit
+// breakers and statistics. The others get the options o and are not started yet.
+// Both pools can be used. A server ends when every pool that has it is closed.
 func (p *Pool) Next(entries []*config.Upstream, o Options) *Pool {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -24,18 +24,20 @@ func (p *Pool) Next(entries []*config.Upstream, o Options) *Pool {
 	if o.ClientVersion == "" {
 		o.ClientVersion = "dev"
 	}
-	next := &Pool{servers: make(map[string]*server, len(entries)), redact: newRedactor(o.Secrets)}
+	next := &Pool{servers: make(map[string]*server, len(entries))}
+	redactors := make([]*redact.Redactor, 0, len(entries))
 	for _, entry := range entries {
 		s := p.servers[entry.Name]
-		if s == nil || !sameEntry(s.given, entry) || !s.own(next) {
+		if s == nil || !sameEntry(s.original, entry) || !s.retain(next) {
 			s = newServer(entry, o)
-			s.own(next)
+			s.retain(next)
 		}
 		next.servers[entry.Name] = s
 		next.names = append(next.names, entry.Name)
-		next.redact.above = append(next.redact.above, s.redact)
-		next.personal = next.personal || s.authority.isPersonal()
+		redactors = append(redactors, s.redact)
+		next.personal = next.personal || s.credentials.IsPersonal()
 	}
+	next.redact = redact.New(o.Secrets, redactors...)
 	return next
 }
 
@@ -51,12 +53,12 @@ func sameEntry(a, b *config.Upstream) bool {
 	x, y := *a, *b
 	x.File, y.File = "", ""
 	x.Pos, y.Pos = diag.Pos{}, diag.Pos{}
-	x.ForwardHeaders, y.ForwardHeaders = placeless(x.ForwardHeaders), placeless(y.ForwardHeaders)
-	x.ForwardMeta, y.ForwardMeta = placeless(x.ForwardMeta), placeless(y.ForwardMeta)
+	x.ForwardHeaders, y.ForwardHeaders = withoutPositions(x.ForwardHeaders), withoutPositions(y.ForwardHeaders)
+	x.ForwardMeta, y.ForwardMeta = withoutPositions(x.ForwardMeta), withoutPositions(y.ForwardMeta)
 	return reflect.DeepEqual(x, y)
 }
 
-func placeless(all []config.Forward) []config.Forward {
+func withoutPositions(all []config.Forward) []config.Forward {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].Pos = diag.Pos{}
@@ -64,37 +66,37 @@ func placeless(all []config.Forward) []config.Forward {
 	return all
 }
 
-// own adds a pool to those that have the server, and reports whether it could: not
+// retain adds a pool to those that have the server, and reports whether it could: not
 // where the server has been closed.
-func (s *server) own(p *Pool) bool {
+func (s *server) retain(p *Pool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	s.owners = append(s.owners, p)
+	s.pools = append(s.pools, p)
 	return true
 }
 
-// disown takes a pool from those that have the server, and reports whether that
+// release takes a pool from those that have the server, and reports whether that
 // is now closed: nobody else has it.
-func (s *server) disown(p *Pool) (closed bool) {
+func (s *server) release(p *Pool) (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch i := slices.Index(s.owners, p); {
+	switch i := slices.Index(s.pools, p); {
 	case i < 0:
-	case len(s.owners) == 1:
+	case len(s.pools) == 1:
 		s.closed = true
 	default:
-		s.owners = slices.Delete(s.owners, i, i+1)
+		s.pools = slices.Delete(s.pools, i, i+1)
 	}
 	return s.closed
 }
 
-// isOf reports whether p was the last to take the server over, of the pools that
+// isNewestPool reports whether p was the last to take the server over, of the pools that
 // have it.
-func (s *server) isOf(p *Pool) bool {
+func (s *server) isNewestPool(p *Pool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.owners[len(s.owners)-1] == p
+	return s.pools[len(s.pools)-1] == p
 }

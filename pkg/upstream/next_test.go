@@ -15,10 +15,10 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// processOf gives the process that answers for a server.
+// processOf returns the process that answers for a server.
 func processOf(t *testing.T, p *Pool, name string) int {
 	t.Helper()
-	r, err := p.CallTool(context.Background(), name, "process", value.Undef)
+	r, err := p.CallTool(context.Background(), nil, name, "process", value.Undef)
 	if err != nil {
 		t.Error(err)
 		return 0
@@ -81,7 +81,7 @@ func TestTheNextPoolTakesOverWhatHasNotChanged(t *testing.T) {
 		t.Errorf("process %d answers, not %d", got, was["same"])
 	}
 	var failure *Error
-	if _, err := old.CallTool(context.Background(), "same", "process", value.Undef); !errors.As(err, &failure) {
+	if _, err := old.CallTool(context.Background(), nil, "same", "process", value.Undef); !errors.As(err, &failure) {
 		t.Errorf("a closed pool calls a server that another has: %v", err)
 	}
 	for _, s := range next.Stats() {

@@ -21,7 +21,7 @@ import (
 func remote(url string, auth *config.Auth, change ...func(*config.Upstream)) *config.Upstream {
 	u := &config.Upstream{
 		Name: "fake", Transport: config.HTTP, URL: url, Auth: auth,
-		ConnectTimeout: patience, Timeout: patience, MaxMessageBytes: config.DefaultMaxMessageBytes,
+		ConnectTimeout: testTimeout, Timeout: testTimeout, MaxMessageBytes: config.DefaultMaxMessageBytes,
 	}
 	for _, f := range change {
 		f(u)
@@ -29,19 +29,19 @@ func remote(url string, auth *config.Auth, change ...func(*config.Upstream)) *co
 	return u
 }
 
-// who is the answer of the tool whoami of mcptest.Protected.
-type who struct{ Sub, Client, Scope, Tenant string }
+// identityOf is the answer of the tool whoami of mcptest.Protected.
+type identityOf struct{ Sub, Client, Scope, Tenant string }
 
-func whoami(ctx context.Context, p *Pool) (who, error) {
-	r, err := p.CallTool(ctx, "fake", "whoami", value.Undef)
+func whoami(ctx context.Context, p *Pool) (identityOf, error) {
+	r, err := p.CallTool(ctx, nil, "fake", "whoami", value.Undef)
 	if err != nil {
-		return who{}, err
+		return identityOf{}, err
 	}
-	var w who
+	var w identityOf
 	return w, json.Unmarshal([]byte(text(r.Reply)), &w)
 }
 
-func mustBe(t testing.TB, ctx context.Context, p *Pool, want who) {
+func mustBe(t testing.TB, ctx context.Context, p *Pool, want identityOf) {
 	t.Helper()
 	got, err := whoami(ctx, p)
 	if err != nil {
@@ -78,8 +78,8 @@ func TestClientCredentialsAreFoundByDiscovery(t *testing.T) {
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
-	mustBe(t, t.Context(), p, who{Client: "worker", Scope: "read"})
-	mustBe(t, t.Context(), p, who{Client: "worker", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
 	if tokens, _ := server.Tokens(); len(tokens) != 1 {
 		t.Errorf("%d tokens were used for two calls, want 1", len(tokens))
 	}
@@ -96,7 +96,7 @@ func TestTheAuthorizationServerCanBeConfigured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			auth := worker(config.FlowClientCredentials)
 			change(auth)
-			mustBe(t, t.Context(), start(t, Options{}, remote(server.URL, auth)), who{Client: "worker", Scope: "read"})
+			mustBe(t, t.Context(), start(t, Options{}, remote(server.URL, auth)), identityOf{Client: "worker", Scope: "read"})
 		})
 	}
 }
@@ -119,7 +119,7 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	as := mcptest.StartAuthServer(t)
 	server := mcptest.StartProtected(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
-	mustBe(t, t.Context(), p, who{Client: "worker", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
 	first, _ := server.Tokens()
 	server.Distrust(first[0])
 
@@ -159,9 +159,9 @@ func TestTokensAreRenewedBeforeTheyExpire(t *testing.T) {
 	as := mcptest.StartAuthServer(t, "-access", "3s")
 	server := mcptest.StartProtected(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
-	mustBe(t, t.Context(), p, who{Client: "worker", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
 	eventually(t, "a second token", func() bool {
-		mustBe(t, t.Context(), p, who{Client: "worker", Scope: "read"})
+		mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
 		tokens, _ := server.Tokens()
 		return len(tokens) >= 2
 	})
@@ -211,13 +211,13 @@ func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 		t.Errorf("the file of tokens: %v, %v; want mode 0600", info.Mode(), err)
 	}
 	p := start(t, without, entry)
-	mustBe(t, t.Context(), p, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Sub: "alice", Client: "registered-3", Scope: "read"})
 
 	// The refresh token works once, so the new one has to be kept.
 	for range 3 {
 		tokens, _ := server.Tokens()
 		server.Distrust(tokens[len(tokens)-1])
-		mustBe(t, t.Context(), p, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+		mustBe(t, t.Context(), p, identityOf{Sub: "alice", Client: "registered-3", Scope: "read"})
 		p = start(t, without, entry)
 	}
 
@@ -248,7 +248,7 @@ func TestLoginWithAConfiguredClient(t *testing.T) {
 	auth := &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode, ClientID: "desktop"}
 	p := start(t, loginAs(t, "bob"), remote(server.URL, auth))
 	// A call may log in by itself where there is a browser.
-	mustBe(t, t.Context(), p, who{Sub: "bob", Client: "desktop", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Sub: "bob", Client: "desktop", Scope: "read"})
 }
 
 func TestLoginWithoutAClientSaysWhatToRegister(t *testing.T) {
@@ -284,7 +284,7 @@ func TestLoginIgnoresWhoeverElseCallsThePort(t *testing.T) {
 	if _, err := p.Login(t.Context(), "fake", o.OpenBrowser); err != nil {
 		t.Fatal(err)
 	}
-	mustBe(t, t.Context(), p, who{Sub: "alice", Client: "registered-3", Scope: "read"})
+	mustBe(t, t.Context(), p, identityOf{Sub: "alice", Client: "registered-3", Scope: "read"})
 }
 
 func TestLoginDistrustsAnotherIssuer(t *testing.T) {
@@ -314,16 +314,15 @@ func TestAConfiguredRefreshTokenIsKeptUpToDate(t *testing.T) {
 	if _, err := start(t, o, login).Login(t.Context(), "fake", o.OpenBrowser); err != nil {
 		t.Fatal(err)
 	}
-	store := tokenStore{path: o.TokenFile}
-	r, _, err := store.load("fake " + server.URL)
-	if err != nil || r.RefreshToken == "" {
-		t.Fatalf("got %+v, %v", r, err)
+	r := storedTokens(t, o.TokenFile)["fake "+server.URL]
+	if r.RefreshToken == "" {
+		t.Fatalf("got %+v", r)
 	}
 	auth := &config.Auth{
 		Type: config.AuthOAuth2, Flow: config.FlowRefreshToken, ClientID: "desktop", RefreshToken: r.RefreshToken,
 		Store: filepath.Join(t.TempDir(), "own.json"),
 	}
-	want := who{Sub: "carol", Client: "desktop", Scope: "read"}
+	want := identityOf{Sub: "carol", Client: "desktop", Scope: "read"}
 	// The configured token works once; every later program uses what was kept.
 	for range 3 {
 		p := start(t, Options{}, remote(server.URL, auth))
@@ -348,11 +347,7 @@ func TestProgramsShareTheirTokens(t *testing.T) {
 	if _, err := start(t, o, entry).Login(t.Context(), "fake", o.OpenBrowser); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := (&tokenStore{path: o.TokenFile}).load("fake " + server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Distrust(r.AccessToken)
+	server.Distrust(storedTokens(t, o.TokenFile)["fake "+server.URL].AccessToken)
 	// Ten programs find the token refused at once. The refresh token works once,
 	// and fosite ends the whole login where it is used twice.
 	var wait sync.WaitGroup

@@ -19,9 +19,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -30,23 +32,23 @@ type Options struct {
 	// Log gets what servers write on stderr and send as log messages (debug),
 	// and what they do wrong (warn). Nil drops it.
 	Log *slog.Logger
-	// ClientName and ClientVersion are told to the servers; empty is "mcpgraph"
-	// and "dev".
+	// ClientName and ClientVersion introduce this client to servers. The defaults are
+	// "mcpgraph" and "dev".
 	ClientName, ClientVersion string
-	// Dial, where it is not nil, may open the connection to a server in the
-	// place of the entry's own transport: newline-delimited JSON-RPC messages,
-	// as on stdio. It returns nil to leave the server to its entry. It is
-	// called again when the connection has ended.
+	// Dial opens the connection to a server instead of the entry's transport. It
+	// carries newline-delimited JSON-RPC messages, as stdio does. If Dial returns nil,
+	// the entry's transport is used. It is called again after the connection has
+	// ended. Dial may be nil.
 	Dial func(ctx context.Context, entry *config.Upstream) (io.ReadWriteCloser, error)
-	// Credentials are sources of credentials by the names of servers, each in
-	// the place of its entry's auth.
+	// Credentials are sources of credentials by the names of servers. Each replaces
+	// the auth of its entry.
 	Credentials map[string]CredentialSource
-	// TokenFile is where logins and renewed refresh tokens are kept, for entries
-	// that do not say where (auth.store). Empty is mcpgraph/tokens.json in the
-	// user's configuration directory.
+	// TokenFile is the file of logins and renewed refresh tokens, for entries without
+	// auth.store. The default is mcpgraph/tokens.json in the user's configuration
+	// directory.
 	TokenFile string
-	// OpenBrowser shows an address to a person who logs in. Where it is nil, a
-	// call to a server that nobody has logged in to fails.
+	// OpenBrowser shows an address to a person who logs in. If it is nil, a call to a
+	// server without a login fails.
 	OpenBrowser func(ctx context.Context, url string) error
 	// SessionStore keeps sessions over streamable HTTP for all servers, in the
 	// place of what their entries say (session).
@@ -57,19 +59,17 @@ type Options struct {
 	Memory *memory.Budget
 	// Secrets are taken out of texts by [Pool.Redactor] beside those of the servers.
 	Secrets []string
-	// Session is told of every session as it opens, and what it returns of its
-	// end: with nil where we ended it, else with an *[Error] that says why. It
-	// may be nil, and must not block.
+	// Session is called when a session has opened. The function that it returns is
+	// called when the session has ended: with nil if the pool ended it, else with an
+	// *[Error]. Session may be nil. Neither may block.
 	Session func(SessionInfo) (ended func(error))
-	// Answers answer what servers ask of us, by method: elicitation/create,
-	// sampling/createMessage, roots/list. Servers are told which there are. A
-	// question without an answer is refused, an elicitation that comes all the
-	// same declined.
+	// Answers answer requests of servers, by method: elicitation/create,
+	// sampling/createMessage, roots/list. The handshake announces these methods. Other
+	// requests are refused; an elicitation is declined.
 	Answers map[string]Answer
 }
 
-// Pool is the sessions with a set of servers. It is safe for any number of
-// goroutines.
+// Pool is the sessions with a set of servers. It is safe for concurrent use.
 //
 // It is bounded for each server: 1,000 identities keep a session, of which the
 // one idle for the longest makes room, and one of callers with credentials of
@@ -78,9 +78,9 @@ type Options struct {
 // requests of the server's own at a time; 100 lines of stderr, of 4 KiB each.
 type Pool struct {
 	servers  map[string]*server
-	names    []string  // in the order given
-	redact   *redactor // of the secrets of all servers
-	personal bool      // whether calls carry credentials of their callers
+	names    []string         // in the order given
+	redact   *redact.Redactor // of the secrets of all servers
+	personal bool             // whether calls carry credentials of their callers
 	closed   atomic.Bool
 }
 
@@ -99,31 +99,31 @@ func New(entries []*config.Upstream, o Options) *Pool {
 
 // CallTool calls a tool and returns its result, also one with isError. A
 // server that is not running is started. Arguments that are not an object are
-// sent as an empty one. When ctx ends the call returns at once, and the server
-// is told. Errors are *[Error].
-func (p *Pool) CallTool(ctx context.Context, server, tool string, args value.Value) (Result, error) {
+// sent as an empty one. When ctx ends, the call returns at once and is cancelled on
+// the server. info may be nil. Errors are *[Error].
+func (p *Pool) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (Result, error) {
 	s, err := p.server("call", server, tool)
 	if err != nil {
 		return Result{}, err
 	}
-	return s.call(ctx, tool, args)
+	return s.call(withInfo(ctx, info), tool, args)
 }
 
 // Tools returns the tools of a server as it describes them, with every keyword
 // of their schemas and with the names that they have there, namePrefix
-// included. Errors are *[Error].
-func (p *Pool) Tools(ctx context.Context, server string) ([]value.Value, error) {
+// included. info may be nil. Errors are *[Error].
+func (p *Pool) Tools(ctx context.Context, info *callinfo.Info, server string) ([]value.Value, error) {
 	s, err := p.server("list", server, "")
 	if err != nil {
 		return nil, err
 	}
-	return s.tools(ctx)
+	return s.tools(withInfo(ctx, info))
 }
 
 func (p *Pool) server(op, name, tool string) (*server, error) {
 	if s, ok := p.servers[name]; ok {
 		if p.closed.Load() {
-			return nil, s.shut(op, tool)
+			return nil, s.closedError(op, tool)
 		}
 		return s, nil
 	}
@@ -162,7 +162,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.closed.Store(true)
 	var wait sync.WaitGroup
 	for _, name := range p.names {
-		if s := p.servers[name]; s.disown(p) {
+		if s := p.servers[name]; s.release(p) {
 			wait.Go(func() { s.close(ctx) })
 		}
 	}

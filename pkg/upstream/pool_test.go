@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -39,7 +40,7 @@ func TestOverlappingCallsGetTheirOwnAnswers(t *testing.T) {
 					tool, args, want = "rpcerror", fmt.Sprintf(`{"code":-32050,"message":%q}`, tag), tag
 				}
 				a, _ := value.Parse(args)
-				r, err := p.CallTool(context.Background(), "fake", tool, a)
+				r, err := p.CallTool(context.Background(), nil, "fake", tool, a)
 				var rpc *RPCError
 				switch caller % 4 {
 				case 0:
@@ -78,7 +79,7 @@ func TestOneProcessServesAllCallersAndStartsOnlyWhenCalled(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 50 {
 		wait.Go(func() {
-			if _, err := p.CallTool(context.Background(), "fake", "echo", value.Undef); err != nil {
+			if _, err := p.CallTool(context.Background(), nil, "fake", "echo", value.Undef); err != nil {
 				t.Error(err)
 			}
 		})
@@ -120,7 +121,7 @@ func TestArgumentsAndResultsTravelAsTheyAre(t *testing.T) {
 func TestArgumentsAreAlwaysAnObject(t *testing.T) {
 	p := start(t, Options{}, child(mcptest.Script{}))
 	for _, args := range []value.Value{value.Undef, value.NullValue, value.FromInt(1), value.FromArray(nil)} {
-		r, err := p.CallTool(context.Background(), "fake", "echo", args)
+		r, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
 		if got := r.Reply.Get("structuredContent").JSON(); err != nil || got != "{}" {
 			t.Errorf("%s: the server got %s, %v", args.JSON(), got, err)
 		}
@@ -132,7 +133,7 @@ func TestFiveMegabytesTravel(t *testing.T) {
 	p := start(t, Options{}, child(mcptest.Script{}))
 	long := strings.Repeat(strings.Repeat("0123456789", 100)+"ä\n\"\\", 5<<20/1000)
 	args := value.FromEntries([]value.Entry{{Key: "long", Value: value.FromString(long)}})
-	r, err := p.CallTool(context.Background(), "fake", "echo", args)
+	r, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
 	if err != nil || r.Reply.Get("structuredContent").Get("long").Str() != long {
 		t.Errorf("it came back changed, or %v", err)
 	}
@@ -159,7 +160,7 @@ func cancelHanging(t *testing.T, p *Pool) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	result := make(chan error)
 	go func() {
-		_, err := p.CallTool(ctx, "fake", "hang", value.Undef)
+		_, err := p.CallTool(ctx, nil, "fake", "hang", value.Undef)
 		result <- err
 	}()
 	eventually(t, "the call to arrive", func() bool {
@@ -189,7 +190,7 @@ func TestCancelledCallDoesNotEndTheStartThatOthersAwait(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	first := make(chan error)
 	go func() {
-		_, err := p.CallTool(ctx, "fake", "echo", value.Undef)
+		_, err := p.CallTool(ctx, nil, "fake", "echo", value.Undef)
 		first <- err
 	}()
 	cancel()
@@ -216,7 +217,7 @@ func TestMaxConcurrencyLetsFurtherCallsWait(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 30 {
 		wait.Go(func() {
-			if _, err := p.CallTool(context.Background(), "fake", "count", value.Undef); err != nil {
+			if _, err := p.CallTool(context.Background(), nil, "fake", "count", value.Undef); err != nil {
 				t.Error(err)
 			}
 		})
@@ -244,7 +245,7 @@ func TestServersRequestsAreAnswered(t *testing.T) {
 
 func TestFloodOfLogMessagesDoesNotHoldUpTheAnswer(t *testing.T) {
 	t.Parallel()
-	var log logged
+	var log logBuffer
 	p := start(t, Options{Log: log.logger()}, child(mcptest.Script{}))
 	mustCall(t, p, "log", `{"count":5000,"text":"busy"}`)
 	if !strings.Contains(log.String(), "busy") {
@@ -256,7 +257,7 @@ func TestToolsKeepEveryKeywordOnAllPages(t *testing.T) {
 	schema := `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","anyOf":[{"required":["b"]},{"required":["a"]}],"properties":{"b":{"type":"array","items":{"enum":[1,"x",null]}},"a":{"$ref":"#/$defs/d"}},"$defs":{"d":{"const":9007199254740993}},"if":true,"x-own":{"k":[]}}`
 	script := mcptest.Script{PageSize: 2, Tools: []mcptest.Tool{{Name: "odd", InputSchema: []byte(schema)}, {Name: "second"}, {Name: "third"}}}
 	p := start(t, Options{}, child(script))
-	tools, err := p.Tools(context.Background(), "fake")
+	tools, err := p.Tools(context.Background(), nil, "fake")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,11 +279,11 @@ func TestNamePrefixIsPutBeforeTheNameOnTheWire(t *testing.T) {
 
 func TestUnknownServerIsNamedWithTheNearest(t *testing.T) {
 	p := start(t, Options{}, &config.Upstream{Name: "files"}, &config.Upstream{Name: "mail"})
-	_, err := p.CallTool(context.Background(), "fiels", "read", value.Undef)
+	_, err := p.CallTool(context.Background(), nil, "fiels", "read", value.Undef)
 	if err == nil || !strings.Contains(err.Error(), `did you mean "files"?`) {
 		t.Error(err)
 	}
-	_, err = p.CallTool(context.Background(), "database", "read", value.Undef)
+	_, err = p.CallTool(context.Background(), nil, "database", "read", value.Undef)
 	if err == nil || !strings.Contains(err.Error(), `"files"`) || !strings.Contains(err.Error(), `"mail"`) {
 		t.Error(err)
 	}
@@ -297,7 +298,7 @@ func TestEagerServersStartWithThePoolAndDeadOnesDoNotStopTheOthers(t *testing.T)
 	if err == nil || !strings.Contains(err.Error(), `server "bad"`) || strings.Contains(err.Error(), "lazy") {
 		t.Error(err)
 	}
-	if p.servers["fake"].holders[""].current == nil {
+	if p.servers["fake"].slots[""].current == nil {
 		t.Error("the good server was not started")
 	}
 	mustCall(t, p, "echo", `{}`)
@@ -308,7 +309,7 @@ func TestClosedPoolRefusesCalls(t *testing.T) {
 	mustCall(t, p, "echo", `{}`)
 	inFlight := make(chan error)
 	go func() {
-		_, err := p.CallTool(context.Background(), "fake", "hang", value.Undef)
+		_, err := p.CallTool(context.Background(), nil, "fake", "hang", value.Undef)
 		inFlight <- err
 	}()
 	eventually(t, "the call to arrive", func() bool {
@@ -327,8 +328,8 @@ func TestClosedPoolRefusesCalls(t *testing.T) {
 func TestSecretsAppearInNoErrorAndNoLog(t *testing.T) {
 	t.Parallel()
 	const secret, second = `s3cr3t/"token"`, "line one of a key\nline two of a key"
-	var log logged
-	p := start(t, Options{Log: log.logger()}, child(mcptest.Script{}, short, func(u *config.Upstream) {
+	var log logBuffer
+	p := start(t, Options{Log: log.logger()}, child(mcptest.Script{}, soon, func(u *config.Upstream) {
 		u.Secrets = []string{secret, second, "", "s3cr3t"}
 	}))
 	quoted := value.FromString(secret).JSON()
@@ -347,7 +348,7 @@ func TestSecretsAppearInNoErrorAndNoLog(t *testing.T) {
 			t.Errorf("%q appears in:\n%s", leak, said)
 		}
 	}
-	if !strings.Contains(said, redacted) {
+	if !strings.Contains(said, redact.Mark) {
 		t.Error("nothing was redacted")
 	}
 }
@@ -358,7 +359,7 @@ func TestLastHundredLinesOfStderrAreKept(t *testing.T) {
 	mustCall(t, p, "stderr", `{"text":"`+strings.Repeat("long", 20000)+`"}`)
 	e := mustFail(t, p, "exit", `{"text":"end"}`)
 	n := len(e.Stderr)
-	if n != tailLines || e.Stderr[n-1] != "end" || e.Stderr[0] != "line 153" || len(e.Stderr[n-2]) > tailLineSize+10 {
+	if n != 100 || e.Stderr[n-1] != "end" || e.Stderr[0] != "line 153" || len(e.Stderr[n-2]) > 4<<10+10 {
 		t.Errorf("%d lines, %.20q … %q", n, e.Stderr[0], e.Stderr[n-1])
 	}
 	if shown := strings.Count(e.Error(), "\n  | "); shown != shownLines {
@@ -369,7 +370,7 @@ func TestLastHundredLinesOfStderrAreKept(t *testing.T) {
 func TestStderrDoesNothingToTheTerminal(t *testing.T) {
 	p := start(t, Options{}, child(mcptest.Script{}, func(u *config.Upstream) { u.Secrets = []string{"hidden"} }))
 	e := mustFail(t, p, "exit", `{"text":"\u001b[1;31mError:\u001b[0m\tit \u001b]0;title\u0007broke\r, hid\u001b[Kden\u0000"}`)
-	if got, want := e.Stderr[len(e.Stderr)-1], "Error:\tit broke, "+redacted; got != want {
+	if got, want := e.Stderr[len(e.Stderr)-1], "Error:\tit broke, "+redact.Mark; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

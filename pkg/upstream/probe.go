@@ -9,34 +9,36 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 )
 
 // openSession opens a link and performs the handshake on it, or goes on with the
 // session that was saved, which it reports. Errors are *[Error].
-func (h *holder) openSession(ctx context.Context, g *grant, key SessionKey) (_ *session, resumed bool, _ *Error) {
-	s := h.server
-	defer s.probe(ctx)()
+func (slot *sessionSlot) openSession(ctx context.Context, call *credential.Call, key SessionKey) (_ *session, resumed bool, _ *Error) {
+	s := slot.server
+	defer s.claimProbe(ctx)()
 	known := era(s.era.Load())
-	l, saved, err := h.link(ctx, key, known)
+	l, saved, err := slot.link(ctx, key, known)
 	if known == eraSSE && refusesTransport(err) {
 		known = eraUnknown // another server may have taken its place
-		l, saved, err = h.link(ctx, key, known)
+		l, saved, err = slot.link(ctx, key, known)
 	}
 	if err != nil {
-		return nil, false, s.notStarted(err)
+		return nil, false, s.startError(err)
 	}
-	out := newSession(s, l, g, &h.hints)
+	out := newSession(s, l, call, &slot.hints)
 	if saved != nil {
 		out.resume(*saved)
 		s.era.CompareAndSwap(int32(eraUnknown), int32(eraLegacy))
 		return out, true, nil
 	}
-	out, found, err := h.handshake(ctx, out, g, known)
+	out, found, err := slot.handshake(ctx, out, call, known)
 	if s.entry.MayBeSSE && refusesTransport(err) {
-		over, why := s.openOlderHTTP(ctx, l.seen())
+		over, why := s.openOlderHTTP(ctx, l.PeerLog())
 		if why == nil {
-			out.end(canceled)
-			l, out = over, newSession(s, over, g, &h.hints)
+			out.close(canceledContext)
+			l, out = over, newSession(s, over, call, &slot.hints)
 			found, err = out.handshake(ctx, eraSSE)
 		} else if ctx.Err() == nil {
 			err = fmt.Errorf("%w; as HTTP+SSE it failed too: %w", err, why)
@@ -46,8 +48,8 @@ func (h *holder) openSession(ctx context.Context, g *grant, key SessionKey) (_ *
 		if unanswered(err) && s.life.Err() == nil {
 			s.era.CompareAndSwap(int32(known), int32(eraUnknown)) // the other era was not tried
 		}
-		failure := s.notInitialized(ctx, l, err)
-		out.end(canceled)
+		failure := s.handshakeError(ctx, l, err)
+		out.close(canceledContext)
 		return nil, false, failure
 	}
 	if found != eraSSE || s.entry.MayBeSSE {
@@ -65,16 +67,16 @@ func (h *holder) openSession(ctx context.Context, g *grant, key SessionKey) (_ *
 // and the first good answer counts: the server may ignore what it does not know,
 // or it may be slow. A slow one answers both at about the same time; then
 // server/discover counts.
-func (h *holder) handshake(ctx context.Context, first *session, g *grant, known era) (*session, era, error) {
-	s := h.server
-	if _, ok := first.link.(*httpLink); !ok || known == eraLegacy {
+func (slot *sessionSlot) handshake(ctx context.Context, first *session, call *credential.Call, known era) (*session, era, error) {
+	s := slot.server
+	if _, ok := first.link.(*wire.HTTP); !ok || known == eraLegacy {
 		found, err := first.handshake(ctx, known)
 		return first, found, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	discovered := run(ctx, first.discover)
-	soon := time.NewTimer(s.soon())
+	discovered := inBackground(ctx, first.discover)
+	soon := time.NewTimer(s.fallbackDelay())
 	defer soon.Stop()
 	var (
 		older       *session
@@ -83,9 +85,9 @@ func (h *holder) handshake(ctx context.Context, first *session, g *grant, known 
 		refused     error     // of initialize
 	)
 	initialize := func() {
-		older = newSession(s, s.openHTTP(ctx, first.link.seen()), g, &h.hints)
+		older = newSession(s, wire.OpenHTTP(ctx, s.httpOptions(first.link.PeerLog())), call, &slot.hints)
 		sent = time.Now()
-		initialized = run(ctx, older.initialize)
+		initialized = inBackground(ctx, older.initialize)
 	}
 	for {
 		select {
@@ -94,10 +96,10 @@ func (h *holder) handshake(ctx context.Context, first *session, g *grant, known 
 			switch {
 			case err == nil:
 				if older != nil {
-					older.end(canceled)
+					older.close(canceledContext)
 				}
 				return first, eraModern, nil
-			case older == nil && !mayBeOlder(ctx, err):
+			case older == nil && !mayBeLegacy(ctx, err):
 				return first, eraUnknown, err
 			case older == nil:
 				initialize()
@@ -107,20 +109,20 @@ func (h *holder) handshake(ctx context.Context, first *session, g *grant, known 
 			}
 		case err := <-initialized:
 			initialized = nil
-			if err == nil && (discovered == nil || !within(discovered, time.Since(sent)+grace)) {
-				first.end(canceled)
+			if err == nil && (discovered == nil || !succeedsWithin(discovered, time.Since(sent)+discoverGrace)) {
+				first.close(canceledContext)
 				return older, eraLegacy, nil
 			} else if err == nil {
-				older.end(canceled)
+				older.close(canceledContext)
 				return first, eraModern, nil
 			}
 			refused = err
 			if discovered != nil {
-				soon.Reset(s.soon())
+				soon.Reset(s.fallbackDelay())
 				continue
 			}
 			if speaksModern(err) && first.discover(ctx) == nil {
-				older.end(canceled)
+				older.close(canceledContext)
 				return first, eraModern, nil
 			}
 		case <-soon.C:
@@ -132,17 +134,17 @@ func (h *holder) handshake(ctx context.Context, first *session, g *grant, known 
 				continue
 			}
 		}
-		first.end(canceled)
+		first.close(canceledContext)
 		return older, eraLegacy, refused
 	}
 }
 
-// grace is how much later than that of initialize an answer to server/discover
+// discoverGrace is how much later than that of initialize an answer to server/discover
 // may come to count, beside the time that initialize took.
-const grace = 50 * time.Millisecond
+const discoverGrace = 50 * time.Millisecond
 
-// within reports whether a success comes within the time.
-func within(result <-chan error, limit time.Duration) bool {
+// succeedsWithin reports whether a success comes within the time.
+func succeedsWithin(result <-chan error, limit time.Duration) bool {
 	select {
 	case err := <-result:
 		return err == nil
@@ -151,24 +153,24 @@ func within(result <-chan error, limit time.Duration) bool {
 	}
 }
 
-// run calls f in the background and returns its result.
-func run(ctx context.Context, f func(context.Context) error) <-chan error {
+// inBackground calls f in the background and returns its result.
+func inBackground(ctx context.Context, f func(context.Context) error) <-chan error {
 	result := make(chan error, 1)
 	go func() { result <- f(ctx) }()
 	return result
 }
 
-// probe lets one caller at a time find out how the server wants to be spoken to,
+// claimProbe lets one caller at a time find out how the server wants to be spoken to,
 // and the others wait for what it found, but not for long: a caller whose
 // credential is no good finds out nothing. The caller must call what it returns
 // when it is done.
-func (s *server) probe(ctx context.Context) (done func()) {
+func (s *server) claimProbe(ctx context.Context) (done func()) {
 	unknown := func() bool { return era(s.era.Load()) == eraUnknown }
 	if s.entry.Transport != config.HTTP || !unknown() {
 		return func() {}
 	}
 	done = sync.OnceFunc(func() { <-s.probing })
-	timer := time.NewTimer(2 * discoverTime)
+	timer := time.NewTimer(2 * discoverTimeout)
 	defer timer.Stop()
 	select {
 	case s.probing <- struct{}{}:
@@ -184,17 +186,17 @@ func (s *server) probe(ctx context.Context) (done func()) {
 
 // unanswered reports whether a request went out and no proper answer came.
 func unanswered(err error) bool {
-	var long *tooLongError
-	return !errors.Is(err, errNotWritten) &&
-		(errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errLost) || errors.As(err, &long))
+	var long *wire.TooLongError
+	return !errors.Is(err, wire.ErrNotWritten) &&
+		(errors.Is(err, context.DeadlineExceeded) || errors.Is(err, wire.ErrLost) || errors.As(err, &long))
 }
 
 // refusesTransport reports whether err says that the server has nothing at this
 // address for the kind of HTTP that was tried: a POST of initialize, or a GET of
 // a stream of events (MCP of 2025-03-26 and later, backwards compatibility).
 func refusesTransport(err error) bool {
-	var kind *contentTypeError
-	var status *statusError
+	var kind *wire.ContentTypeError
+	var status *wire.StatusError
 	if !errors.As(err, &status) {
 		return errors.As(err, &kind)
 	}
@@ -207,10 +209,10 @@ func refusesTransport(err error) bool {
 }
 
 // openOlderHTTP opens a link over HTTP+SSE to a server that may not speak it.
-func (s *server) openOlderHTTP(ctx context.Context, d *diary) (*sseLink, error) {
-	opening, cancel := context.WithTimeoutCause(ctx, s.soon(), errNoEndpoint)
+func (s *server) openOlderHTTP(ctx context.Context, peerLog *wire.PeerLog) (*wire.SSE, error) {
+	opening, cancel := context.WithTimeoutCause(ctx, s.fallbackDelay(), errNoEndpoint)
 	defer cancel()
-	l, err := s.openSSE(opening, d)
+	l, err := wire.OpenSSE(opening, s.httpOptions(peerLog))
 	if err != nil && opening.Err() != nil && ctx.Err() == nil {
 		return nil, errNoEndpoint
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -51,8 +52,8 @@ func byUser(u *config.Upstream) {
 }
 
 func callAs(p *Pool, user string) error {
-	ctx := WithCredentials(context.Background(), Credentials{Headers: http.Header{"X-User": {user}}})
-	_, err := p.CallTool(ctx, "fake", "echo", value.Undef)
+	ctx := withInfo(context.Background(), &callinfo.Info{Header: http.Header{"X-User": {user}}})
+	_, err := p.CallTool(ctx, nil, "fake", "echo", value.Undef)
 	return err
 }
 
@@ -109,7 +110,7 @@ func TestServerThatDoesNotAnswerDiscoverIsOfTheOlderEra(t *testing.T) {
 				if err := callAs(p, "ada"); err != nil {
 					t.Fatal(err)
 				}
-				if took := time.Since(began); took > discoverTime+2*grace {
+				if took := time.Since(began); took > discoverTimeout+2*discoverGrace {
 					t.Errorf("it took %v", took)
 				}
 				if n := asked.Load(); n != 1 {
@@ -135,7 +136,7 @@ func TestManyCallersFindOutTheEraOnce(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		if n, took := asked.Load(), time.Since(began); n != 1 || took > discoverTime+2*grace {
+		if n, took := asked.Load(), time.Since(began); n != 1 || took > discoverTimeout+2*discoverGrace {
 			t.Errorf("asked %d times within %v", n, took)
 		}
 	})
@@ -163,7 +164,7 @@ func TestCallerThatIsRefusedUnlearnsNothing(t *testing.T) {
 		go func() { slow <- callAs(p, "sloth") }()
 		synctest.Wait()
 		began := time.Now()
-		if err := callAs(p, "ada"); err != nil || time.Since(began) > 4*discoverTime {
+		if err := callAs(p, "ada"); err != nil || time.Since(began) > 4*discoverTimeout {
 			t.Fatal(err, time.Since(began))
 		}
 		if err := callAs(p, "mallory"); err == nil {
@@ -186,7 +187,7 @@ func TestSlowServerOfTheNewerEraIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &mcptest.Web{Modern: true}
 		h, asked := instead("server/discover", func(rw http.ResponseWriter, r *http.Request) {
-			time.Sleep(2 * discoverTime)
+			time.Sleep(2 * discoverTimeout)
 			w.ServeHTTP(rw, r)
 		}, w)
 		p := virtualWeb(t, config.HTTP, h)
@@ -307,7 +308,7 @@ func TestNeitherKindOfHTTPIsNamed(t *testing.T) {
 				if e := mustFail(t, virtualWeb(t, config.HTTP, c.h, untyped), "echo", `{}`); !strings.Contains(e.Error(), c.want) {
 					t.Error(e)
 				}
-				if took := time.Since(began); took > discoverTime+2*grace {
+				if took := time.Since(began); took > discoverTimeout+2*discoverGrace {
 					t.Errorf("it took %v", took)
 				}
 			})

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,34 +65,34 @@ func TestDeathOfTheServerEndsWhatItStarted(t *testing.T) {
 	mustCall(t, p, "echo", `{}`)
 }
 
-// holderVariable makes the test binary a program that holds a pool with one
+// programVariable makes the test binary a program that holds a pool with one
 // server, prints the server's process id, and waits to be killed.
-const holderVariable = "UPSTREAM_TEST_HOLDER"
+const programVariable = "UPSTREAM_TEST_HOLDER"
 
 func TestServerDoesNotOutliveAProgramThatIsKilled(t *testing.T) {
-	if os.Getenv(holderVariable) != "" {
+	if os.Getenv(programVariable) != "" {
 		p := New([]*config.Upstream{child(mcptest.Script{Start: mcptest.StartStubborn})}, Options{})
 		fmt.Println("pid:", pid(t, p, "process"), pid(t, p, "spawn"))
 		select {}
 	}
 	unixOnly(t)
-	holder := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	holder.Env = append(os.Environ(), holderVariable+"=1")
-	out, err := holder.StdoutPipe()
+	program := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	program.Env = append(os.Environ(), programVariable+"=1")
+	out, err := program.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := holder.Start(); err != nil {
+	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
 	var server, grandchild int
 	if _, err := fmt.Fscanf(out, "pid: %d %d\n", &server, &grandchild); err != nil || !running(server) || !running(grandchild) {
-		t.Fatalf("the holder printed no ids of running processes: %v", err)
+		t.Fatalf("the program printed no ids of running processes: %v", err)
 	}
-	if err := holder.Process.Kill(); err != nil {
+	if err := program.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = holder.Wait()
+	_ = program.Wait()
 	gone(t, server)
 	gone(t, grandchild) // which never looks at its input
 }
@@ -160,14 +159,6 @@ func TestWorkingDirectoryArgumentsAndEnvironmentReachTheServer(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestOwnVariablesWinOverInheritedOnes(t *testing.T) {
-	u := &config.Upstream{InheritEnv: config.Inherit{All: true}, Env: []config.EnvVar{{Name: "A", Value: "own"}}}
-	got := environ(u, []string{"A=ours", "B=ours"})
-	if i, j := slices.Index(got, "A=ours"), slices.Index(got, "A=own"); j < i || !slices.Contains(got, "B=ours") {
-		t.Errorf("%q", got) // of two, exec takes the last
 	}
 }
 

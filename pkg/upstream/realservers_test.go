@@ -44,7 +44,7 @@ func TestRealFilesystemServer(t *testing.T) {
 	for i := range 40 {
 		wait.Go(func() {
 			args := value.FromEntries([]value.Entry{{Key: "path", Value: value.FromString(filepath.Join(dir, fmt.Sprintf("%02d.txt", i)))}})
-			r, err := p.CallTool(context.Background(), "fake", "read_text_file", args)
+			r, err := p.CallTool(context.Background(), nil, "fake", "read_text_file", args)
 			if err != nil || text(r.Reply) != strings.Repeat("ä", i) {
 				t.Errorf("file %d: %s, %v", i, r.Reply.JSON(), err)
 			}
@@ -54,7 +54,7 @@ func TestRealFilesystemServer(t *testing.T) {
 	if reply := mustCall(t, p, "read_text_file", object("path", "/etc/passwd")); !reply.Get("isError").Bool() {
 		t.Errorf("read outside of the directory: %s", reply.JSON())
 	}
-	tools, err := p.Tools(context.Background(), "fake")
+	tools, err := p.Tools(context.Background(), nil, "fake")
 	if err != nil || len(tools) < 10 || tools[0].Get("inputSchema").Get("$schema").Str() == "" {
 		t.Errorf("%d tools, %v", len(tools), err)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 	official "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -76,13 +77,13 @@ func serveReal(t *testing.T, program string, env []string, args ...string) strin
 // everything tries a server-everything that is reached through the entry.
 func everything(t *testing.T, u *config.Upstream, revision string) {
 	t.Helper()
-	u.Name, u.Timeout, u.ConnectTimeout = "fake", patience, patience
+	u.Name, u.Timeout, u.ConnectTimeout = "fake", testTimeout, testTimeout
 	p := start(t, Options{}, u)
-	p.servers["fake"].discoverTime = patience // the machine may be slow
+	p.servers["fake"].discoverTimeout = testTimeout // the machine may be slow
 	var wait sync.WaitGroup
 	for i := range 20 {
 		wait.Go(func() {
-			r, err := p.CallTool(context.Background(), "fake", "get-sum", value.FromEntries([]value.Entry{
+			r, err := p.CallTool(context.Background(), nil, "fake", "get-sum", value.FromEntries([]value.Entry{
 				{Key: "a", Value: value.FromInt(int64(i))}, {Key: "b", Value: value.FromInt(1000)},
 			}))
 			if err != nil || !strings.Contains(text(r.Reply), fmt.Sprint(1000+i)) {
@@ -97,21 +98,21 @@ func everything(t *testing.T, u *config.Upstream, revision string) {
 	if reply := mustCall(t, p, "echo", `{}`); !reply.Get("isError").Bool() {
 		t.Errorf("wrong arguments: %s", reply.JSON())
 	}
-	s, err := p.Status(context.Background(), "fake")
+	s, err := p.Status(context.Background(), nil, "fake")
 	if err != nil || s.Protocol != revision || len(s.Tools) < 10 || s.Name == "" {
 		t.Errorf("%s %s speaks %s, has %d tools, %v; want %s", s.Name, s.Version, s.Protocol, len(s.Tools), err, revision)
 	}
 	var mu sync.Mutex
 	steps := 0
-	ctx := WithListener(context.Background(), Listener{Notify: func(n Notification) {
+	info := &callinfo.Info{Listener: &callinfo.Listener{Notify: func(n callinfo.Notification) {
 		mu.Lock()
 		defer mu.Unlock()
-		if n.Method == MethodProgress {
+		if n.Method == callinfo.MethodProgress {
 			steps++
 		}
-	}})
+	}}}
 	args, _ := value.Parse(`{"duration":0.5,"steps":5}`)
-	if _, err := p.CallTool(ctx, "fake", "trigger-long-running-operation", args); err != nil {
+	if _, err := p.CallTool(context.Background(), info, "fake", "trigger-long-running-operation", args); err != nil {
 		t.Error(err)
 	}
 	mu.Lock()
@@ -178,7 +179,7 @@ func TestRealServersWithoutAType(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			port := serveReal(t, "supergateway", variables, append([]string{"--stdio", command, "--port", "PORT", "--outputTransport"}, c.flags...)...)
-			u := &config.Upstream{Name: "fake", Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + c.path, Timeout: patience}
+			u := &config.Upstream{Name: "fake", Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + c.path, Timeout: testTimeout}
 			byUser(u)
 			p := start(t, Options{}, u)
 			for _, user := range []string{"ada", "bob"} {
@@ -234,14 +235,14 @@ func TestServerOfTheOfficialGoSDK(t *testing.T) {
 			for i := range 30 {
 				wait.Go(func() {
 					name := fmt.Sprint("caller ", i)
-					r, err := p.CallTool(context.Background(), "fake", "greet", value.FromEntries([]value.Entry{{Key: "name", Value: value.FromString(name)}}))
+					r, err := p.CallTool(context.Background(), nil, "fake", "greet", value.FromEntries([]value.Entry{{Key: "name", Value: value.FromString(name)}}))
 					if got := r.Reply.Get("structuredContent").Get("greeting").Str(); err != nil || got != "Hello, "+name {
 						t.Errorf("%s, %v", r.Reply.JSON(), err)
 					}
 				})
 			}
 			wait.Wait()
-			s, err := p.Status(context.Background(), "fake")
+			s, err := p.Status(context.Background(), nil, "fake")
 			if err != nil || s.Name != "foreign" || len(s.Tools) != 1 {
 				t.Errorf("%+v, %v", s, err)
 			}

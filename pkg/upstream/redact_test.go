@@ -14,7 +14,10 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -34,7 +37,7 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 	}
 	nobody := func(ctx context.Context) context.Context { return ctx }
 
-	var out logged
+	var out logBuffer
 	var secrets []string
 	for name, c := range map[string]struct {
 		entry   *config.Upstream
@@ -81,7 +84,7 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 		"source": {
 			entry: remote(server.URL, nil), options: Options{Credentials: map[string]CredentialSource{"fake": byCaller{}}},
 			carry: func(ctx context.Context) context.Context {
-				return WithCredentials(ctx, Credentials{Caller: tokens[1]})
+				return withInfo(ctx, &callinfo.Info{Caller: tokens[1]})
 			},
 			secrets: tokens[1:2],
 		},
@@ -91,7 +94,7 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 		p := start(t, c.options, c.entry)
 		ctx := c.carry(t.Context())
 		for _, tool := range []string{"whoami", "leak", "no-such-tool", "leak"} {
-			r, err := p.CallTool(ctx, "fake", tool, value.Undef)
+			r, err := p.CallTool(ctx, nil, "fake", tool, value.Undef)
 			fmt.Fprintf(&out, "%s, %s: %s %v %+v\n", name, tool, r.Reply.JSON(), err, err)
 			if err != nil {
 				tellAll(&out, err)
@@ -102,13 +105,13 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 			}
 		}
 		fmt.Fprintf(&out, "%+v\n", p.Stats())
-		status, err := p.Status(ctx, "fake")
+		status, err := p.Status(ctx, nil, "fake")
 		fmt.Fprintf(&out, "%+v %v\n", status, err)
 		secrets = append(secrets, c.secrets...)
 	}
-	stored, err := (&tokenStore{path: login.TokenFile}).read()
-	if err != nil || len(stored) != 1 {
-		t.Fatalf("the store has %d records, %v", len(stored), err)
+	stored := storedTokens(t, login.TokenFile)
+	if len(stored) != 1 {
+		t.Fatalf("the store has %d records", len(stored))
 	}
 	for _, r := range stored {
 		secrets = append(secrets, r.AccessToken, r.RefreshToken)
@@ -117,7 +120,7 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 	secrets = append(secrets, sent...)
 
 	written := out.String()
-	if n := strings.Count(written, redacted); n < 5 {
+	if n := strings.Count(written, redact.Mark); n < 5 {
 		t.Errorf("only %d secrets were taken out; nothing was echoed", n)
 	}
 	for _, s := range secrets {
@@ -130,7 +133,7 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 }
 
 // tellAll writes all errors that an error is made of.
-func tellAll(out *logged, err error) {
+func tellAll(out *logBuffer, err error) {
 	fmt.Fprintf(out, "%T %v\n", err, err)
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
@@ -144,38 +147,13 @@ func tellAll(out *logged, err error) {
 	}
 }
 
-func TestRedactorLearnsAndForgets(t *testing.T) {
-	r := newRedactor([]string{"first-secret"})
-	r.learn("second-secret", "x") // too short to be one
-	if got := r.text("first-secret second-secret x"); got != "[redacted] [redacted] x" {
-		t.Errorf("got %q", got)
-	}
-	child := r.with([]string{"third-secret"})
-	r.learn("fourth-secret")
-	if got := child.text("first-secret second-secret third-secret fourth-secret"); got != "[redacted] [redacted] [redacted] [redacted]" {
-		t.Errorf("got %q", got)
-	}
-	if got := r.text("third-secret"); got != "third-secret" {
-		t.Errorf("got %q", got)
-	}
-	for n := range 10 * maxLearned {
-		r.learn(fmt.Sprintf("secret-%05d", n))
-	}
-	if got := r.text("first-secret"); got != redacted {
-		t.Errorf("what was there from the start is forgotten: %q", got)
-	}
-	if len(r.learned) != maxLearned {
-		t.Errorf("%d secrets are learned, want %d", len(r.learned), maxLearned)
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	status := func(code int, challenge, body string) error {
 		h := http.Header{}
 		if challenge != "" {
 			h.Set("WWW-Authenticate", challenge)
 		}
-		return &statusError{Status: code, Header: h, Body: body}
+		return &wire.StatusError{Status: code, Header: h, Body: body}
 	}
 	for name, c := range map[string]struct {
 		err  error
@@ -197,7 +175,7 @@ func TestRefusals(t *testing.T) {
 		"one about something else":  {refusedReply(mustParse(t, `{"isError":true,"content":[{"type":"text","text":"bob is unauthorized"}]}`)), false},
 		"one that is none":          {refusedReply(mustParse(t, `{"content":[{"type":"text","text":"invalid_token"}]}`)), false},
 	} {
-		if got := c.err != nil && refusal(c.err); got != c.want {
+		if got := c.err != nil && isRefusal(c.err); got != c.want {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
@@ -214,38 +192,20 @@ func mustParse(t testing.TB, text string) value.Value {
 
 func TestWhatIsCutOffShowsNoPartOfASecret(t *testing.T) {
 	const secret = "s3cret-of-the-server"
-	r := newRedactor([]string{secret})
+	r := redact.New([]string{secret})
 	for n := range len(secret) + 1 {
-		text := strings.Repeat("x", quoted-n) + secret + strings.Repeat("y", n+1)
+		text := strings.Repeat("x", redact.MaxQuoted-n) + secret + strings.Repeat("y", n+1)
 		for what, said := range map[string]string{
-			"a line": quote([]byte(text)),
-			"a body": (&statusError{Status: 500, Body: text}).Error(),
-			"sent":   value.FromString(text[1:]).Preview(quoted) + " (0 bytes)",
-			"two":    quote([]byte(text)) + quote([]byte(text)),
+			"a line": redact.Quote([]byte(text)),
+			"a body": (&wire.StatusError{Status: 500, Body: text}).Error(),
+			"sent":   value.FromString(text[1:]).Preview(redact.MaxQuoted) + " (0 bytes)",
+			"two":    redact.Quote([]byte(text)) + redact.Quote([]byte(text)),
 		} {
-			clean := r.text(said)
-			if strings.Contains(clean, secret[:minSecret]) || !strings.Contains(clean, "bytes)") {
+			clean := r.Text(said)
+			if strings.Contains(clean, secret[:redact.MinLength]) || !strings.Contains(clean, "bytes)") {
 				t.Errorf("%s, %d bytes of the secret kept: %s", what, n, clean)
 			}
 		}
-	}
-}
-
-func TestSecretsThatContainOthersAreTakenOutWhole(t *testing.T) {
-	own := newRedactor([]string{"sk-1234567890", "tok"})
-	caller := own.with([]string{"sk-", "tok-of-the-caller"})
-	for _, c := range []struct{ text, want string }{
-		{"a sk-1234567890 b", "a " + redacted + " b"},
-		{"a tok-of-the-caller b", "a " + redacted + " b"},
-		{"a later-secret-1 b", "a later-secret-1 b"},
-	} {
-		if got := caller.text(c.text); got != c.want {
-			t.Errorf("%q became %q", c.text, got)
-		}
-	}
-	own.learn("later-secret-1")
-	if got := caller.text("a later-secret-1 b"); got != "a "+redacted+" b" {
-		t.Errorf("what the server's redactor learnt later stayed: %q", got)
 	}
 }
 
@@ -255,11 +215,11 @@ func TestPasswordsInAddressesAreSecrets(t *testing.T) {
 	}, Options{Log: slog.New(slog.DiscardHandler)})
 	sent := base64.StdEncoding.EncodeToString([]byte("me:pass word1"))
 	for _, secret := range []string{"pass word1", "pass%20word1", sent} {
-		if got := s.redact.text("it said " + secret); got != "it said "+redacted {
+		if got := s.redact.Text("it said " + secret); got != "it said "+redact.Mark {
 			t.Errorf("%q became %q", secret, got)
 		}
 	}
-	if got, want := s.address(), "http://127.0.0.1:1/mcp?key="+redacted; got != want {
+	if got, want := s.address(), "http://127.0.0.1:1/mcp?key="+redact.Mark; got != want {
 		t.Errorf("sessions are saved with the address %q, want %q", got, want)
 	}
 }
@@ -267,7 +227,7 @@ func TestPasswordsInAddressesAreSecrets(t *testing.T) {
 // rotating is a source whose tokens change while they speak for the same.
 type rotating struct{ n atomic.Int32 }
 
-func (r *rotating) Token(context.Context, string, bool) (Token, error) {
+func (r *rotating) Token(_ context.Context, _ *callinfo.Info, _ string, _ bool) (Token, error) {
 	return Token{Value: fmt.Sprintf("rotated-token-%d", r.n.Add(1)), Identity: "me"}, nil
 }
 
@@ -297,16 +257,16 @@ func TestTokensThatFollowInASessionAreSecretsToo(t *testing.T) {
 	p := New([]*config.Upstream{{Name: "s", Transport: config.HTTP, URL: h.URL}}, Options{Credentials: map[string]CredentialSource{"s": &rotating{}}})
 	defer p.Close(context.Background())
 	var heard []string
-	ctx := WithListener(context.Background(), Listener{LogLevel: "debug", Notify: func(n Notification) {
+	ctx := withInfo(context.Background(), &callinfo.Info{Listener: &callinfo.Listener{LogLevel: "debug", Notify: func(n callinfo.Notification) {
 		heard = append(heard, n.Params.Get("data").Str())
-	}})
+	}}})
 	for range 3 {
-		if _, err := p.CallTool(ctx, "s", "any", value.Undef); err != nil {
+		if _, err := p.CallTool(ctx, nil, "s", "any", value.Undef); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, text := range heard {
-		if text != "Bearer "+redacted {
+		if text != "Bearer "+redact.Mark {
 			t.Errorf("the caller heard %q", text)
 		}
 	}
@@ -316,7 +276,7 @@ func TestTokensThatFollowInASessionAreSecretsToo(t *testing.T) {
 }
 
 func TestRedactorKnowsWhatItsOwnCallsCarried(t *testing.T) {
-	if f := New([]*config.Upstream{{Name: "fake"}}, Options{}).Redactor(context.Background()); f != nil {
+	if f := New([]*config.Upstream{{Name: "fake"}}, Options{}).Redactor(nil); f != nil {
 		t.Errorf("there is nothing to redact, but it gives %q", f("x"))
 	}
 	server := web(t, config.HTTP, &mcptest.Web{}, func(u *config.Upstream) {
@@ -324,32 +284,35 @@ func TestRedactorKnowsWhatItsOwnCallsCarried(t *testing.T) {
 		u.ForwardHeaders = []config.Forward{{From: "X-Token", To: "X-Token"}}
 	})
 	p := start(t, Options{Secrets: []string{"of-the-file"}}, server)
-	as := func(token string) context.Context {
-		return p.NoteSecrets(WithCredentials(context.Background(), Credentials{Caller: token, Headers: http.Header{"X-Token": {token}}}))
+	as := func(token string) *callinfo.Info {
+		info := &callinfo.Info{Caller: token, Header: http.Header{"X-Token": {token}}}
+		p.NoteSecrets(info)
+		return info
 	}
 	const text = "of-the-entry of-the-file token-of-ann token-of-bob"
 	ann, bob := as("token-of-ann"), as("token-of-bob")
 	for _, c := range []struct {
-		ctx  context.Context
+		info *callinfo.Info
 		want string
 	}{
-		{context.Background(), "[redacted] [redacted] token-of-ann token-of-bob"},
+		{nil, "[redacted] [redacted] token-of-ann token-of-bob"},
 		{ann, "[redacted] [redacted] [redacted] token-of-bob"},
 		{bob, "[redacted] [redacted] token-of-ann [redacted]"},
 	} {
-		if c.ctx != context.Background() {
-			if got := p.Redactor(c.ctx)(text); got != c.want {
+		if c.info != nil {
+			if got := p.Redactor(c.info)(text); got != c.want {
 				t.Errorf("before a call: %s", got)
 			}
-			if _, err := p.CallTool(c.ctx, "fake", "echo", value.Undef); err != nil {
+			if _, err := p.CallTool(context.Background(), c.info, "fake", "echo", value.Undef); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := p.Redactor(c.ctx)(text); got != c.want {
+		if got := p.Redactor(c.info)(text); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	if p.NoteSecrets(ann) != ann {
+	noted := ann.Secrets
+	if p.NoteSecrets(ann); ann.Secrets != noted {
 		t.Error("what is noted already is noted again")
 	}
 }
@@ -369,12 +332,13 @@ func TestRedactorKnowsWhatACallerSendsBeforeAnyCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := p.NoteSecrets(WithCredentials(context.Background(), Credentials{Meta: meta, Headers: http.Header{
+	info := &callinfo.Info{Meta: meta, Header: http.Header{
 		"X-Token": {"Bearer of-header"}, "X-Basic": {"Basic YW5uOm9mLWJhc2lj"}, "X-Subject": {"Bearer of-subject"}, "X-Other": {"of-other"},
-	}}))
+	}}
+	p.NoteSecrets(info)
 	const text = `of-header "of-meta" of-basic YW5uOm9mLWJhc2lj of-subject of-other of-nobody Bearer of-header`
 	const want = `[redacted] "[redacted]" [redacted] [redacted] [redacted] of-other of-nobody [redacted]`
-	if got := p.Redactor(ctx)(text); got != want {
+	if got := p.Redactor(info)(text); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
-
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -26,29 +27,29 @@ var replyTexts = []string{"invalid_token", "token has expired", "token is expire
 // longestRefusal bounds the bytes of a text that can be a refusal.
 const longestRefusal = 2048
 
-// refusal reports whether the server refused the credentials of a request.
-func refusal(err error) bool {
-	if refusedUnread(err) {
+// isRefusal reports whether the server refused the credentials of a request.
+func isRefusal(err error) bool {
+	if refusedCredential(err) {
 		return true
 	}
-	var status *statusError
+	var status *wire.StatusError
 	if errors.As(err, &status) {
-		return (status.Status == http.StatusForbidden || status.Status == http.StatusBadRequest) && saysOneOf(status.Body, replyTexts)
+		return (status.Status == http.StatusForbidden || status.Status == http.StatusBadRequest) && containsAny(status.Body, replyTexts)
 	}
 	var reply *refusedReplyError
 	if errors.As(err, &reply) {
 		return true
 	}
 	var rpc *RPCError
-	return errors.As(err, &rpc) && saysOneOf(rpc.Message, refusalTexts)
+	return errors.As(err, &rpc) && containsAny(rpc.Message, refusalTexts)
 }
 
-// refusedUnread reports whether the server refused the credentials of a request
+// refusedCredential reports whether the server refused the credentials of a request
 // without regard to what it asked for: by HTTP 401, or 403 with a challenge (RFC
 // 6750, 3.1). Any other refusal is known by its words alone, which may be those
 // of a tool that has done its work.
-func refusedUnread(err error) bool {
-	var status *statusError
+func refusedCredential(err error) bool {
+	var status *wire.StatusError
 	if !errors.As(err, &status) {
 		return false
 	}
@@ -56,7 +57,7 @@ func refusedUnread(err error) bool {
 	case http.StatusUnauthorized:
 		return true
 	case http.StatusForbidden:
-		code := challengeOf(err).code
+		code := credential.ParseChallenge(status.Header).Code
 		return code == "insufficient_scope" || code == "invalid_token"
 	}
 	return false
@@ -66,7 +67,9 @@ func refusedUnread(err error) bool {
 type refusedReplyError struct{ text string }
 
 // Error returns what the tool said.
-func (e *refusedReplyError) Error() string { return "the tool answered: " + quote([]byte(e.text)) }
+func (e *refusedReplyError) Error() string {
+	return "the tool answered: " + redact.Quote([]byte(e.text))
+}
 
 // refusedReply returns the error that a tool's result stands for, where the
 // result says that the credentials are not good.
@@ -75,14 +78,14 @@ func refusedReply(reply value.Value) error {
 		return nil
 	}
 	for _, part := range reply.Get("content").Elems() {
-		if text := part.Get("text").Str(); saysOneOf(text, replyTexts) {
+		if text := part.Get("text").Str(); containsAny(text, replyTexts) {
 			return &refusedReplyError{text}
 		}
 	}
 	return nil
 }
 
-func saysOneOf(text string, of []string) bool {
+func containsAny(text string, of []string) bool {
 	if len(text) > longestRefusal {
 		return false
 	}
@@ -95,37 +98,16 @@ func saysOneOf(text string, of []string) bool {
 	return false
 }
 
-// challenge is what WWW-Authenticate says of a bearer token (RFC 6750, 3; RFC
-// 9728, 5.1).
-type challenge struct {
-	code     string // invalid_token, insufficient_scope …
-	scopes   []string
-	metadata string // address of the protected-resource metadata
-}
-
-// challengeOf returns the challenge in err, empty where there is none.
-func challengeOf(err error) challenge {
-	var status *statusError
-	if !errors.As(err, &status) {
-		return challenge{}
+// refusalOf returns how the server refused the credentials of a request that ended
+// with err. It reports false if err is no refusal.
+func refusalOf(err error) (credential.Refusal, bool) {
+	if !isRefusal(err) {
+		return credential.Refusal{}, false
 	}
-	return parseChallenge(status.Header)
-}
-
-func parseChallenge(h http.Header) challenge {
-	var c challenge
-	all, err := oauthex.ParseWWWAuthenticate(h.Values("WWW-Authenticate"))
-	if err != nil {
-		return c // what cannot be read says nothing
+	out := credential.Refusal{Err: err}
+	var status *wire.StatusError
+	if errors.As(err, &status) {
+		out.Challenge = credential.ParseChallenge(status.Header)
 	}
-	for _, one := range all {
-		if c.metadata == "" {
-			c.metadata = one.Params["resource_metadata"]
-		}
-		if one.Scheme == "bearer" {
-			c.code = one.Params["error"]
-			c.scopes = strings.Fields(one.Params["scope"])
-		}
-	}
-	return c
+	return out, true
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -64,7 +65,7 @@ func newCounted(t *testing.T) *counted {
 func (c *counted) call(t *testing.T, p *Pool, tool, args string, want int) (Result, error) {
 	t.Helper()
 	before := c.calls(tool)
-	r, err := p.CallTool(context.Background(), "fake", tool, parsed(t, args))
+	r, err := p.CallTool(context.Background(), nil, "fake", tool, mustParse(t, args))
 	if ran := c.calls(tool) - before; ran != want || r.Attempts != want {
 		t.Errorf("%s %s: ran %d times, attempts %d, want %d; %s, %v", tool, args, ran, r.Attempts, want, r.Reply.JSON(), err)
 	}
@@ -112,7 +113,7 @@ func turning(made *atomic.Int32) CredentialSource {
 
 type sourceFunc func(ctx context.Context, server string, refresh bool) (Token, error)
 
-func (f sourceFunc) Token(ctx context.Context, server string, refresh bool) (Token, error) {
+func (f sourceFunc) Token(ctx context.Context, _ *callinfo.Info, server string, refresh bool) (Token, error) {
 	return f(ctx, server, refresh)
 }
 
@@ -164,7 +165,7 @@ func TestRefusedSessionRepeatsEveryCall(t *testing.T) {
 			p := start(t, Options{}, web(t, config.HTTP, w))
 			mustCall(t, p, "echo", `{}`)
 			w.Forget()
-			r, err := p.CallTool(context.Background(), "fake", "echo", value.Undef)
+			r, err := p.CallTool(context.Background(), nil, "fake", "echo", value.Undef)
 			if err != nil || r.Attempts != 2 || len(w.Arrivals("tools/call")) != 3 || c.calls("echo") != 2 {
 				t.Errorf("attempts %d, %d requests, %d runs: %v", r.Attempts, len(w.Arrivals("tools/call")), c.calls("echo"), err)
 			}
@@ -193,8 +194,8 @@ func TestRefusalOfARequestWithoutASessionRepeatsNothing(t *testing.T) {
 			http.Error(w, "", http.StatusMethodNotAllowed)
 		}
 	})))
-	a := parsed(t, `{}`)
-	r, err := p.CallTool(context.Background(), "fake", "pay", a)
+	a := mustParse(t, `{}`)
+	r, err := p.CallTool(context.Background(), nil, "fake", "pay", a)
 	if err == nil || calls != 1 || r.Attempts != 1 {
 		t.Errorf("%d calls, attempts %d: %v", calls, r.Attempts, err)
 	}
@@ -219,7 +220,7 @@ func TestRefusedCredentialRepeatsEveryCall(t *testing.T) {
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
 		w.ServeHTTP(rw, r)
 	})))
-	r, err := p.CallTool(context.Background(), "fake", "echo", value.Undef)
+	r, err := p.CallTool(context.Background(), nil, "fake", "echo", value.Undef)
 	if err != nil || r.Attempts != 2 || requests.Load() != 2 || c.calls("echo") != 1 {
 		t.Errorf("attempts %d, %d requests, %d runs: %v", r.Attempts, requests.Load(), c.calls("echo"), err)
 	}

@@ -1,6 +1,9 @@
 package upstream
 
-import "os"
+import (
+	"os"
+	"os/exec"
+)
 
 // running reports whether the process is there.
 func running(pid int) bool {
@@ -10,3 +13,9 @@ func running(pid int) bool {
 	}
 	return p.Release() == nil
 }
+
+// ownGroup does nothing: Windows has no process groups.
+func ownGroup(*exec.Cmd) {}
+
+// killGroup ends p.
+func killGroup(p *os.Process) { _ = p.Kill() }

@@ -13,8 +13,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -22,129 +27,144 @@ import (
 // caller and the wire, and one session for each identity that calls it.
 // Nothing is started before the first call.
 type server struct {
-	entry     *config.Upstream
-	dial      func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
-	log       *slog.Logger
-	redact    *redactor
-	authority *authority // what a call may carry
-	layers    *layers    // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
-	counts    counters
-	answers   map[string]Answer
-	budget    *memory.Budget                // nil: no bounds
-	store     SessionStore                  // nil: sessions end with the pool
-	observe   func(SessionInfo) func(error) // nil: nobody is told of sessions
-	observed  sync.WaitGroup                // until their ends were told
+	entry       *config.Upstream
+	dial        func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
+	log         *slog.Logger
+	redact      *redact.Redactor
+	credentials *credential.Resolver // what a call may carry
+	layers      *policy.Layers       // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
+	counters    counters
+	answers     map[string]Answer
+	budget      *memory.Budget                // nil: no bounds
+	store       SessionStore                  // nil: sessions end with the pool
+	observe     func(SessionInfo) func(error) // Options.Session; may be nil
+	observed    sync.WaitGroup                // until observers have returned
 
 	// What servers learn of us, as JSON: our name, our capabilities, and both
 	// of them as members of _meta.
 	clientInfo, capabilities, modernMeta string
 
 	era     atomic.Int32  // how the server wants to be spoken to
-	probing chan struct{} // full while somebody finds that out
+	probing chan struct{} // full while one caller finds out the era
 
-	discoverTime time.Duration       // see soon
-	issued       atomic.Uint64       // numbers given to requests
-	opened       atomic.Int64        // sessions opened
-	clients      atomic.Int32        // HTTP clients made
-	http         func() *http.Client // the client of all sessions, made when it is first needed
+	discoverTimeout time.Duration       // see fallbackDelay
+	issued          atomic.Uint64       // numbers given to requests
+	opened          atomic.Int64        // sessions opened
+	clients         atomic.Int32        // HTTP clients made
+	http            func() *http.Client // the client of all sessions, made when it is first needed
 
-	life context.Context // ends with the pool
-	kill context.CancelFunc
+	life   context.Context // ends with the pool
+	cancel context.CancelFunc
 
-	given *config.Upstream // the entry as the pool got it
+	original *config.Upstream // the entry as the pool got it
 
 	mu      sync.Mutex
-	owners  []*Pool // those that have it and are not closed, or the last one that was
+	pools   []*Pool // those that have it and are not closed, or the last one that was
 	closed  bool
-	holders map[identity]*holder
-	swept   time.Time // when the idle ones were last looked for
+	slots   map[credential.Identity]*sessionSlot
+	sweptAt time.Time // when the idle ones were last looked for
 }
 
 // How many identities keep a session with one server, beyond which the one
 // that was idle for the longest loses it, and how long an identity other than
-// nobody in particular keeps it without a call.
+// the empty one keeps it without a call.
 const (
-	maxHolders = 1000
+	maxSlots   = 1000
 	idleTime   = 10 * time.Minute
 	sweepEvery = time.Minute
 )
 
 func newServer(entry *config.Upstream, o Options) *server {
-	own := *entry
-	if own.ConnectTimeout <= 0 {
-		own.ConnectTimeout = config.DefaultConnectTimeout
+	settings := *entry
+	if settings.ConnectTimeout <= 0 {
+		settings.ConnectTimeout = config.DefaultConnectTimeout
 	}
-	if own.Timeout <= 0 {
-		own.Timeout = config.DefaultTimeout
+	if settings.Timeout <= 0 {
+		settings.Timeout = config.DefaultTimeout
 	}
-	if own.MaxMessageBytes <= 0 {
-		own.MaxMessageBytes = config.DefaultMaxMessageBytes
+	if settings.MaxMessageBytes <= 0 {
+		settings.MaxMessageBytes = config.DefaultMaxMessageBytes
 	}
 	s := &server{
-		entry:   &own,
-		given:   entry,
-		dial:    o.Dial,
-		log:     o.Log.With("server", own.Name),
-		redact:  newRedactor(slices.Concat(own.Secrets, urlSecrets(own.URL))),
-		answers: o.Answers,
-		budget:  o.Memory,
-		store:   o.SessionStore,
-		observe: o.Session,
-		holders: map[identity]*holder{},
-		probing: make(chan struct{}, 1),
+		entry:    &settings,
+		original: entry,
+		dial:     o.Dial,
+		log:      o.Log.With("server", settings.Name),
+		redact:   redact.New(slices.Concat(settings.Secrets, redact.URLSecrets(settings.URL))),
+		answers:  o.Answers,
+		budget:   o.Memory,
+		store:    o.SessionStore,
+		observe:  o.Session,
+		slots:    map[credential.Identity]*sessionSlot{},
+		probing:  make(chan struct{}, 1),
 
-		discoverTime: discoverTime,
+		discoverTimeout: discoverTimeout,
 	}
-	if s.store == nil && own.Session != nil && own.Session.Store == "file" {
-		s.store = fileStore{own.Session.Path}
+	if s.store == nil && settings.Session != nil && settings.Session.Store == "file" {
+		s.store = fileStore{settings.Session.Path}
 	}
-	s.introduce(o.ClientName, o.ClientVersion)
+	s.describeClient(o.ClientName, o.ClientVersion)
 	s.http = sync.OnceValue(s.newHTTPClient)
-	s.authority = newAuthority(s, o)
-	s.layers = newLayers(s)
-	s.life, s.kill = context.WithCancel(context.Background())
+	s.life, s.cancel = context.WithCancel(context.Background())
+	s.credentials = credential.New(s.credentialOptions(o))
+	s.layers = policy.New(s.policyOptions())
 	return s
+}
+
+// credentialOptions returns what the server's credentials are resolved with.
+func (s *server) credentialOptions(o Options) credential.Options {
+	out := credential.Options{
+		Entry: s.entry, Redact: s.redact, Log: s.log, Life: s.life, TokenFile: o.TokenFile, OpenBrowser: o.OpenBrowser,
+	}
+	if source := o.Credentials[s.entry.Name]; source != nil {
+		out.Source = func(ctx context.Context, info *callinfo.Info, refresh bool) (credential.Token, error) {
+			t, err := source.Token(ctx, info, s.entry.Name, refresh)
+			return credential.Token(t), err
+		}
+	}
+	return out
 }
 
 // call calls a tool, through the layers between a caller and the wire.
 func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Result, err error) {
-	s.counts.calls.Add(1)
+	s.counters.calls.Add(1)
 	defer func() {
 		if err != nil {
-			s.counts.errors.Add(1)
+			s.counters.errors.Add(1)
 		}
 	}()
 	if s.entry.MaxCallTime > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errTooSlow)
+		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errCallTimeLimit)
 		defer cancel()
 	}
-	g, err := s.authority.grant(ctx)
+	call, err := s.credentials.Resolve(ctx, infoOf(ctx))
 	if err != nil {
-		return Result{}, s.failed(ctx, "call", tool, nil, 0, err)
+		return Result{}, s.requestError(ctx, "call", tool, nil, 0, err)
 	}
-	g.note(ctx)
-	return s.layers.call(ctx, g.id, tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
-		reply, g, sent, err = s.try(ctx, g, tool, args)
+	learnSecrets(ctx, call)
+	result, err := s.layers.Call(ctx, string(call.Identity), tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
+		reply, call, sent, err = s.try(ctx, call, tool, args)
 		return reply, sent, err
 	})
+	return Result(result), err
 }
 
 // try asks the server once, or once more where it had forgotten the session or
-// refused the credentials. It returns the grant that was used last, and how many
+// refused the credentials. It returns the credentials that were used last, and how many
 // requests went out. Errors are *[Error].
-func (s *server) try(ctx context.Context, g *grant, tool string, args value.Value) (reply value.Value, _ *grant, sent int, err error) {
+func (s *server) try(ctx context.Context, call *credential.Call, tool string, args value.Value) (reply value.Value, _ *credential.Call, sent int, err error) {
 	pass := func(request func() (value.Value, error)) (value.Value, error) {
-		return s.layers.pass(ctx, g.id, tool, func() (value.Value, error) {
+		return s.layers.Pass(ctx, string(call.Identity), tool, func() (value.Value, error) {
 			reply, err := request()
-			if !errors.Is(err, errNotWritten) {
+			if !errors.Is(err, wire.ErrNotWritten) {
 				sent++
 			}
 			return reply, err
 		})
 	}
-	g, err = s.use(ctx, g, "call", tool, func(ctx context.Context, session *session, g *grant) (err error) {
-		if reply, err = session.callTool(ctx, tool, args, pass); err == nil && g.token != "" {
+	call, err = s.runOnSession(ctx, call, "call", tool, func(ctx context.Context, session *session, call *credential.Call) (err error) {
+		if reply, err = session.callTool(ctx, tool, args, pass); err == nil && call.Token != "" {
 			err = refusedReply(reply)
 		}
 		return err
@@ -154,177 +174,170 @@ func (s *server) try(ctx context.Context, g *grant, tool string, args value.Valu
 		err = nil // there is no other credential, or it must not be repeated: the result is what the tool says
 	}
 	if err != nil {
-		return value.Value{}, g, sent, err
+		return value.Value{}, call, sent, err
 	}
-	return g.cleanReply(reply, s.redact), g, sent, nil
+	return s.cleanReply(reply, call), call, sent, nil
 }
 
 // start opens the session before a call needs it.
 func (s *server) start(ctx context.Context) error {
-	return s.with(ctx, "start", func(context.Context, *session) error { return nil })
+	return s.runForCaller(ctx, "start", func(context.Context, *session) error { return nil })
 }
 
 // tools lists the tools.
 func (s *server) tools(ctx context.Context) ([]value.Value, error) {
 	var tools []value.Value
-	err := s.with(ctx, "list", func(ctx context.Context, session *session) (err error) {
+	err := s.runForCaller(ctx, "list", func(ctx context.Context, session *session) (err error) {
 		tools, err = session.tools(ctx)
 		return err
 	})
 	return tools, err
 }
 
-// with runs f on the session of the caller's identity.
-func (s *server) with(ctx context.Context, op string, f func(context.Context, *session) error) error {
-	g, err := s.authority.grant(ctx)
+// runForCaller runs f on the session of the caller's identity.
+func (s *server) runForCaller(ctx context.Context, op string, f func(context.Context, *session) error) error {
+	call, err := s.credentials.Resolve(ctx, infoOf(ctx))
 	if err != nil {
-		return s.failed(ctx, op, "", nil, 0, err)
+		return s.requestError(ctx, op, "", nil, 0, err)
 	}
-	_, err = s.use(ctx, g, op, "", func(ctx context.Context, session *session, _ *grant) error { return f(ctx, session) })
+	_, err = s.runOnSession(ctx, call, op, "", func(ctx context.Context, session *session, _ *credential.Call) error { return f(ctx, session) })
 	return err
 }
 
-// use runs f on the session of g's identity, and once more for each of three
+// runOnSession runs f on the session of the call's identity, and once more for each of three
 // reasons: the session was over before anything of f's request was written,
 // the server had forgotten it, or it refused the credentials and there are
 // others. For the latter two it does so only where the request itself was
 // refused or may be repeated: an answer that only reads like that may be that of
 // a tool which has done its work. The session is opened again, and the
-// credential renewed, in any case. It returns the grant that was used last.
+// credential renewed, in any case. It returns the credentials that were used last.
 // Errors are *[Error], or a *refusedReplyError that nothing could be done about.
-func (s *server) use(ctx context.Context, g *grant, op, tool string, f func(context.Context, *session, *grant) error) (*grant, error) {
+func (s *server) runOnSession(ctx context.Context, call *credential.Call, op, tool string, f func(context.Context, *session, *credential.Call) error) (*credential.Call, error) {
 	var renewed, reopened, rewritten bool
 	again := func(unread bool) bool {
-		ok := unread || s.mayRepeat(ctx, g, op, tool)
+		ok := unread || s.mayRepeat(ctx, call, op, tool)
 		if ok && op == "call" {
-			s.counts.retries.Add(1)
+			s.counters.layers.Retries.Add(1)
 		}
 		return ok
 	}
 	for {
-		h, err := s.hold(g, op, tool)
+		slot, err := s.acquireSlot(call, op, tool)
 		if err != nil {
-			return g, err
+			return call, err
 		}
-		with := withGrant(ctx, g)
-		session, err := h.session(with, tool)
+		with := withCall(ctx, call)
+		session, err := slot.session(with, tool)
 		odd := 0
 		if err == nil {
-			seen := session.link.seen()
-			seen.redact.learn(g.secrets...) // which may be others than those it was opened with
-			odd, _ = seen.oddities()
-			s.readHints(&h.hints, session, g)
-			err = f(with, session, g)
+			seen := session.link.PeerLog()
+			seen.Redact.Learn(call.Secrets...) // which may be others than those it was opened with
+			odd, _ = seen.Unexpected()
+			s.prefetchHints(&slot.hints, session, call)
+			err = f(with, session, call)
 		}
-		s.release(h)
+		s.releaseSlot(slot)
 		switch {
 		case err == nil:
-			return g, nil
-		case !rewritten && session != nil && errors.Is(err, errNotWritten) && isClosed(session.link.over()):
+			return call, nil
+		case !rewritten && session != nil && errors.Is(err, wire.ErrNotWritten) && isClosed(session.link.Done()):
 			rewritten = true
 			continue
 		case !reopened && session != nil && session.forgotten(err):
 			reopened = true
-			h.lost(session)
-			if again(session.refusedUnread(err)) {
+			slot.forget(session)
+			if again(session.refusedSession(err)) {
 				continue
 			}
 		}
 		hint := ""
 		if !renewed {
 			renewed = true
-			next, why := s.authority.refused(ctx, g, rawCause(err))
-			if why == nil {
-				g = next
-				g.note(ctx)
-				if again(refusedUnread(rawCause(err))) {
-					continue
+			if refusal, ok := refusalOf(rawCause(err)); ok {
+				next, why := s.credentials.Renew(ctx, infoOf(ctx), call, refusal)
+				if why == nil {
+					call = next
+					learnSecrets(ctx, call)
+					if again(refusedCredential(rawCause(err))) {
+						continue
+					}
+					hint = s.renewedHint()
 				}
-				hint = s.renewedHint()
+				if refused := new(credential.Error); errors.As(why, &refused) {
+					err = why
+				}
 			}
-			if refused := new(credentialError); errors.As(why, &refused) {
-				err = why
-			}
-		} else if why := s.authority.refusedAgain(g, rawCause(err)); why != nil {
-			err = why
+		} else if refusal, ok := refusalOf(rawCause(err)); ok {
+			err = call.Refused(refusal.Err)
 		}
 		var failure *Error
 		var reply *refusedReplyError
 		if errors.As(err, &reply) {
-			return g, err
+			return call, err
 		}
 		if !errors.As(err, &failure) {
-			failure = s.failed(ctx, op, tool, session, odd, err)
+			failure = s.requestError(ctx, op, tool, session, odd, err)
 			failure.Hint = cmp.Or(hint, failure.Hint)
 			err = failure
 		}
-		return g, g.clean(err)
+		return call, cleanError(err, call)
 	}
 }
 
-// rawCause returns the cause of an *[Error] as it was.
-func rawCause(err error) error {
-	var e *Error
-	if errors.As(err, &e) && e.raw != nil {
-		return e.raw
-	}
-	return err
-}
-
-// hold returns the holder of g's identity, which release gives back.
-func (s *server) hold(g *grant, op, tool string) (*holder, error) {
+// acquireSlot returns the slot of the call's identity, until releaseSlot.
+func (s *server) acquireSlot(call *credential.Call, op, tool string) (*sessionSlot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, s.shut(op, tool)
+		return nil, s.closedError(op, tool)
 	}
-	if now := time.Now(); now.Sub(s.swept) > sweepEvery {
-		s.sweep(now)
+	if now := time.Now(); now.Sub(s.sweptAt) > sweepEvery {
+		s.closeIdleSlots(now)
 	}
-	h := s.holders[g.id]
-	if h == nil {
-		s.makeRoom()
-		h = &holder{server: s, id: g.id}
-		s.holders[g.id] = h
+	slot := s.slots[call.Identity]
+	if slot == nil {
+		s.evictSlot()
+		slot = &sessionSlot{server: s, id: call.Identity}
+		s.slots[call.Identity] = slot
 	}
-	h.grant.Store(g)
-	h.inUse++
-	return h, nil
+	slot.credentials.Store(call)
+	slot.inUse++
+	return slot, nil
 }
 
-func (s *server) release(h *holder) {
+func (s *server) releaseSlot(slot *sessionSlot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h.inUse--; h.inUse == 0 {
-		h.used = time.Now()
+	if slot.inUse--; slot.inUse == 0 {
+		slot.usedAt = time.Now()
 	}
 }
 
-// sweep ends the sessions that nobody has used for long.
-func (s *server) sweep(now time.Time) {
-	s.swept = now
-	for id, h := range s.holders {
-		if id != "" && h.inUse == 0 && now.Sub(h.used) > idleTime {
-			delete(s.holders, id)
-			go h.close(context.Background())
+// closeIdleSlots ends the sessions that nobody has used for long.
+func (s *server) closeIdleSlots(now time.Time) {
+	s.sweptAt = now
+	for id, slot := range s.slots {
+		if id != "" && slot.inUse == 0 && now.Sub(slot.usedAt) > idleTime {
+			delete(s.slots, id)
+			go slot.close(context.Background())
 		}
 	}
 }
 
-// makeRoom ends the session that was idle for the longest where there are too
+// evictSlot ends the session that was idle for the longest where there are too
 // many.
-func (s *server) makeRoom() {
-	if len(s.holders) < maxHolders {
+func (s *server) evictSlot() {
+	if len(s.slots) < maxSlots {
 		return
 	}
-	var oldest *holder
-	for _, h := range s.holders {
-		if h.inUse == 0 && (oldest == nil || h.used.Before(oldest.used)) {
-			oldest = h
+	var oldest *sessionSlot
+	for _, slot := range s.slots {
+		if slot.inUse == 0 && (oldest == nil || slot.usedAt.Before(oldest.usedAt)) {
+			oldest = slot
 		}
 	}
 	if oldest != nil {
-		delete(s.holders, oldest.id)
+		delete(s.slots, oldest.id)
 		go oldest.close(context.Background())
 	}
 }
@@ -333,15 +346,15 @@ func (s *server) makeRoom() {
 func (s *server) close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
-	holders := slices.Collect(maps.Values(s.holders))
+	holders := slices.Collect(maps.Values(s.slots))
 	s.mu.Unlock()
-	s.kill()
+	s.cancel()
 	var wait sync.WaitGroup
-	for _, h := range holders {
-		wait.Go(func() { h.close(ctx) })
+	for _, slot := range holders {
+		wait.Go(func() { slot.close(ctx) })
 	}
 	wait.Wait()
 	s.observed.Wait()
-	s.layers.close()
+	s.layers.Close()
 	s.closeIdle()
 }

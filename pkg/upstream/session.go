@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -20,61 +24,64 @@ import (
 // serves any number of calls at once.
 type session struct {
 	server *server
-	link   link
+	link   wire.Link
 	peer   peer
-	hints  *hints // takes what lists of tools say
+	hints  *toolHints // takes what lists of tools say
 
 	mu      sync.Mutex
-	calls   map[string]*flight // requests under way, by id
-	retired bool               // it ends with the last of them
+	pending map[string]*pendingRequest // requests under way, by id
+	retired bool                       // it ends with the last of them
 
-	directory atomic.Pointer[directory] // nil: not read, or changed
+	toolHeaders atomic.Pointer[toolHeaders] // nil: not read, or changed
 
-	hearing
-	life context.Context // ends with the session
-	kill context.CancelCauseFunc
+	notifications
+	life   context.Context // ends with the session
+	cancel context.CancelCauseFunc
 }
 
-// flight is a request under way.
-type flight struct {
-	hearer
-	alive func() // takes a sign of life
+// pendingRequest is a request under way.
+type pendingRequest struct {
+	subscriber
+	touch func() // takes a sign of life
 }
 
 // newSession returns a session over the link before its handshake. What it
-// asks of its own accord carries what g grants, and what its lists of tools say
+// asks of its own accord carries the credentials of call, and what its lists of tools say
 // goes to h.
-func newSession(s *server, l link, g *grant, h *hints) *session {
+func newSession(s *server, l wire.Link, call *credential.Call, h *toolHints) *session {
 	out := &session{
-		server: s, link: l, hints: h, calls: map[string]*flight{}, hearing: newHearing(),
+		server: s, link: l, hints: h, pending: map[string]*pendingRequest{}, notifications: newNotifications(),
 	}
-	out.life, out.kill = context.WithCancelCause(withGrant(s.life, g))
-	l.attach(&inbound{notified: out.notified, asked: out.asked})
+	out.life, out.cancel = context.WithCancelCause(withCall(s.life, call))
+	l.Attach(&wire.Handler{Notified: out.handleNotification, Asked: out.handleRequest})
 	go out.logMessages()
 	return out
 }
 
-// end ends the session and what carries it.
-func (s *session) end(ctx context.Context) {
-	s.kill(errClosed)
-	s.link.end(ctx)
+// errEnded is the cause of the end of a session that we ended.
+var errEnded = errors.New("the session was ended")
+
+// close ends the session and its link.
+func (s *session) close(ctx context.Context) {
+	s.cancel(errEnded)
+	s.link.Close(ctx)
 }
 
 // retire ends the session as soon as no request is under way on it.
 func (s *session) retire() {
-	s.kill(errForgotten)
+	s.cancel(errForgotten)
 	s.mu.Lock()
 	s.retired = true
-	idle := len(s.calls) == 0
+	idle := len(s.pending) == 0
 	s.mu.Unlock()
 	if idle {
-		go s.link.end(canceled)
+		go s.link.Close(canceledContext)
 	}
 }
 
-// asked answers what the server asks of us.
-func (s *session) asked(method string, params json.RawMessage) (json.RawMessage, *RPCError) {
-	reply, err := s.server.respond(s.life, method, params)
+// handleRequest answers what the server asks of us.
+func (s *session) handleRequest(method string, params json.RawMessage) (json.RawMessage, *RPCError) {
+	reply, err := s.server.answer(s.life, method, params)
 	switch {
 	case errors.Is(err, errUnanswered):
 		return nil, &RPCError{Code: mcp.METHOD_NOT_FOUND, Message: err.Error()}
@@ -84,46 +91,51 @@ func (s *session) asked(method string, params json.RawMessage) (json.RawMessage,
 	return reply.Append(nil), nil
 }
 
-// errSilent is the cause of a context that ended because a server gave no sign
+// errNoProgress is the cause of a context that ended because a server gave no sign
 // of life.
-var errSilent = errors.New("no answer and no progress")
+var errNoProgress = errors.New("no answer and no progress")
 
 // request sends m, whose params are the members that it has beside _meta, and
 // returns the result. Without a sign of life for silence it fails with
 // errSilent; silence of 0 waits without end.
-func (s *session) request(ctx context.Context, m *outgoing, silence time.Duration) (value.Value, error) {
-	m.id = strconv.FormatUint(s.server.issued.Add(1), 10)
-	m.revision = s.peer.revision
-	f := &flight{hearer: hearer{listenerOf(ctx), m.tool}, alive: func() {}}
-	m.params = s.params(ctx, m, f.Listener)
-	if m.tool != "" {
+func (s *session) request(ctx context.Context, m *wire.Message, silence time.Duration) (value.Value, error) {
+	return s.requestFor(ctx, "", m, silence)
+}
+
+// requestFor is request for a call of a tool, which may be empty.
+func (s *session) requestFor(ctx context.Context, tool string, m *wire.Message, silence time.Duration) (value.Value, error) {
+	m.ID = strconv.FormatUint(s.server.issued.Add(1), 10)
+	m.Revision = s.peer.revision
+	f := &pendingRequest{subscriber: subscriber{infoOf(ctx).Listener, tool}, touch: func() {}}
+	m.Params = s.params(ctx, m, f.Listener)
+	if tool != "" {
 		s.tellSent(ctx, m)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if silence > 0 {
-		timer := time.AfterFunc(silence, func() { cancel(errSilent) })
+		timer := time.AfterFunc(silence, func() { cancel(errNoProgress) })
 		defer timer.Stop()
-		f.alive = func() { timer.Reset(silence) }
+		f.touch = func() { timer.Reset(silence) }
 	}
 	s.mu.Lock()
-	s.calls[m.id] = f
+	s.pending[m.ID] = f
 	s.mu.Unlock()
-	result, err := s.link.request(ctx, m)
+	result, err := s.link.Request(ctx, m)
 	s.mu.Lock()
-	delete(s.calls, m.id)
-	s.left(f)
-	last := s.retired && len(s.calls) == 0
+	delete(s.pending, m.ID)
+	s.requestEnded(f)
+	last := s.retired && len(s.pending) == 0
 	s.mu.Unlock()
 	if last {
-		go s.link.end(canceled)
+		go s.link.Close(canceledContext)
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		if errors.Is(err, errNotWritten) {
-			return value.Value{}, both(errNotWritten, context.Cause(ctx))
+		if errors.Is(err, wire.ErrNotWritten) {
+			return value.Value{}, wire.NotWritten(context.Cause(ctx))
 		}
-		if m.method != string(mcp.MethodInitialize) { // which must not be cancelled
-			s.cancelled(ctx, m.id, context.Cause(ctx))
+		if m.Method != string(mcp.MethodInitialize) { // which must not be cancelled
+			s.cancelled(ctx, m.ID, context.Cause(ctx))
 		}
 		return value.Value{}, context.Cause(ctx)
 	}
@@ -139,10 +151,10 @@ func (s *session) request(ctx context.Context, m *outgoing, silence time.Duratio
 	}
 	reply, err := value.ParseLazyBytes(result)
 	if err != nil {
-		return value.Value{}, fmt.Errorf("%w: in the result, %w", errBroken, err)
+		return value.Value{}, fmt.Errorf("%w: in the result, %w", wire.ErrMalformed, err)
 	}
 	if reply.Kind() != value.Object {
-		return value.Value{}, fmt.Errorf("%w: a result that is not an object: %s", errBroken, quote(result))
+		return value.Value{}, fmt.Errorf("%w: a result that is not an object: %s", wire.ErrMalformed, redact.Quote(result))
 	}
 	if held != nil {
 		reply = reply.Metered(held)
@@ -151,20 +163,20 @@ func (s *session) request(ctx context.Context, m *outgoing, silence time.Duratio
 }
 
 // params returns the params of m with _meta: the progress token of a call and
-// what else it carries (WithMeta), and what the revision of 2026-07-28 says with
-// each request.
-func (s *session) params(ctx context.Context, m *outgoing, l *Listener) json.RawMessage {
+// what else it carries (callinfo.Info.Trace), and what the revision of 2026-07-28
+// says with each request.
+func (s *session) params(ctx context.Context, m *wire.Message, l *callinfo.Listener) json.RawMessage {
 	meta := s.peer.meta
-	out := make([]byte, 0, len(m.params)+len(meta)+64)
-	out = append(append(out, '{'), m.params...)
-	call := m.method == string(mcp.MethodToolsCall)
+	out := make([]byte, 0, len(m.Params)+len(meta)+64)
+	out = append(append(out, '{'), m.Params...)
+	call := m.Method == string(mcp.MethodToolsCall)
 	if call || meta != "" {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
 		out = append(out, `"_meta":{`...)
 		if call {
-			out = append(append(append(out, `"progressToken":"`...), m.id...), '"')
+			out = append(append(append(out, `"progressToken":"`...), m.ID...), '"')
 			out = appendMeta(out, ctx)
 			if meta != "" {
 				out = append(out, ',')
@@ -179,24 +191,24 @@ func (s *session) params(ctx context.Context, m *outgoing, l *Listener) json.Raw
 	return append(out, '}')
 }
 
-// tellTime bounds how long we try to tell a server something that it need not
+// cancelTime bounds how long we try to tell a server something that it need not
 // know.
-const tellTime = 10 * time.Second
+const cancelTime = 10 * time.Second
 
 // cancelled tells the server that nobody waits for the request any more, in
 // the background: over HTTP that takes a request of its own.
 func (s *session) cancelled(ctx context.Context, id string, why error) {
-	reason := s.server.redact.text(why.Error())
+	reason := s.server.redact.Text(why.Error())
 	params := append([]byte(`{"requestId":`+id+`,"reason":`), value.AppendString(nil, reason)...)
-	m := &outgoing{
-		method: string(mcp.MethodNotificationCancelled), params: append(params, '}'), revision: s.peer.revision,
+	m := &wire.Message{
+		Method: string(mcp.MethodNotificationCancelled), Params: append(params, '}'), Revision: s.peer.revision,
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	stop := context.AfterFunc(s.life, cancel)
 	go func() {
 		defer cancel()
 		defer stop()
-		_ = s.link.notify(ctx, m) // where it fails there is nothing to cancel
+		_ = s.link.Notify(ctx, m) // where it fails there is nothing to cancel
 	}()
 }
 
@@ -221,18 +233,19 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value, p
 	var mirrored []string
 	if s.peer.mirrors {
 		var err error
-		if mirrored, err = s.mirrored(ctx, s.server.entry.NamePrefix+tool, members); err != nil {
-			return value.Value{}, both(errNotWritten, err)
+		if mirrored, err = s.mirroredHeaders(ctx, s.server.entry.NamePrefix+tool, members); err != nil {
+			return value.Value{}, wire.NotWritten(err)
 		}
 	}
+	mirrored = traceHeaders(mirrored, ctx)
 	if err := s.setLevel(ctx); err != nil {
-		return value.Value{}, both(errNotWritten, err)
+		return value.Value{}, wire.NotWritten(err)
 	}
 	once := func(extra []byte) (value.Value, error) {
 		return pass(func() (value.Value, error) {
-			return s.request(ctx, &outgoing{
-				method: string(mcp.MethodToolsCall), tool: tool, name: s.server.entry.NamePrefix + tool, mirrored: mirrored,
-				params: append(members[:len(members):len(members)], extra...),
+			return s.requestFor(ctx, tool, &wire.Message{
+				Method: string(mcp.MethodToolsCall), Name: s.server.entry.NamePrefix + tool, Headers: mirrored,
+				Params: append(members[:len(members):len(members)], extra...),
 			}, s.server.entry.Timeout)
 		})
 	}
@@ -252,17 +265,34 @@ func (s *session) tools(ctx context.Context) ([]value.Value, error) {
 	var members []byte
 	version := s.hints.version()
 	for range maxPages {
-		page, err := s.request(ctx, &outgoing{method: string(mcp.MethodToolsList), params: members}, s.server.entry.Timeout)
+		page, err := s.request(ctx, &wire.Message{Method: string(mcp.MethodToolsList), Params: members}, s.server.entry.Timeout)
 		if err != nil {
 			return nil, err
 		}
 		tools = append(tools, page.Get("tools").Elems()...)
 		cursor := page.Get("nextCursor")
 		if cursor.Kind() != value.String {
-			s.hints.keep(tools, version)
-			return s.usable(tools), nil
+			s.hints.store(tools, version)
+			return s.usableTools(tools), nil
 		}
 		members = cursor.Append([]byte(`"cursor":`))
 	}
 	return nil, fmt.Errorf("its list of tools does not end: %d pages were read", maxPages)
+}
+
+// canceledContext is a context for closing something at once.
+var canceledContext = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// isClosed reports whether the channel is closed.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

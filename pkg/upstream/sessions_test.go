@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -55,7 +57,7 @@ func TestForgottenSessionIsOpenedOnceForAllCalls(t *testing.T) {
 			for i := range 100 {
 				wait.Go(func() {
 					a, _ := value.Parse(fmt.Sprintf(`{"n":%d}`, i))
-					r, err := p.CallTool(context.Background(), "fake", "echo", a)
+					r, err := p.CallTool(context.Background(), nil, "fake", "echo", a)
 					if err != nil || !value.Equal(r.Reply.Get("structuredContent"), a) {
 						t.Errorf("call %d: %s, %v", i, r.Reply.JSON(), err)
 					}
@@ -188,8 +190,8 @@ func TestProgramsBringTheirOwnSessionStore(t *testing.T) {
 	for range 2 {
 		p := New([]*config.Upstream{u}, Options{SessionStore: store})
 		for _, user := range []string{"ada", "bob"} {
-			ctx := WithCredentials(context.Background(), Credentials{Headers: http.Header{"X-User": {user}}})
-			if _, err := p.CallTool(ctx, "fake", "echo", value.Undef); err != nil {
+			ctx := withInfo(context.Background(), &callinfo.Info{Header: http.Header{"X-User": {user}}})
+			if _, err := p.CallTool(ctx, nil, "fake", "echo", value.Undef); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -212,7 +214,7 @@ func TestProgramsBringTheirOwnSessionStore(t *testing.T) {
 	}
 	// A store that fails is no reason to fail a call.
 	store.err = errors.New("the store is broken")
-	var log logged
+	var log logBuffer
 	mustCall(t, start(t, Options{SessionStore: store, Log: log.logger()}, web(t, config.HTTP, w)), "echo", `{}`)
 	if !strings.Contains(log.String(), "the store is broken") {
 		t.Error("nothing was logged")
@@ -263,7 +265,7 @@ func TestCorruptFileOfSessionsIsReplaced(t *testing.T) {
 			}
 			w := &mcptest.Web{}
 			u := web(t, config.HTTP, w, func(u *config.Upstream) { u.Session = &config.Session{Store: "file", Path: path} })
-			var log logged
+			var log logBuffer
 			for range 2 {
 				p := New([]*config.Upstream{u}, Options{Log: log.logger()})
 				mustCall(t, p, "echo", `{}`)
@@ -286,22 +288,22 @@ func TestCorruptFileOfSessionsIsReplaced(t *testing.T) {
 }
 
 func TestSessionsOfCallersThatAreGoneAreEnded(t *testing.T) {
-	s := newServer(&config.Upstream{Name: "fake"}, Options{Log: (&logged{}).logger()})
+	s := newServer(&config.Upstream{Name: "fake"}, Options{Log: (&logBuffer{}).logger()})
 	now := time.Now()
-	for id, h := range map[identity]*holder{
-		"":       {used: now.Add(-time.Hour)},
-		"gone":   {used: now.Add(-2 * idleTime)},
-		"busy":   {used: now.Add(-2 * idleTime), inUse: 1},
-		"recent": {used: now.Add(-idleTime / 2)},
+	for id, slot := range map[credential.Identity]*sessionSlot{
+		"":       {usedAt: now.Add(-time.Hour)},
+		"gone":   {usedAt: now.Add(-2 * idleTime)},
+		"busy":   {usedAt: now.Add(-2 * idleTime), inUse: 1},
+		"recent": {usedAt: now.Add(-idleTime / 2)},
 	} {
-		h.server = s
-		s.holders[id] = h
+		slot.server = s
+		s.slots[id] = slot
 	}
-	if _, err := s.hold(&grant{id: "new"}, "call", ""); err != nil {
+	if _, err := s.acquireSlot(&credential.Call{Identity: "new"}, "call", ""); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[identity]bool{"": true, "gone": false, "busy": true, "recent": true, "new": true} {
-		if _, ok := s.holders[id]; ok != want {
+	for id, want := range map[credential.Identity]bool{"": true, "gone": false, "busy": true, "recent": true, "new": true} {
+		if _, ok := s.slots[id]; ok != want {
 			t.Errorf("%q is kept: %v", id, ok)
 		}
 	}
@@ -313,13 +315,13 @@ func TestIdleSessionsOfManyCallersAreEnded(t *testing.T) {
 	p := start(t, Options{}, web(t, config.HTTP, w, func(u *config.Upstream) {
 		u.ForwardHeaders = []config.Forward{{From: "X-User", To: "X-User"}}
 	}))
-	for i := range maxHolders + 20 {
-		ctx := WithCredentials(context.Background(), Credentials{Headers: http.Header{"X-User": {fmt.Sprint(i)}}})
-		if _, err := p.CallTool(ctx, "fake", "echo", value.Undef); err != nil {
+	for i := range maxSlots + 20 {
+		ctx := withInfo(context.Background(), &callinfo.Info{Header: http.Header{"X-User": {fmt.Sprint(i)}}})
+		if _, err := p.CallTool(ctx, nil, "fake", "echo", value.Undef); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(p.servers["fake"].holders); n != maxHolders {
+	if n := len(p.servers["fake"].slots); n != maxSlots {
 		t.Errorf("%d sessions are kept", n)
 	}
 	eventually(t, "20 sessions to be ended", func() bool {

@@ -15,7 +15,7 @@ import (
 // SessionKey names one session: that of a caller with a server.
 type SessionKey struct {
 	Server string
-	Caller string // a hash that stands for the credentials; empty for nobody in particular
+	Caller string // a hash that stands for the credentials; empty for calls without any
 }
 
 // SavedSession is what it takes to go on with a session over streamable HTTP.
@@ -32,12 +32,12 @@ type SavedSession struct {
 }
 
 // SessionStore keeps sessions beyond the life of a pool. Its methods are called
-// by any number of goroutines, once for each session that is opened or
+// by several goroutines, once for each session that is opened or
 // forgotten. Errors are logged; the session goes on without the store.
 type SessionStore interface {
-	// Load returns a session that was saved; its ID is empty where there is none.
+	// Load returns a session that was saved; its ID is empty if there is none.
 	Load(ctx context.Context, key SessionKey) (SavedSession, error)
-	// Save saves a session in the place of an older one.
+	// Save saves a session and replaces an older one.
 	Save(ctx context.Context, key SessionKey, s SavedSession) error
 	// Delete forgets a session, because its server did. It is no error if there
 	// is none.

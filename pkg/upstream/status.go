@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Status is what a server answers to somebody who looks after it.
+// Status is the state of a server, as it answers now.
 type Status struct {
 	Server    string
 	Transport string // stdio, http, sse or websocket; the entry's, or what was found out
@@ -20,25 +22,25 @@ type Status struct {
 	// Tools are as Pool.Tools returns them.
 	Tools []value.Value
 	// RoundTrip is the time of one question and answer: a ping, or since
-	// 2026-07-28 server/discover. It is 0 where the server does not answer that.
+	// 2026-07-28 server/discover. It is 0 if the server does not answer that.
 	RoundTrip time.Duration
 }
 
-// Status connects to a server, if it is not connected, and asks it how it is.
-// ctx bounds the wait. Errors are *[Error]; what was found out before one is in
-// the status.
-func (p *Pool) Status(ctx context.Context, server string) (Status, error) {
+// Status returns the state of a server. It connects if there is no connection, sends
+// a ping and lists the tools. ctx bounds the wait. Errors are *[Error]; the status
+// then holds what was found before. info may be nil.
+func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (Status, error) {
 	s, err := p.server("status", server, "")
 	if err != nil {
 		return Status{Server: server}, err
 	}
 	out := Status{Server: s.entry.Name}
-	err = s.with(ctx, "status", func(ctx context.Context, session *session) error {
+	err = s.runForCaller(withInfo(ctx, info), "status", func(ctx context.Context, session *session) error {
 		out.Protocol, out.Name, out.Version = session.peer.revision, session.peer.name, session.peer.version
 		took, err := session.ping(ctx)
 		if err == nil {
 			out.RoundTrip = took
-		} else if !errors.Is(err, errSilent) { // some servers ignore what they do not know
+		} else if !errors.Is(err, errNoProgress) { // some servers ignore what they do not know
 			return err
 		}
 		out.Tools, err = session.tools(ctx)
@@ -48,7 +50,7 @@ func (p *Pool) Status(ctx context.Context, server string) (Status, error) {
 	return out, err
 }
 
-// transport returns the entry's transport, or HTTP+SSE where that was found out.
+// transport returns the entry's transport, or HTTP+SSE if the server speaks only that.
 func (s *server) transport() string {
 	if era(s.era.Load()) == eraSSE {
 		return config.SSE
@@ -66,7 +68,7 @@ func (s *session) ping(ctx context.Context) (time.Duration, error) {
 		method = mcp.MethodServerDiscover // there is no ping
 	}
 	began := time.Now()
-	_, err := s.request(ctx, &outgoing{method: string(method)}, min(statusPingTime, s.server.entry.Timeout))
+	_, err := s.request(ctx, &wire.Message{Method: string(method)}, min(statusPingTime, s.server.entry.Timeout))
 	var rpc *RPCError
 	if errors.As(err, &rpc) && !s.forgotten(err) {
 		err = nil // an answer it is
@@ -87,7 +89,7 @@ type Stats struct {
 	// whose affair it is.
 	Failure *Error `json:"error,omitempty"`
 	// Protocol is the revision of MCP that is spoken, Name and Version are the
-	// server's own; empty where no session is open.
+	// server's own; empty if no session is open.
 	Protocol string `json:"protocol,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Version  string `json:"version,omitempty"`
@@ -102,7 +104,7 @@ type Stats struct {
 func (p *Pool) Stats() []Stats {
 	all := make([]Stats, 0, len(p.names))
 	for _, name := range p.names {
-		if s := p.servers[name]; s.isOf(p) {
+		if s := p.servers[name]; s.isNewestPool(p) {
 			all = append(all, s.stats())
 		}
 	}
@@ -120,22 +122,22 @@ func (s *server) stats() Stats {
 		connecting, failed bool
 		failure            *Error
 	)
-	for _, h := range s.holders {
-		h.mu.Lock()
+	for _, slot := range s.slots {
+		slot.mu.Lock()
 		switch {
-		case h.opening != nil:
+		case slot.attempt != nil:
 			connecting = true
-		case h.current != nil && !isClosed(h.current.link.over()):
+		case slot.current != nil && !isClosed(slot.current.link.Done()):
 			out.Sessions++
-			peer := h.current.peer
+			peer := slot.current.peer
 			out.Protocol, out.Name, out.Version = peer.revision, peer.name, peer.version
-		case h.failure != nil:
+		case slot.failure != nil:
 			failed = true
-			if h.id == "" {
-				failure = h.failure
+			if slot.id == "" {
+				failure = slot.failure
 			}
 		}
-		h.mu.Unlock()
+		slot.mu.Unlock()
 	}
 	switch {
 	case s.closed:

@@ -11,7 +11,7 @@ import (
 func TestStatusConnectsAndTellsWhatItFound(t *testing.T) {
 	everyTransport(t, mcptest.Script{}, func(t *testing.T, u *config.Upstream) {
 		p := start(t, Options{}, u)
-		s, err := p.Status(context.Background(), "fake")
+		s, err := p.Status(context.Background(), nil, "fake")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +21,7 @@ func TestStatusConnectsAndTellsWhatItFound(t *testing.T) {
 		}
 	})
 	p := start(t, Options{}, child(mcptest.Script{Start: mcptest.StartExit}))
-	if s, err := p.Status(context.Background(), "fake"); err == nil || s.Transport != config.Stdio || s.Protocol != "" {
+	if s, err := p.Status(context.Background(), nil, "fake"); err == nil || s.Transport != config.Stdio || s.Protocol != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -39,7 +39,7 @@ func TestStatsFollowTheStateOfAServer(t *testing.T) {
 	}
 	want("idle", "idle", 0)
 	mustCall(t, p, "echo", `{}`)
-	_, _ = p.Tools(context.Background(), "bad")
+	_, _ = p.Tools(context.Background(), nil, "bad")
 	want("connected", "failed", 1)
 	mustFail(t, p, "exit", `{}`)
 	want("idle", "failed", 1)

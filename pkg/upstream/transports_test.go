@@ -17,6 +17,7 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -28,7 +29,7 @@ func web(t testing.TB, transport string, h http.Handler, change ...func(*config.
 	t.Cleanup(s.Close)
 	u := &config.Upstream{
 		Name: "fake", Transport: transport, URL: s.URL + "/mcp?key=v",
-		ConnectTimeout: patience, Timeout: patience, MaxMessageBytes: config.DefaultMaxMessageBytes,
+		ConnectTimeout: testTimeout, Timeout: testTimeout, MaxMessageBytes: config.DefaultMaxMessageBytes,
 	}
 	if transport == config.WebSocket {
 		u.URL = strings.Replace(u.URL, "http", "ws", 1)
@@ -191,7 +192,7 @@ func TestEveryTransportCarriesArgumentsAndResultsAsTheyAre(t *testing.T) {
 		}
 		long := strings.Repeat(strings.Repeat("0123456789", 100)+"ä\n\"\\", 5<<20/1000)
 		args := value.FromEntries([]value.Entry{{Key: "long", Value: value.FromString(long)}})
-		r, err := p.CallTool(context.Background(), "fake", "echo", args)
+		r, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
 		if err != nil || r.Reply.Get("structuredContent").Get("long").Str() != long {
 			t.Errorf("5 MB came back changed, or %v", err)
 		}
@@ -206,7 +207,7 @@ func TestEveryTransportGivesOverlappingCallsTheirOwnAnswers(t *testing.T) {
 			wait.Go(func() {
 				for round := range 5 {
 					a, _ := value.Parse(fmt.Sprintf(`{"tag":"%d-%d","ms":%d}`, caller, round, (caller*7+round*13)%20))
-					r, err := p.CallTool(context.Background(), "fake", "echo", a)
+					r, err := p.CallTool(context.Background(), nil, "fake", "echo", a)
 					if err != nil || !value.Equal(r.Reply.Get("structuredContent"), a) {
 						t.Errorf("%s: %s, %v", a.JSON(), r.Reply.JSON(), err)
 					}
@@ -264,11 +265,11 @@ func TestEveryTransportPassesProgressAndLogOn(t *testing.T) {
 			t.Skip("an answer in JSON has room for nothing else")
 		}
 		p := start(t, Options{}, u)
-		heard := &heard{}
+		heard := &notificationLog{}
 		ctx := heard.listen("info")
 		args, _ := value.Parse(`{"count":3,"ms":1,"text":"busy"}`)
 		for _, tool := range []string{"progress", "log"} {
-			if _, err := p.CallTool(ctx, "fake", tool, args); err != nil {
+			if _, err := p.CallTool(ctx, nil, "fake", tool, args); err != nil {
 				t.Fatal(err)
 			}
 			if n := len(heard.all()); tool == "progress" && n != 3 {
@@ -277,7 +278,7 @@ func TestEveryTransportPassesProgressAndLogOn(t *testing.T) {
 		}
 		// Over HTTP log messages come on another stream than the answer.
 		eventually(t, "all notifications", func() bool { return len(heard.all()) >= 6 })
-		if _, err := p.CallTool(ctx, "fake", "progress", args); err != nil {
+		if _, err := p.CallTool(ctx, nil, "fake", "progress", args); err != nil {
 			t.Fatal(err)
 		}
 		got := heard.all()
@@ -285,32 +286,32 @@ func TestEveryTransportPassesProgressAndLogOn(t *testing.T) {
 			t.Fatalf("%d notifications: %v", len(got), got)
 		}
 		for i, n := range got {
-			if i/3 != 1 && (n.Method != MethodProgress || n.Tool != "progress" || n.Params.Get("progress").Float() != float64(i%3+1)) {
+			if i/3 != 1 && (n.Method != callinfo.MethodProgress || n.Tool != "progress" || n.Params.Get("progress").Float() != float64(i%3+1)) {
 				t.Errorf("%d: %+v", i, n)
 			}
-			if i/3 == 1 && (n.Method != MethodMessage || n.Tool != "log" || n.Params.Get("data").Str() != "busy") {
+			if i/3 == 1 && (n.Method != callinfo.MethodMessage || n.Tool != "log" || n.Params.Get("data").Str() != "busy") {
 				t.Errorf("%d: %+v", i, n)
 			}
 		}
 	})
 }
 
-// heard keeps what a listener hears.
-type heard struct {
+// notificationLog keeps the notifications of a listener.
+type notificationLog struct {
 	mu  sync.Mutex
-	got []Notification
+	got []callinfo.Notification
 }
 
 // listen returns the context of calls with this listener.
-func (h *heard) listen(level string) context.Context {
-	return WithListener(context.Background(), Listener{LogLevel: level, Notify: func(n Notification) {
+func (h *notificationLog) listen(level string) context.Context {
+	return withInfo(context.Background(), &callinfo.Info{Listener: &callinfo.Listener{LogLevel: level, Notify: func(n callinfo.Notification) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.got = append(h.got, n)
-	}})
+	}}})
 }
 
-func (h *heard) all() []Notification {
+func (h *notificationLog) all() []callinfo.Notification {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.got)
@@ -343,7 +344,7 @@ func TestBrokenStreamOfEventsIsOpenedAgain(t *testing.T) {
 	inFlight := make(chan error)
 	mustCall(t, p, "echo", `{}`)
 	go func() {
-		_, err := p.CallTool(context.Background(), "fake", "hang", value.Undef)
+		_, err := p.CallTool(context.Background(), nil, "fake", "hang", value.Undef)
 		inFlight <- err
 	}()
 	eventually(t, "the call to arrive", func() bool {

@@ -72,7 +72,7 @@ func virtualWeb(t testing.TB, transport string, h http.Handler, change ...func(*
 	t.Cleanup(s.Close)
 	u := &config.Upstream{
 		Name: "fake", Transport: transport, URL: s.URL + "/mcp",
-		ConnectTimeout: patience, Timeout: patience, MaxMessageBytes: config.DefaultMaxMessageBytes,
+		ConnectTimeout: testTimeout, Timeout: testTimeout, MaxMessageBytes: config.DefaultMaxMessageBytes,
 	}
 	if transport == config.WebSocket {
 		u.URL = strings.Replace(u.URL, "http", "ws", 1)
@@ -94,7 +94,7 @@ func virtualWeb(t testing.TB, transport string, h http.Handler, change ...func(*
 // a process does over stdio.
 func virtualPipe(t testing.TB, s mcptest.Script, change ...func(*config.Upstream)) *Pool {
 	t.Helper()
-	u := &config.Upstream{Name: "fake", ConnectTimeout: patience, Timeout: patience}
+	u := &config.Upstream{Name: "fake", ConnectTimeout: testTimeout, Timeout: testTimeout}
 	for _, f := range change {
 		f(u)
 	}

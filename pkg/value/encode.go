@@ -1,10 +1,6 @@
 package value
 
-import (
-	"math"
-	"slices"
-	"unicode/utf8"
-)
+import "math"
 
 // JSON returns v as compact JSON; see [Value.Append]. It costs nothing where v is
 // still the text that it was parsed from.
@@ -14,7 +10,11 @@ func (v Value) JSON() string {
 			return l.text
 		}
 	}
-	return string(v.Append(nil))
+	text := v.Append(nil)
+	if len(text) >= longString && cap(text)-len(text) <= len(text)/8 {
+		return textOf(text) // which nothing else has
+	}
+	return string(text)
 }
 
 // MarshalJSON implements json.Marshaler; see [Value.Append].
@@ -46,7 +46,7 @@ func (v Value) Append(dst []byte) []byte {
 		if v.repr() == lazy {
 			return (*lazyText)(v.ptr).append(dst)
 		}
-		return v.appendMembers(dst, "", "")
+		return v.appendMembers(dst, "", nil)
 	}
 	return append(dst, "null"...)
 }
@@ -54,33 +54,58 @@ func (v Value) Append(dst []byte) []byte {
 // AppendIndent appends v as JSON spread over lines, each level indented by
 // indent.
 func (v Value) AppendIndent(dst []byte, indent string) []byte {
-	return v.appendIndent(dst, "\n", indent)
+	return (&encoder{indent: indent}).append(dst, v, "\n")
 }
 
-func (v Value) appendIndent(dst []byte, newline, indent string) []byte {
-	if v.Kind() == Array || v.Kind() == Object {
-		return v.appendMembers(dst, newline, indent)
+// AppendCut is [Value.Append] that writes "" for each string of at least length
+// bytes, which is more than 0, and calls cut with the place of that in dst and the
+// string, in the order of their places. Keys, and strings in what is still text,
+// are written as they are.
+func (v Value) AppendCut(dst []byte, length int, cut func(at int, s string)) []byte {
+	return (&encoder{length: length, cut: cut}).append(dst, v, "")
+}
+
+// encoder configures how a value is encoded in other than the compact form.
+type encoder struct {
+	indent string
+	length int
+	cut    func(at int, s string) // nil writes all strings
+}
+
+// append writes v; newline is empty for one line, else a line feed and the
+// indentation of the level around v.
+func (e *encoder) append(dst []byte, v Value, newline string) []byte {
+	switch v.Kind() {
+	case String:
+		if e.cut != nil && len(v.Str()) >= e.length {
+			e.cut(len(dst), v.Str())
+			return append(dst, `""`...)
+		}
+	case Array, Object:
+		if newline != "" || v.repr() != lazy {
+			return v.appendMembers(dst, newline, e)
+		}
 	}
 	return v.Append(dst)
 }
 
-// appendMembers writes an array or object; newline is empty for the compact
-// form, else a line feed and the indentation of the level around it.
-func (v Value) appendMembers(dst []byte, newline, indent string) []byte {
+// appendMembers writes an array or object; newline is that of [encoder.append],
+// and a nil encoder means the compact form.
+func (v Value) appendMembers(dst []byte, newline string, e *encoder) []byte {
 	inner := newline
 	colon := ":"
 	if newline != "" {
-		inner += indent
+		inner += e.indent
 		colon = ": "
 	}
 	if v.Kind() == Array {
 		dst = append(dst, '[')
-		for i, e := range v.Elems() {
+		for i, elem := range v.Elems() {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
 			dst = append(dst, inner...)
-			dst = e.appendAny(dst, inner, indent)
+			dst = elem.appendMember(dst, inner, e)
 		}
 		if v.Len() > 0 {
 			dst = append(dst, newline...)
@@ -89,8 +114,8 @@ func (v Value) appendMembers(dst []byte, newline, indent string) []byte {
 	}
 	dst = append(dst, '{')
 	any := false
-	for _, e := range v.Entries() {
-		if e.Value.Kind() == Undefined || e.Value.Kind() == Func {
+	for _, entry := range v.Entries() {
+		if entry.Value.Kind() == Undefined || entry.Value.Kind() == Func {
 			continue
 		}
 		if any {
@@ -98,9 +123,9 @@ func (v Value) appendMembers(dst []byte, newline, indent string) []byte {
 		}
 		any = true
 		dst = append(dst, inner...)
-		dst = AppendString(dst, e.Key)
+		dst = AppendString(dst, entry.Key)
 		dst = append(dst, colon...)
-		dst = e.Value.appendAny(dst, inner, indent)
+		dst = entry.Value.appendMember(dst, inner, e)
 	}
 	if any {
 		dst = append(dst, newline...)
@@ -108,11 +133,11 @@ func (v Value) appendMembers(dst []byte, newline, indent string) []byte {
 	return append(dst, '}')
 }
 
-func (v Value) appendAny(dst []byte, newline, indent string) []byte {
-	if newline == "" {
+func (v Value) appendMember(dst []byte, newline string, e *encoder) []byte {
+	if e == nil {
 		return v.Append(dst)
 	}
-	return v.appendIndent(dst, newline, indent)
+	return e.append(dst, v, newline)
 }
 
 func (v Value) appendNumber(dst []byte) []byte {
@@ -160,68 +185,4 @@ func (l *lazyText) appendUpTo(dst []byte, limit int) []byte {
 		dst = append(dst, s.text[start:s.pos]...)
 	}
 	return dst
-}
-
-// longString is the length from which a string is checked as a whole.
-const longString = 64
-
-const hexDigits = "0123456789abcdef"
-
-// AppendString appends s as a JSON string with as few escapes as JSON allows.
-func AppendString(dst []byte, s string) []byte {
-	valid := false
-	if len(s) >= longString {
-		valid = utf8.ValidString(s) // then only ASCII is escaped
-		// Growing by and by would copy a long text about five times.
-		dst = slices.Grow(dst, len(s)+len(s)/16+2)
-	}
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i += 1 + plainLen(s[i+1:], valid)
-			continue
-		}
-		if c >= utf8.RuneSelf && valid {
-			i += 1 + plainLen(s[i+1:], true)
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, width := DecodeRune(s[i:])
-			switch {
-			case r >= 0xD800 && r < 0xE000:
-				dst = append(dst, s[start:i]...)
-				dst = append(dst, '\\', 'u', 'd', hexDigits[r>>8&0xF], hexDigits[r>>4&0xF], hexDigits[r&0xF])
-				start = i + width
-			case r == utf8.RuneError && width == 1:
-				dst = append(dst, s[start:i]...)
-				dst = append(dst, "\uFFFD"...)
-				start = i + width
-			}
-			i += width
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xF])
-		}
-		i++
-		start = i
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
 }

@@ -16,25 +16,27 @@ const (
 	lazyLevels = 8
 )
 
-// Meter counts the bytes that decoding is about to allocate. An error means that
-// there is no room for them: the value then reads as if nothing was in it, and
-// whoever set the Meter must not use what was made of it. It is called by any
-// number of goroutines.
+// Meter counts the bytes that decoding is about to allocate. An error means
+// that there is no room for them: the value then reads as if nothing was in it,
+// and whoever set the Meter must not use what was made of it. It must be safe
+// for concurrent use.
 type Meter interface{ Grow(n int64) error }
 
 // lazyText is an array or object that is still text. The text is valid JSON.
 type lazyText struct {
 	text   string
 	spaced bool
-	level  uint8     // of nesting, from where decoding began
-	meter  Meter     // nil counts nothing
-	up     *lazyText // that this is a member of, or nil
+	level  uint8      // of nesting, from where decoding began
+	meter  Meter      // nil counts nothing
+	up     *lazyText  // that this is a member of, or nil
+	marks  []longMark // of the text that decoding began with, from here on
+	base   int        // where text begins in that
 
 	mu     sync.Mutex
 	parsed atomic.Pointer[Value]
-	// folded says that the value has been read and the text has a key twice: what
-	// was read is then what is encoded, since another reader of the text might take
-	// the other one.
+	// folded means that the value has been read and the text has a key twice: what
+	// was read is then what is encoded, since another reader of the text might
+	// take the other one.
 	folded atomic.Bool
 }
 
@@ -84,14 +86,14 @@ func parseLazy(text string, strict bool) (Value, error) {
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return parse(text, strict)
 	}
-	s := scanner{text: text, unique: strict}
+	s := scanner{text: text, unique: strict, marking: true}
 	if err := s.skipValue(0); err != nil {
 		return Value{}, err
 	}
 	if s.pos < len(text) {
 		return Value{}, s.fail("unexpected text after the value")
 	}
-	return (&lazyText{text: text, spaced: s.spaced}).asValue(), nil
+	return (&lazyText{text: text, spaced: s.spaced, marks: s.marks}).asValue(), nil
 }
 
 // ParseLazyBytes is ParseLazy without a copy of the text: it takes ownership, so
@@ -100,6 +102,7 @@ func ParseLazyBytes(text []byte) (Value, error) {
 	return ParseLazy(textOf(text))
 }
 
+// textOf returns the bytes as a string; they must not be changed afterwards.
 func textOf(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
 func (l *lazyText) asValue() Value {
@@ -131,7 +134,7 @@ func (v Value) Undecoded(m Meter) Value {
 		return v
 	}
 	l := (*lazyText)(v.ptr)
-	fresh := (&lazyText{text: l.text, spaced: l.spaced, level: l.level, meter: m}).asValue()
+	fresh := (&lazyText{text: l.text, spaced: l.spaced, level: l.level, meter: m, marks: l.marks, base: l.base}).asValue()
 	fresh.meta |= v.meta & (0xFF << flagsShift)
 	return fresh
 }
@@ -159,9 +162,14 @@ type textSpan struct {
 	spaced     bool
 }
 
+// scanner returns one that stands behind the bracket with which the text begins.
+func (l *lazyText) scanner() scanner {
+	return scanner{text: l.text, pos: 1, marks: l.marks, base: l.base}
+}
+
 // weigh walks through a text one level deep. It is valid: nothing fails.
 func weigh(l *lazyText) (w weighed) {
-	s := scanner{text: l.text, pos: 1}
+	s := l.scanner()
 	object, end := l.text[0] == '{', byte(']')
 	if object {
 		end = '}'
@@ -207,10 +215,10 @@ func containerSize(object bool, n int) int64 {
 	return objectSize + int64(n)*entrySize
 }
 
-// decode makes a value of what was weighed. repeated says that an object has a
+// decode makes a value of what was weighed. repeated means that an object has a
 // key twice.
 func (w *weighed) decode(l *lazyText) (_ Value, repeated bool) {
-	p := parser{scanner: scanner{text: l.text, pos: 1}}
+	p := parser{scanner: l.scanner()}
 	texts := w.texts
 	member := func() (v Value) {
 		if len(texts) == 0 || texts[0].start != p.pos {
@@ -219,7 +227,10 @@ func (w *weighed) decode(l *lazyText) (_ Value, repeated bool) {
 		}
 		at := texts[0]
 		texts, p.pos = texts[1:], at.end
-		return (&lazyText{text: l.text[at.start:at.end], spaced: at.spaced, level: l.level + 1, meter: l.meter, up: l}).asValue()
+		return (&lazyText{
+			text: l.text[at.start:at.end], spaced: at.spaced, level: l.level + 1, meter: l.meter, up: l,
+			marks: marksFrom(l.marks, l.base+at.start), base: l.base + at.start,
+		}).asValue()
 	}
 	if l.text[0] == '[' {
 		elems := make([]Value, w.members)

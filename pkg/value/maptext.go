@@ -2,7 +2,7 @@ package value
 
 import "strings"
 
-// MapText gives v with f applied to every string in it, keys of objects
+// MapText returns v with f applied to every string in it, keys of objects
 // included. A number whose digits f changes becomes a string. Where f changes
 // nothing the result equals v.
 func (v Value) MapText(f func(string) string) Value {

@@ -113,7 +113,7 @@ func (v Value) Entries() []Entry {
 	return (*object)(v.ptr).entries
 }
 
-// Get returns the member of an object under key, or the undefined Value where
+// Get returns the member of an object under key, or the undefined Value if
 // there is none or v is not an object.
 func (v Value) Get(key string) Value {
 	if v.Kind() != Object {

@@ -10,8 +10,8 @@ import (
 // MaxDepth is how deeply arrays and objects of a JSON text may be nested.
 const MaxDepth = 10000
 
-// SyntaxError says where a text is not JSON (RFC 8259), or is JSON that cannot
-// be read without changing it.
+// SyntaxError is returned for a text that is not JSON (RFC 8259), or is JSON
+// that cannot be read without changing it.
 type SyntaxError struct {
 	Offset int // byte offset in the text
 	// Path leads to the value, as a JSON pointer (RFC 6901). It is empty for the

@@ -38,6 +38,15 @@ func BenchmarkLongString(b *testing.B) {
 			dst = AppendString(dst[:0], text)
 		}
 	})
+	b.Run("encode-json", func(b *testing.B) { // a JSON text inside another one
+		text := strings.Repeat(`{"id": 12, "name": "some name", "tags": ["a", "b"], "nested": {"x": 1.5, "y": null}}`+"\n", 1<<20/80)
+		once, twice := make([]byte, 0, 2*len(text)), make([]byte, 0, 4*len(text))
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			once = AppendString(once[:0], text)
+			twice = AppendText(twice[:0], once)
+		}
+	})
 	b.Run("check", func(b *testing.B) {
 		list := "[" + encoded + "]"
 		b.SetBytes(int64(len(list)))

@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
-	"unsafe"
 )
 
 // scanner walks a JSON text without building anything.
@@ -18,6 +15,10 @@ type scanner struct {
 	unique bool  // keys that are there twice are refused
 
 	keys []string // of the objects that are open, where they must be unique
+
+	marking bool // long strings are noted in marks
+	marks   []longMark
+	base    int // where text begins in the text that marks are about
 }
 
 func (s *scanner) fail(message string) error {
@@ -97,7 +98,12 @@ func (s *scanner) skipNumber() error {
 
 // skipString moves behind a string and reports whether it holds escapes.
 func (s *scanner) skipString() (escaped bool, err error) {
-	for i := s.pos + 1; i < len(s.text); i++ {
+	if long, ok := s.marked(); ok {
+		s.pos += long.length
+		return long.escaped, nil
+	}
+	start := s.pos
+	for i := start + 1; i < len(s.text); i++ {
 		i += plainLen(s.text[i:], true)
 		if i == len(s.text) {
 			break
@@ -105,6 +111,7 @@ func (s *scanner) skipString() (escaped bool, err error) {
 		switch c := s.text[i]; {
 		case c == '"':
 			s.pos = i + 1
+			s.mark(start, escaped)
 			return escaped, nil
 		case c < ' ':
 			s.pos = i
@@ -270,48 +277,4 @@ func isHex4(s string) bool {
 func hex4(s string) rune {
 	n, _ := strconv.ParseUint(s[:4], 16, 32)
 	return rune(n)
-}
-
-// unescape decodes the escapes of a string that skipString accepted.
-func unescape(raw string) string {
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); {
-		c := raw[i]
-		if c != '\\' {
-			n := strings.IndexByte(raw[i:], '\\')
-			if n < 0 {
-				n = len(raw) - i
-			}
-			out = append(out, raw[i:i+n]...)
-			i += n
-			continue
-		}
-		switch e := raw[i+1]; e {
-		case 'u':
-			r := hex4(raw[i+2:])
-			i += 4
-			if utf16.IsSurrogate(r) {
-				if i+8 <= len(raw) && raw[i+2] == '\\' && raw[i+3] == 'u' {
-					if both := utf16.DecodeRune(r, hex4(raw[i+4:])); both != utf8.RuneError {
-						r = both
-						i += 6
-					}
-				}
-			}
-			out = AppendRune(out, r)
-		default:
-			out = append(out, Unescape(e))
-		}
-		i += 2
-	}
-	return unsafe.String(unsafe.SliceData(out), len(out)) // which nothing else has
-}
-
-// Unescape returns what c means behind a backslash in a string of JSON, other
-// than u: a control character, or c itself.
-func Unescape(c byte) byte {
-	if i := strings.IndexByte("bfnrt", c); i >= 0 {
-		return "\b\f\n\r\t"[i]
-	}
-	return c
 }

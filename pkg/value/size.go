@@ -10,8 +10,8 @@ func (v Value) TextSize() int { return math.MaxInt - v.take(math.MaxInt) }
 // costs no more for a longer one. What is still text counts as its text.
 func (v Value) Footprint(most int64) int64 { return most - max(0, v.weigh(most)) }
 
-// weigh gives what is left of so many bytes beside v, something less than 0 where
-// that is nothing.
+// weigh returns what is left of so many bytes beside v, something less than 0
+// where that is nothing.
 func (v Value) weigh(left int64) int64 {
 	switch v.Kind() {
 	case String:
@@ -65,8 +65,8 @@ func (v Value) AnySize() int64 {
 // nothing.
 func (v Value) LongerThan(n int) bool { return v.take(n) < 0 }
 
-// take gives what is left of n bytes after the text of v, something less than 0
-// where that is nothing.
+// take returns what is left of n bytes after the text of v, something less than
+// 0 where that is nothing.
 func (v Value) take(n int) int {
 	switch v.Kind() {
 	case String:

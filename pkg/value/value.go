@@ -1,9 +1,9 @@
 // Package value holds JSON values as they travel between the nodes of a graph.
 //
 // A [Value] is 24 bytes, immutable and safe to share between goroutines. It
-// tells undefined from null, keeps the order of object keys, carries numbers
-// without an allocation, and shares strings with the text they were decoded
-// from. Large documents can stay the text that came ([ParseLazy]) until
+// distinguishes undefined from null, keeps the order of object keys, carries
+// numbers without an allocation, and shares strings with the text they were
+// decoded from. Large documents can stay the text that came ([ParseLazy]) until
 // somebody reads them.
 //
 // Strings are Go strings in UTF-8. A lone UTF-16 surrogate, which JSON can
@@ -19,7 +19,7 @@ import (
 type Kind uint8
 
 // The kinds of values. Undefined is the kind of the zero Value: nothing is
-// there, which JSON itself cannot say. Func is a function of an expression
+// there, which JSON itself cannot express. Func is a function of an expression
 // language; it has no JSON form.
 const (
 	Undefined Kind = iota
@@ -59,7 +59,7 @@ const (
 	Outer
 )
 
-// repr says what the pointer of a value leads to.
+// repr is what the pointer of a value leads to.
 type repr uint32
 
 const (

@@ -2,6 +2,8 @@ module authserver
 
 go 1.26.0
 
+tool authserver
+
 require github.com/ory/fosite v0.49.0
 
 require (

@@ -14,20 +14,20 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// folder is what the server may read. The root refuses every path that leads
-// out of it, also by "..", and by a symbolic link.
+// folder is the folder that the server can read. Its root refuses every path
+// that leads out of it, also with ".." and through symbolic links.
 type folder struct {
 	dir  string
 	root *os.Root
 }
 
-// refusal is an error in the words of the server that this one stands in for.
+// refusal is an error with the message of @modelcontextprotocol/server-filesystem.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// inside returns path relative to the folder. A path that is not absolute is
-// meant from the working directory, as everywhere.
+// inside returns path relative to the folder. A relative path starts at the
+// working directory.
 func (f *folder) inside(path string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

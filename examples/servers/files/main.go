@@ -2,10 +2,10 @@
 //
 //	go run ./examples/servers/files DIR
 //
-// Its tools are named after those of @modelcontextprotocol/server-filesystem
-// and answer like them, so that a graph works with either. It shows what an
-// MCP server is: a list of tools, each with a schema and a function, on
-// standard input and output.
+// Its tools have the names and results of those of
+// @modelcontextprotocol/server-filesystem, so that a graph works with either. It
+// shows what an MCP server is: a list of tools, each with a schema and a
+// function, on standard input and output.
 package main
 
 import (
@@ -60,10 +60,10 @@ func serve(dir string) error {
 	return server.ServeStdio(s)
 }
 
-// answer makes a tool's function of do, which gets the path that was asked for
-// and returns a text. A caller finds the text twice in the result: as content
-// for a model to read, and as the member "content" of the structured content
-// for a program. An error is a result too, one that says isError.
+// answer returns the function of a tool. It calls do with the requested path.
+// The result has the text twice: as content for a model to read, and as the
+// member "content" of the structured content for a program. An error is a result
+// with isError.
 func answer(do func(path string, r mcp.CallToolRequest) (string, error)) server.ToolHandlerFunc {
 	return func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		path, err := r.RequireString("path")
@@ -78,7 +78,7 @@ func answer(do func(path string, r mcp.CallToolRequest) (string, error)) server.
 	}
 }
 
-// open opens the folder that is served.
+// open opens the folder to serve.
 func open(dir string) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -69,7 +69,7 @@ func call(t *testing.T, p *upstream.Pool, server, tool string, args map[string]a
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.CallTool(context.Background(), server, tool, a)
+	r, err := p.CallTool(context.Background(), nil, server, tool, a)
 	if err != nil {
 		t.Fatal(err)
 	}

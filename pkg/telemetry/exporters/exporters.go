@@ -30,7 +30,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Options say what the environment variables of OpenTelemetry leave open.
+// Options configure what the environment variables of OpenTelemetry do not.
 type Options struct {
 	// Version is the program's own.
 	Version string
@@ -71,9 +71,9 @@ const console = "console"
 // FromEnvironment returns the exporters that the variables of this process ask
 // for (OpenTelemetry, "Environment Variable Specification"):
 // OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER, or
-// OTEL_EXPORTER_OTLP_ENDPOINT, which asks for all three. It is nil where nothing
-// is asked for, or OTEL_SDK_DISABLED is true. The error names the variable that
-// cannot be obeyed.
+// OTEL_EXPORTER_OTLP_ENDPOINT, which asks for all three. It is nil if no
+// exporter is configured, or OTEL_SDK_DISABLED is true. The error names the
+// variable that cannot be obeyed.
 func FromEnvironment(ctx context.Context, o Options) (_ *Exporters, err error) {
 	traces, metrics, logs := exporter("TRACES"), exporter("METRICS"), exporter("LOGS")
 	if traces == "" && metrics == "" && logs == "" && !o.Prometheus {
@@ -84,7 +84,7 @@ func FromEnvironment(ctx context.Context, o Options) (_ *Exporters, err error) {
 	}
 	if o.Log != nil {
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-			o.Log.Warn("telemetry could not be sent", "error", err)
+			o.Log.Warn("cannot send telemetry", "error", err)
 		}))
 	}
 	// The variables come last: they win.
@@ -119,8 +119,8 @@ func FromEnvironment(ctx context.Context, o Options) (_ *Exporters, err error) {
 	return e, nil
 }
 
-// exporter gives the name of the exporter for a signal, empty where none is
-// asked for.
+// exporter returns the name of the exporter for a signal, or empty if none is
+// configured.
 func exporter(signal string) string {
 	switch name := os.Getenv("OTEL_" + signal + "_EXPORTER"); {
 	case strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || name == "none":

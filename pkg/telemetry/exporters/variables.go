@@ -26,7 +26,7 @@ func checkVariables(traces, metrics, logs string) error {
 	return nil
 }
 
-// checkSampler checks the variables that say which traces are kept. OpenTelemetry
+// checkSampler checks the variables that configure sampling. OpenTelemetry
 // itself would go on with all of them.
 func checkSampler() error {
 	const name, arg = "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"

@@ -1,5 +1,5 @@
 // Package bench holds the expressions that the speed of the engine is measured
-// with, the data they run on and the results they must give.
+// with, the data they run on and the expected results.
 package bench
 
 import (

@@ -25,11 +25,11 @@ type fields struct {
 }
 
 // Parse reads a timestamp in the form of the picture, as $toMillis does, and
-// gives the milliseconds since the start of 1970 in UTC. Components that come
+// returns the milliseconds since the start of 1970 in UTC. Components that come
 // before the largest one given are taken from now, those behind the smallest
-// one are the first there are. Case does not matter. ok is false for a timestamp
-// of another form. Errors are *Error: D3136 for components with gaps between
-// them, and what CompileDateTime left to Parse.
+// one are the first there are. Case does not matter. ok is false for a
+// timestamp of another form. Errors are *Error: D3136 for components with gaps
+// between them, and what CompileDateTime left to Parse.
 func (d *DateTime) Parse(timestamp string, now time.Time) (millis float64, ok bool, err error) {
 	m, err := d.matcher()
 	if err != nil {
@@ -143,8 +143,8 @@ func (p *part) separators() string {
 	return "[" + b.String() + "]"
 }
 
-// read gives the number that text, which fits the pattern, stands for. known is
-// false where it is none after all.
+// read returns the number that text, which fits the pattern, stands for. known
+// is false where it is none after all.
 func (p *part) read(text string) (v float64, known bool) {
 	switch {
 	case p.component == 'Z' || p.component == 'z':
@@ -167,7 +167,7 @@ func (p *part) read(text string) (v float64, known bool) {
 	return v, err == nil && !math.IsNaN(v)
 }
 
-// readZone gives minutes east of Greenwich. Of more than two digits the last
+// readZone returns minutes east of Greenwich. Of more than two digits the last
 // two are minutes.
 func (p *part) readZone(text string) float64 {
 	if strings.EqualFold(text, "Z") {
@@ -192,8 +192,8 @@ func (p *part) readZone(text string) float64 {
 	return minutes
 }
 
-// readName finds a month or a half of the day. Days of the week say nothing
-// about the date, so any word does.
+// readName finds a month or a half of the day. Days of the week do not affect
+// the date, so any word is accepted.
 func (p *part) readName(text string) (float64, bool) {
 	switch p.component {
 	case 'F':

@@ -80,7 +80,7 @@ func CompileDateTime(picture string) (*DateTime, error) {
 			return nil, err
 		}
 		if n := len(d.parts); n > 0 && p.isNumber() && d.parts[n-1].isNumber() && d.parts[n-1].component != 'f' {
-			// Numbers side by side can only be told apart by their widths.
+			// Adjacent numbers can only be separated by their widths.
 			d.parts[n-1].width = max(d.parts[n-1].format.mandatory, 1)
 		}
 		d.parts = append(d.parts, p)

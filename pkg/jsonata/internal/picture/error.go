@@ -2,20 +2,20 @@
 // the picture strings of XPath and XQuery Functions and Operators 3.1, in the
 // selection and with the error codes that JSONata 2.2 has.
 //
-// A picture is compiled once; what Compile functions return never changes and
-// any number of goroutines may use it. Time and memory are bounded by the
-// lengths of picture and input: widths count up to maxWidth, and a date picture
-// is at most maxDatePicture bytes long.
+// A picture is compiled once; what Compile functions return is immutable and
+// safe for concurrent use. Time and memory are bounded by the lengths of
+// picture and input: widths count up to maxWidth, and a date picture is at most
+// maxDatePicture bytes long.
 package picture
 
-// Error tells what is wrong with a picture, or with a text or value under one.
+// Error is a problem with a picture, or with a text or value under one.
 type Error struct {
 	Code  string // JSONata's code of the error, such as D3080
 	Value string // the picture, part of a picture or text at fault
 	text  string // a sentence for the cases where one code has several causes
 }
 
-// sentences says for each code what is wrong and what is expected instead.
+// sentences holds for each code what is wrong and what is expected instead.
 var sentences = map[string]string{
 	"D3080": "a number picture has at most two sub-pictures: one for positive and one for negative numbers",
 	"D3081": "a sub-picture has at most one decimal separator",
@@ -42,7 +42,7 @@ var sentences = map[string]string{
 	"U1001": "the picture is too long",
 }
 
-// Error gives the sentence of the code and what it is about.
+// Error returns the sentence of the code and what it is about.
 func (e *Error) Error() string {
 	text := e.text
 	if text == "" {

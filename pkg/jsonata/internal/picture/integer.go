@@ -132,7 +132,7 @@ func (p *Integer) analyse() error {
 }
 
 // Format writes the integer part of v, rounded towards negative infinity. Zero
-// has no Roman or letter form and gives an empty text. Roman numbers from a
+// has no Roman or letter form and yields an empty string. Roman numbers from a
 // million on, which would only grow longer, are written in digits.
 func (p *Integer) Format(v float64) string {
 	var room [64]byte
@@ -213,9 +213,9 @@ func ordinalSuffix(digits []byte) string {
 	return "th"
 }
 
-// Parse reads what Format writes, without regard to case, and gives NaN for a
+// Parse reads what Format writes, without regard to case, and returns NaN for a
 // text that is no such number. Behind the digits of a number anything may
-// follow, as in JavaScript's parseInt. It gives no error for pictures that
+// follow, as in JavaScript's parseInt. It returns no error for pictures that
 // CompileInteger accepts.
 func (p *Integer) Parse(s string) (float64, error) {
 	switch p.style {

@@ -98,7 +98,7 @@ func (r *isoReader) digits(n int) int {
 	return int(v)
 }
 
-// fraction reads at least one digit and gives thousandths, cut off.
+// fraction reads at least one digit and returns thousandths, truncated.
 func (r *isoReader) fraction() int {
 	n := 0
 	for n < len(r.rest) && r.rest[n] >= '0' && r.rest[n] <= '9' {
@@ -110,7 +110,7 @@ func (r *isoReader) fraction() int {
 	return v
 }
 
-// offset reads hours and minutes, with or without a colon, and gives minutes.
+// offset reads hours and minutes, with or without a colon, and returns minutes.
 func (r *isoReader) offset() int {
 	hours := r.digits(2)
 	r.skip(':')

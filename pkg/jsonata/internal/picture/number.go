@@ -149,7 +149,7 @@ func repeated(text, symbol string) bool {
 }
 
 // check finds what breaks the rules of section 4.7.3. Where several do, the
-// rule that the specification has last gives the code.
+// last rule of the specification determines the code.
 func (s *symbols) check(p *parts) string {
 	code := ""
 	percent := s.percent != "" && strings.Contains(p.whole, s.percent)

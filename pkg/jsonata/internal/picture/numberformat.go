@@ -105,8 +105,9 @@ func (n *Number) appendDigit(out []byte, d byte) []byte {
 	return utf8.AppendRune(out, n.symbols.zero+rune(d-'0'))
 }
 
-// shortest appends the fewest digits that tell v from every other number, and
-// returns how many of them stand before the decimal point. Zero has none.
+// shortest appends the fewest digits that distinguish v from every other
+// number, and returns how many of them stand before the decimal point. Zero has
+// none.
 func shortest(b []byte, v float64) (digits []byte, point int) {
 	if v == 0 {
 		return b, 0
@@ -144,8 +145,8 @@ func rounded(digits []byte, point, fraction int) ([]byte, int) {
 }
 
 // fixed appends the digits of v, at most fraction of them behind the decimal
-// point. Where more are asked for than tell v from other numbers, they are those
-// of its binary value, as JavaScript's toFixed has them.
+// point. If more digits are requested than distinguish v from other numbers,
+// they are those of its binary value, as JavaScript's toFixed has them.
 func fixed(b []byte, v float64, fraction int) (digits []byte, point int) {
 	digits, point = shortest(b, v)
 	if len(digits)-point > fraction || v >= 1e21 {

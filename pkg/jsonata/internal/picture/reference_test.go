@@ -175,7 +175,7 @@ func TestNumbersAgainstReference(t *testing.T) {
 	t.Logf("deliberate differences: %v", explained)
 }
 
-// numberDifference says why the reference is not followed.
+// numberDifference returns why the reference is not followed.
 func numberDifference(v float64, picture string, got, want answer) string {
 	bare := func(a answer) string {
 		return regexp.MustCompile(`\.(\D|$)`).ReplaceAllString(strings.ReplaceAll(fmt.Sprint(a.Value, a.Code), ",", ""), "$1")
@@ -294,7 +294,7 @@ func TestDatesAgainstReference(t *testing.T) {
 	t.Logf("deliberate differences: %v", explained)
 }
 
-// dateDifference says why the reference is not followed.
+// dateDifference returns why the reference is not followed.
 func dateDifference(picture string, want answer) string {
 	switch {
 	case strings.Contains(picture, "[Mn") || strings.Contains(picture, "[MN") || strings.Contains(picture, "[xn") || strings.Contains(picture, "[xN"):

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// appendLetters writes v as a, b … z, aa, ab … Zero gives nothing.
+// appendLetters writes v as a, b … z, aa, ab … Zero yields nothing.
 func appendLetters(b []byte, v float64, upperCase bool) []byte {
 	first := byte('a')
 	if upperCase {
@@ -41,7 +41,7 @@ var romans = [...]struct {
 	{50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"},
 }
 
-// appendRoman writes v in lower case. Zero gives nothing.
+// appendRoman writes v in lower case. Zero yields nothing.
 func appendRoman(b []byte, v int) []byte {
 	for _, r := range romans {
 		for ; v >= r.value; v -= r.value {
@@ -77,8 +77,8 @@ func romanDigit(c byte) int {
 	return 0
 }
 
-// apply gives the letters of b, which come in lower case, from start on this
-// case. In titles the word "and" stays small.
+// apply converts b, lower-case letters, from start on to this case and returns
+// it. In titles the word "and" stays small.
 func (c letterCase) apply(b []byte, start int) []byte {
 	for i := start; i < len(b); i++ {
 		if b[i] < 'a' || b[i] > 'z' {

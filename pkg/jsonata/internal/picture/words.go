@@ -77,7 +77,7 @@ func appendSmall(b []byte, digits string, ordinal bool) []byte {
 	return append(b, word...)
 }
 
-// wordValues gives the value of each word that appendWords can write.
+// wordValues holds the value of each word that appendWords can write.
 var wordValues = sync.OnceValue(func() map[string]float64 {
 	m := map[string]float64{"hundred": 100, "hundredth": 100}
 	for i := range smallNumbers {

@@ -106,8 +106,8 @@ func (n *node) captures() (some, always bool) {
 	return some, always
 }
 
-// linear reports whether Go's regexp can run n with the meaning that JavaScript
-// gives it, on texts without surrogates. What it refuses: lookaround and
+// linear reports whether Go's regexp can run n with the meaning that it has in
+// JavaScript, on texts without surrogates. What it refuses: lookaround and
 // backreferences, which it lacks; counts above its limit; loops over something
 // that may be empty, and captures that a further turn of a loop leaves behind,
 // where JavaScript forgets them and Go does not.

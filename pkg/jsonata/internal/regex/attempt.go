@@ -13,7 +13,7 @@ type attempt struct {
 }
 
 // from matches the steps from step i on at s[at:] and returns the end of the
-// match, -1 where there is none or the limit was reached.
+// match, or -1 if there is none or the limit was reached.
 func (t *attempt) from(i, at int) int {
 	for ; i < len(t.d.steps); i++ {
 		step := &t.d.steps[i]

@@ -45,7 +45,7 @@ func (c charset) normalize() charset {
 	return out
 }
 
-// negate gives the units that a normalized c lacks.
+// negate returns the units that a normalized c lacks.
 func (c charset) negate() charset {
 	var out charset
 	next := 0

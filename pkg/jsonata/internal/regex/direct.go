@@ -200,7 +200,7 @@ func (d *direct) find(s string, from int, loc []int) (found, decided bool) {
 }
 
 // skip returns the first place from start on where the first step, if it takes
-// something at all, can begin; -1 where there is none.
+// something at all, can begin; -1 if there is none.
 func (d *direct) skip(s string, start int) int {
 	if len(d.steps) == 0 {
 		return start

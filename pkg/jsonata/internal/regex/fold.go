@@ -36,7 +36,7 @@ func canonical(u uint16) uint16 {
 	return uint16(up)
 }
 
-// foldClasses gives, for each unit that equals another one when case is
+// foldClasses holds, for each unit that equals another one when case is
 // ignored, all units of its class. It is built on first use and then read only.
 var foldClasses = sync.OnceValue(func() map[uint16][]uint16 {
 	byCanon := map[uint16][]uint16{}

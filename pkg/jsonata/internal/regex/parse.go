@@ -172,7 +172,8 @@ func (p *parser) sequence() (*node, error) {
 	return &node{op: opSeq, subs: subs}, nil
 }
 
-// term reads an assertion or an atom, and says whether a count may follow it.
+// term reads an assertion or an atom, and reports whether a count may follow
+// it.
 func (p *parser) term() (n *node, repeatable bool, err error) {
 	start := p.pos
 	c := p.units[p.pos]
@@ -201,7 +202,7 @@ func (p *parser) term() (n *node, repeatable bool, err error) {
 	return p.unit(c), true, nil
 }
 
-// unit gives the node for one literal unit.
+// unit returns the node for one literal unit.
 func (p *parser) unit(c rune) *node { return p.setNode(single(uint16(c))) }
 
 func (p *parser) setNode(set charset) *node {

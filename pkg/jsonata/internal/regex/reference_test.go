@@ -50,7 +50,7 @@ func quoteUnits(s string) string {
 	return b.String()
 }
 
-// matchesAsJSON gives what referenceScript gives.
+// matchesAsJSON returns what referenceScript gives.
 func matchesAsJSON(r *Regex, text string, limit int) (string, error) {
 	var sc Scanner
 	sc.Reset(r, text)

@@ -1,5 +1,5 @@
-// Package regex runs regular expressions with the meaning that JavaScript gives
-// them without its u flag: over UTF-16 units, with leftmost-first choice,
+// Package regex runs regular expressions with the meaning that they have in
+// JavaScript without the u flag: over UTF-16 units, with leftmost-first choice,
 // captures that each turn of a loop forgets, lookaround and backreferences.
 //
 // A pattern is parsed here, by the grammar of ECMA-262. What never has to try
@@ -20,7 +20,7 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// SyntaxError tells why a pattern is no regular expression of JavaScript.
+// SyntaxError is why a pattern is not a regular expression of JavaScript.
 type SyntaxError struct {
 	Pattern string // the whole pattern
 	Offset  int    // the byte of Pattern where the trouble starts
@@ -32,8 +32,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("regular expression /%s/, character %d: %s", e.Pattern, e.Offset+1, e.Reason)
 }
 
-// Regex is a compiled regular expression. It never changes and any number of
-// goroutines may use it.
+// Regex is a compiled regular expression. It is immutable and safe for
+// concurrent use.
 type Regex struct {
 	root   *node
 	groups int

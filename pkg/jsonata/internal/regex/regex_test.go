@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// all gives the matches of a pattern as JSON: index, end, text and captures.
+// all returns the matches of a pattern as JSON: index, end, text and captures.
 func all(t *testing.T, pattern, flags, text string) string {
 	t.Helper()
 	r, err := Compile(pattern, flags)

@@ -19,8 +19,8 @@ type Scanner struct {
 	base    int
 	buf     [8]int // loc of patterns with few captures
 
-	// The units of these places are known where byUnits only: mostly nobody
-	// asks, and cursor, the last place asked for, makes up for it.
+	// The units of these places are known where byUnits only: they are rarely
+	// needed, and cursor, the last place that was needed, compensates.
 	prev   place // where the search for the current match began
 	start  place // of the current match
 	end    place
@@ -59,7 +59,7 @@ func (sc *Scanner) Seek(index int) {
 	sc.prev, sc.start, sc.end, sc.cursor = at, at, at, at
 }
 
-// Next finds the next match. It gives false when there is none, and when the
+// Next finds the next match. It returns false when there is none, and when the
 // last match ended at the end of the string. A match may be empty; the search
 // after it begins one UTF-16 unit later. The errors are ErrTimeout,
 // ErrTooComplex, and the cause of ctx where that ended. A nil p is none.

@@ -182,8 +182,8 @@ func (p place) back(s string) place {
 	return p
 }
 
-// cut returns the text from a to b. A character that a or b divides gives its
-// one half.
+// cut returns the text from a to b. A character that a or b divides yields one
+// half.
 func cut(s string, a, b place) string {
 	if !a.half && !b.half {
 		return s[a.byte:b.byte]

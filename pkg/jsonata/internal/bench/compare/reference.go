@@ -26,7 +26,7 @@ type reference struct {
 	out     *bufio.Reader
 }
 
-// errAbsent says that node or the package is not there.
+// errAbsent is returned if Node.js or the package is not installed.
 var errAbsent = errors.New("absent")
 
 // startReference starts node with the package in a folder.
@@ -86,7 +86,7 @@ func (r *reference) ask(request, answer any) error {
 	return json.Unmarshal(line, answer)
 }
 
-// load compiles the expression of a case and checks what it gives.
+// load compiles the expression of a case and checks its result.
 func (r *reference) load(c bench.Case) error {
 	var answer struct{ Result json.RawMessage }
 	err := r.ask(map[string]any{"expr": c.Expr, "data": json.RawMessage(c.Data)}, &answer)

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/term"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// answers answer the questions of a run: from --answer, or else on the terminal.
+type answers struct {
+	app   *app
+	given map[string][]value.Value // by node; the last is used again
+	// asking is called before something is asked on the terminal; it may be nil.
+	asking func()
+
+	mu    sync.Mutex // one question at a time is on the terminal
+	lines *bufio.Reader
+}
+
+// readAnswers reads the values of --answer.
+func (a *app) readAnswers(pairs []string) (*answers, error) {
+	all := &answers{app: a, given: map[string][]value.Value{}, lines: bufio.NewReader(a.stdin)}
+	for _, p := range pairs {
+		node, text, ok := strings.Cut(p, "=")
+		if !ok || node == "" {
+			return nil, usagef("--answer %q has no value; expected NODE=JSON", p)
+		}
+		answer := mcpgraph.Answer(text, value.Undef)
+		if text != mcpgraph.Accept && text != mcpgraph.Decline && text != mcpgraph.Cancel {
+			content, err := value.ParseStrict(text)
+			if err != nil || content.Kind() != value.Object {
+				return nil, usagef("--answer %s: expected a JSON object with the answers, accept, decline or cancel", p)
+			}
+			answer = mcpgraph.Answer(mcpgraph.Accept, content)
+		}
+		all.given[node] = append(all.given[node], answer)
+	}
+	return all, nil
+}
+
+// ask is a [mcpgraph.AskFunc].
+func (s *answers) ask(ctx context.Context, q executor.Question) (value.Value, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if given := s.given[q.Node.ID]; len(given) > 0 {
+		if len(given) > 1 {
+			s.given[q.Node.ID] = given[1:]
+		}
+		return given[0], nil
+	}
+	if in, ok := s.app.stdin.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
+		return value.Undef, &graph.Failure{Name: graph.FailCannotAsk, Message: fmt.Sprintf(
+			"nobody can be asked: stdin is no terminal; answer with --answer '%s={…}', or %[1]s=decline", q.Node.ID)}
+	}
+	return s.onTerminal(ctx, q)
+}
+
+// onTerminal asks whether to answer, and then for each field of the form.
+func (s *answers) onTerminal(ctx context.Context, q executor.Question) (value.Value, error) {
+	if s.asking != nil {
+		s.asking()
+	}
+	fmt.Fprintf(s.app.stderr, "\n%s asks: %s\n", q.Path, visible(q.Value.Get("message").Str()))
+	if link := q.Value.Get("url"); !link.IsUndefined() {
+		fmt.Fprintf(s.app.stderr, "It wants you to visit %s\n", visible(link.Str()))
+	}
+	for {
+		said, err := s.line(ctx, "accept? [y]es, [n]o, [c]ancel: ")
+		switch {
+		case err != nil:
+			return value.Undef, err
+		case said == "n" || said == "no":
+			return mcpgraph.Answer(mcpgraph.Decline, value.Undef), nil
+		case said == "c" || said == "cancel":
+			return mcpgraph.Answer(mcpgraph.Cancel, value.Undef), nil
+		case said == "y" || said == "yes":
+			content, err := s.fields(ctx, q.Value.Get("requestedSchema"))
+			return mcpgraph.Answer(mcpgraph.Accept, content), err
+		}
+	}
+}
+
+// fields asks for the fields of a form.
+func (s *answers) fields(ctx context.Context, schema value.Value) (value.Value, error) {
+	required := map[string]bool{}
+	for _, name := range schema.Get("required").Elems() {
+		required[name.Str()] = true
+	}
+	b := value.NewBuilder(4)
+	for _, field := range schema.Get("properties").Entries() {
+		prompt := "  " + visible(field.Key) + fieldHint(field.Value, required[field.Key]) + ": "
+		for {
+			said, err := s.line(ctx, prompt)
+			if err != nil {
+				return value.Undef, err
+			}
+			absent := field.Value.Get("default")
+			if said == "" && !absent.IsUndefined() {
+				b.Set(field.Key, absent)
+				break
+			}
+			if said == "" && !required[field.Key] {
+				break
+			}
+			types := typesOf(schema, field.Value)
+			if v, err := readAs(types, said); err == nil && (len(types) == 0 || fits(types, v)) {
+				b.Set(field.Key, v)
+				break
+			}
+			fmt.Fprintf(s.app.stderr, "  expected %s\n", strings.Join(types, " or "))
+		}
+	}
+	return b.Value(), nil
+}
+
+// fieldHint returns what values a field accepts.
+func fieldHint(schema value.Value, required bool) string {
+	var about []string
+	if text := schema.Get("description").Str(); text != "" {
+		about = append(about, visible(text))
+	}
+	var choices []string
+	for _, choice := range schema.Get("enum").Elems() {
+		choices = append(choices, visible(choice.Str()))
+	}
+	for _, choice := range schema.Get("oneOf").Elems() {
+		choices = append(choices, visible(choice.Get("const").Str()))
+	}
+	switch kind := schema.Get("type").Str(); {
+	case choices != nil:
+		about = append(about, diag.List(choices))
+	case kind == "array":
+		about = append(about, "a JSON list")
+	default:
+		about = append(about, visible(kind))
+	}
+	if v := schema.Get("default"); !v.IsUndefined() {
+		about = append(about, "default "+visible(v.JSON()))
+	} else if !required {
+		about = append(about, "optional")
+	}
+	return " (" + strings.Join(about, "; ") + ")"
+}
+
+// line reads one line of the terminal. At its end there are no answers.
+func (s *answers) line(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(s.app.stderr, prompt)
+	return unlessSignalled(ctx, func() (string, error) {
+		text, err := s.lines.ReadString('\n')
+		if err != nil && text == "" {
+			return "", &graph.Failure{Name: graph.FailCannotAsk, Message: "nobody answered: the terminal was closed"}
+		}
+		return strings.TrimSpace(text), nil
+	})
+}
+
+// visible returns text without control characters: a question must not move the
+// cursor of the terminal, or show its text in another order than it has.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) {
+			return ' '
+		}
+		return r
+	}, text)
+}

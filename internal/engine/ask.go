@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/nodes"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// CannotAsk returns the failure of a question that cannot be asked.
+func CannotAsk(why string) error {
+	return &graph.Failure{Name: graph.FailCannotAsk, Message: "nobody can be asked: " + why}
+}
+
+var errNobody = CannotAsk("the client declared no elicitation capability (Go programs: WithAsk)")
+
+// asker returns what a driver asks people with.
+func (p *Program) asker(info *callinfo.Info, ask AskFunc) func(context.Context, *executor.Run, executor.Question) (value.Value, error) {
+	if ask == nil {
+		return nobody
+	}
+	return func(ctx context.Context, _ *executor.Run, q executor.Question) (value.Value, error) {
+		return ask(ctx, p.shown(info, q))
+	}
+}
+
+func nobody(context.Context, *executor.Run, executor.Question) (value.Value, error) {
+	return value.Undef, errNobody
+}
+
+// shown returns a question as a person may see it: what is asked before a call
+// quotes its arguments, which can have secrets of the file.
+func (p *Program) shown(info *callinfo.Info, q executor.Question) executor.Question {
+	if q.Node.Approval != nil {
+		// Before they are shortened: no secret may be cut in two.
+		return q.WithArguments(p.engine.RedactValue(info, q.Arguments))
+	}
+	return q
+}
+
+// Parked is a call that waits for answers. It ends with [Parked.End], or with a
+// Resume that does not park it again.
+type Parked struct{ *call }
+
+// Program returns what the call runs on.
+func (k *Parked) Program() *Program { return k.program }
+
+// Run returns the run.
+func (k *Parked) Run() *executor.Run { return k.run }
+
+// Questions returns what the run waits for, as people may see it.
+func (k *Parked) Questions(info *callinfo.Info) []executor.Question {
+	questions := k.run.Questions()
+	for i, q := range questions {
+		questions[i] = k.program.shown(info, q)
+	}
+	return questions
+}
+
+// Answer answers a question with the result of elicitation/create, or with the
+// failure that there is none. Answers that come too late are ignored.
+func (k *Parked) Answer(id string, answer value.Value, failed error) {
+	_ = k.run.Answer(id, answer, failed, time.Now())
+}
+
+// Resume goes on with the run for another call of the same client.
+func (k *Parked) Resume(ctx context.Context, info *callinfo.Info, o CallOptions) (*Result, error) {
+	k.program.prepare(info)
+	k.note(info)
+	info.RunID = k.id
+	return k.drive(ctx, info, o)
+}
+
+// End abandons a run whose questions have no answer.
+func (k *Parked) End(err error) {
+	k.run.Stop(err)
+	k.live.End(time.Now(), err)
+}
+
+// asks reports whether a graph, or what it runs, has a question to people; seen are
+// the graphs that are known not to.
+func asks(g *graph.Graph, seen map[*graph.Graph]bool) bool {
+	if g == nil || seen[g] {
+		return false
+	}
+	seen[g] = true
+	for _, n := range g.Nodes {
+		if n.Approval != nil || n.Kind == nodes.Ask || asks(n.Callee, seen) {
+			return true
+		}
+		for _, body := range n.Bodies {
+			if asks(body, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// apart returns a copy of the arguments of a call that may be parked. They would
+// keep the whole message of the client alive.
+func apart(ctx context.Context, args value.Value) (value.Value, error) {
+	account := memory.AccountOf(ctx)
+	text := args.JSON()
+	if err := account.Grow(int64(len(text))); err != nil {
+		return args, err
+	}
+	args, err := value.ParseLazy(text)
+	if account != nil {
+		args = args.Metered(account)
+	}
+	return args, err
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"weak"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+const askFile = `
+version: "1.0"
+server: {name: t, version: "1"}
+tools:
+  - name: ask
+    description: d
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: both}
+      - {id: both, type: parallel, branches: {one: [{id: sure, type: ask, message: Sure?}]}, next: exit}
+      - {id: exit, type: exit}
+`
+
+// parkedSecrets are the secrets of one request.
+type parkedSecrets string
+
+func (parkedSecrets) Learn(...string) {}
+func (s parkedSecrets) Text(text string) string {
+	return strings.ReplaceAll(text, string(s), "[redacted]")
+}
+func (parkedSecrets) Empty() bool { return false }
+
+func askEngine(t *testing.T) *Engine {
+	t.Helper()
+	e, err := New("ask.yaml", Options{
+		Getenv: func(string) (string, bool) { return "", false }, Log: slog.New(slog.DiscardHandler), Runs: runs.New(runs.Limits{}),
+		Read: func(string) ([]byte, error) { return []byte(askFile), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// TestParkedCallForgetsItsRequest looks what a call keeps alive while it waits.
+func TestParkedCallForgetsItsRequest(t *testing.T) {
+	e := askEngine(t)
+	const big = 32 << 20
+	used := func() uint64 {
+		for range 3 {
+			runtime.GC()
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	call := func() (*Parked, weak.Pointer[callinfo.Info]) {
+		message, err := value.Parse(`{"arguments":{"file":"` + strings.Repeat("a", 100) + `"},"other":"` + strings.Repeat("x", big) + `"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := &callinfo.Info{Meta: message}
+		result, err := e.Current().Call(context.Background(), info, "ask", message.Get("arguments"), CallOptions{Park: true})
+		if !errors.Is(err, executor.ErrParked) {
+			t.Fatal(err)
+		}
+		return result.Parked, weak.Make(info)
+	}
+	before := used()
+	k, info := call()
+	after := used()
+	if info.Value() != nil || after > before+big/2 {
+		t.Errorf("a parked call holds %d bytes more; its info is kept: %v", int64(after-before), info.Value() != nil)
+	}
+	k.End(errors.New("over"))
+}
+
+// TestSecretsOfEachRequestAreTakenOut goes on with a call with other credentials.
+func TestSecretsOfEachRequestAreTakenOut(t *testing.T) {
+	e := askEngine(t)
+	result, err := e.Current().Call(context.Background(), &callinfo.Info{Secrets: parkedSecrets("first")}, "ask", nil, CallOptions{Park: true})
+	if !errors.Is(err, executor.ErrParked) {
+		t.Fatal(err)
+	}
+	k := result.Parked
+	if _, err := k.Resume(context.Background(), &callinfo.Info{Secrets: parkedSecrets("second")}, CallOptions{Park: true}); !errors.Is(err, executor.ErrParked) {
+		t.Fatal(err)
+	}
+	if got := k.redactor()("first, second"); got != "[redacted], [redacted]" {
+		t.Errorf("kept %q", got)
+	}
+	k.End(errors.New("over"))
+}

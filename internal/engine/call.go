@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Result is the outcome of one call.
+type Result struct {
+	Value value.Value // undefined if the call failed
+	Run   *executor.Run
+	// Parked is not nil if the run waits for answers. The error of the call is then
+	// [executor.ErrParked].
+	Parked *Parked
+}
+
+// CallOptions change one call.
+type CallOptions struct {
+	// Hooks observe the call, inside those of the Engine.
+	Hooks []executor.Hooks
+	// Ask asks a person, and returns the result of elicitation/create. Without it
+	// questions fail with cannotAsk, unless Park is true.
+	Ask AskFunc
+	// Park lets the call return while the run waits for nothing but answers.
+	Park bool
+}
+
+// AskFunc asks a person what a run wants to know: q.Value has the params of
+// elicitation/create (MCP 2025-11-25, Elicitation), and what it returns is the
+// result: an object with the members action and content. It returns soon after
+// ctx is done. Questions of one run can come at the same time.
+type AskFunc func(ctx context.Context, q executor.Question) (value.Value, error)
+
+// Call runs the tool with this name. Arguments are anything that encodes to a JSON
+// object, a [value.Value] as it is; nil means none. It sets the fields of info that
+// are the engine's; nil is a call without a caller. If the run began there is a
+// Result, even if the call failed.
+func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, args any, o CallOptions) (*Result, error) {
+	if info == nil {
+		info = &callinfo.Info{}
+	}
+	p.prepare(info)
+	g, err := p.Graph(tool)
+	if err != nil {
+		return nil, err
+	}
+	in, err := value.FromAny(args)
+	if err != nil {
+		return nil, fmt.Errorf("tool %q: the arguments are not JSON: %w", tool, err)
+	}
+	if in.IsNull() || in.IsUndefined() {
+		in = value.FromEntries(nil)
+	}
+	if memory.AccountOf(ctx) == nil {
+		held := p.opts.Memory.Account("")
+		defer held.Close()
+		var cancel func()
+		ctx, cancel = memory.WithAccount(ctx, held)
+		defer cancel()
+		if held != nil {
+			in = in.Metered(held)
+		}
+	}
+	if err := checkArguments(ctx, g, in); err != nil {
+		return nil, interrupted(ctx, tool, checkError(tool, graph.FailArguments, "invalid arguments", err))
+	}
+	if o.Park && asks(g, map[*graph.Graph]bool{}) {
+		if in, err = apart(ctx, in); err != nil {
+			return nil, interrupted(ctx, tool, err)
+		}
+	}
+	info.RunID = runs.NewID()
+	c := &call{program: p, run: executor.NewRun(g, in, rand.Uint64()), id: info.RunID}
+	c.note(info)
+	c.live = p.opts.Runs.Begin(runs.Call{
+		ID: c.id, Run: c.run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor,
+	})
+	return c.drive(ctx, info, o)
+}
+
+// call is a call under way.
+type call struct {
+	program *Program
+	run     *executor.Run
+	id      string // of the run
+	live    *runs.Live
+
+	mu      sync.Mutex
+	secrets []*callinfo.Info // of the requests that drove it; nothing else of them is kept
+}
+
+// note lets what is kept of the call be without the secrets of a request.
+func (c *call) note(info *callinfo.Info) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.secrets = append(c.secrets, &callinfo.Info{Caller: info.Caller, Secrets: info.Secrets})
+}
+
+// redactor returns what takes the secrets of all requests that drove the call out
+// of texts, nil where there are none.
+func (c *call) redactor() func(string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []func(string) string
+	for i, info := range c.secrets {
+		if i > 0 && info.Secrets == nil {
+			continue // it has those of the file alone, as the first one
+		}
+		if f := c.program.redactor(info); f != nil {
+			all = append(all, f)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return func(text string) string {
+		for _, f := range all {
+			text = f(text)
+		}
+		return text
+	}
+}
+
+// drive drives the run to its end, or until it is parked.
+func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*Result, error) {
+	p, g := c.program, c.run.Graph()
+	driver := &executor.Local{Info: info, Hooks: p.hooksOf(info, o.Hooks), Log: info.Log}
+	if !o.Park {
+		driver.Ask = p.asker(info, o.Ask)
+	}
+	failure := errors.New("internal error") // unless nothing panics
+	parked := false
+	defer func() {
+		if !parked {
+			c.live.End(time.Now(), failure)
+		}
+	}()
+	err := driver.Run(ctx, c.run, port{p.upstreams.caller, info.Caller})
+	result := &Result{Run: c.run}
+	if parked = errors.Is(err, executor.ErrParked); parked {
+		result.Parked = &Parked{c}
+		return result, err
+	}
+	if err == nil {
+		result.Value, err = checked(ctx, c.run.Result(), g)
+	}
+	if err = interrupted(ctx, g.Name, err); err != nil {
+		result.Value = value.Undef
+	}
+	failure = err
+	return result, p.redacted(info, err)
+}
+
+// prepare lets a call with info note secrets, and log.
+func (p *Program) prepare(info *callinfo.Info) {
+	p.NoteSecrets(info)
+	if info.Log == nil {
+		info.Log = p.engine.logOf(info)
+	}
+}
+
+// hooksOf returns the hooks of a call: those of the Engine, telemetry first, and
+// then its own.
+func (p *Program) hooksOf(info *callinfo.Info, own []executor.Hooks) []executor.Hooks {
+	if p.recorder == nil && len(p.opts.HooksFunc) == 0 {
+		return append(slices.Clip(p.opts.Hooks), own...)
+	}
+	var all []executor.Hooks
+	if p.recorder != nil {
+		all = append(all, p.recorder.Hooks(info))
+	}
+	all = append(all, p.opts.Hooks...)
+	for _, f := range p.opts.HooksFunc {
+		all = append(all, f(info))
+	}
+	return append(all, own...)
+}
+
+// interrupted returns err, or if there was too little memory for the call, that:
+// what came of it then means nothing.
+func interrupted(ctx context.Context, tool string, err error) error {
+	short := memory.AccountOf(ctx).Err()
+	var already *executor.InterruptedError
+	if short == nil || errors.As(err, &already) {
+		return err
+	}
+	return &executor.InterruptedError{Tool: tool, Err: short}
+}
+
+// checked returns the result of a run if it fits the tool's outputSchema.
+func checked(ctx context.Context, result value.Value, g *graph.Graph) (value.Value, error) {
+	if g.Output != nil {
+		if err := g.Output.ValidateContext(ctx, result); err != nil {
+			return value.Undef, checkError(g.Name, graph.FailResult, "the result does not fit its outputSchema", err)
+		}
+	}
+	return result, nil
+}
+
+// checkError is returned if a check found a problem or was cancelled.
+func checkError(tool, name, wrong string, err error) error {
+	var found *graph.SchemaError
+	if !errors.As(err, &found) {
+		name, wrong = graph.FailCancelled, "stopped while it was checked"
+	}
+	return &rejectedError{name, fmt.Errorf("tool %q: %s: %w", tool, wrong, err)}
+}
+
+// rejectedError is an error of a check, with the name that the failure has.
+type rejectedError struct {
+	name string
+	error
+}
+
+// Unwrap returns the error beneath.
+func (e *rejectedError) Unwrap() error { return e.error }
+
+// FailureName returns the name of the failure.
+func (e *rejectedError) FailureName() string { return e.name }
+
+// checkArguments checks arguments against the tool's schema. They must be an
+// object even if the schema does not require it.
+func checkArguments(ctx context.Context, g *graph.Graph, args value.Value) error {
+	if args.Kind() != value.Object {
+		return &graph.SchemaError{Problems: []graph.SchemaProblem{{Expected: "an object", Found: graph.Describe(args)}}}
+	}
+	return g.Input.ValidateContext(ctx, args)
+}

@@ -1,0 +1,201 @@
+// Package engine compiles one file, keeps the servers that its tools call, and
+// runs the tools. The module's root is its API, and internal/serving lets MCP
+// clients call it.
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+)
+
+// Options are the settings of an Engine that its file does not have.
+type Options struct {
+	Getenv    func(string) (string, bool)       // required
+	Read      func(path string) ([]byte, error) // nil: from disk
+	Log       *slog.Logger                      // required
+	MCPFiles  []string
+	Inputs    map[string]string
+	Hooks     []executor.Hooks
+	HooksFunc []func(*callinfo.Info) executor.Hooks // each returns hooks for one call
+	Caller    graph.Caller                          // in the place of the servers; nil: the servers
+	Servers   map[string]InProcess                  // servers in this process, by name
+	Functions []jsonata.Function                    // of expressions, beside the built-in ones
+	Telemetry *telemetry.Telemetry                  // nil: none
+	Runs      *runs.Store                           // required
+	Memory    *memory.Budget                        // nil: no bound
+	Sessions  upstream.SessionStore                 // nil: what the entries say
+	// Credentials are the sources of credentials by the name of the server.
+	Credentials map[string]upstream.CredentialSource
+}
+
+// Engine holds the programs made of one file: the current one, and those before
+// it that calls still use. It is safe for concurrent use.
+type Engine struct {
+	path string
+	opts Options
+	log  *slog.Logger // redacts secrets
+
+	current atomic.Pointer[Program]
+	live    atomic.Pointer[[]*Program] // current, and those before it that calls still use
+
+	mu     sync.Mutex // guards closed, and the replacing of the above
+	closed bool
+}
+
+// LoadError is returned for a file with errors. It holds all diagnostics of the
+// file.
+type LoadError struct {
+	Path        string
+	Diagnostics []diag.Diagnostic // sorted by place, warnings among them
+	Sources     diag.Sources      // the text of the files, to show with them
+}
+
+// Error returns the errors, one a line, without colour or source lines.
+func (e *LoadError) Error() string {
+	text := e.Path + " has errors"
+	for _, d := range e.Diagnostics {
+		if d.Severity == diag.Error {
+			text += "\n" + d.Error()
+		}
+	}
+	return text
+}
+
+// New compiles the file at path. It starts no server. The error is a *LoadError,
+// or about Options.Functions.
+func New(path string, opts Options) (*Engine, error) {
+	if err := expr.CheckFunctions(opts.Functions); err != nil {
+		return nil, fmt.Errorf("WithFunctions: %w", err)
+	}
+	e := &Engine{path: path, opts: opts}
+	e.log = slog.New(telemetry.RewriteLog(opts.Log.Handler(), func(text string) string { return e.Redact(nil, text) }))
+	p, err := e.compile()
+	if err != nil {
+		return nil, err
+	}
+	p.connect(nil)
+	e.current.Store(p)
+	e.live.Store(&[]*Program{p})
+	return e, nil
+}
+
+// Close ends the sessions with all servers and the processes behind them. Calls
+// under way fail. The Engine cannot be used afterwards.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	all := e.alive()
+	errs := make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, p := range all {
+		wait.Go(func() { errs[i] = p.upstreams.close() })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// Current returns the program that is in use now.
+func (e *Engine) Current() *Program { return e.current.Load() }
+
+// Use returns the current program, which stays usable until its Release.
+func (e *Engine) Use() *Program {
+	for {
+		if p := e.current.Load(); p.retain() {
+			return p
+		}
+	}
+}
+
+// Log returns the logger of the Engine, which redacts secrets.
+func (e *Engine) Log() *slog.Logger { return e.log }
+
+// Runs returns the runs of the recent past.
+func (e *Engine) Runs() *runs.Store { return e.opts.Runs }
+
+// Memory returns the memory budget; nil if memory is not bounded.
+func (e *Engine) Memory() *memory.Budget { return e.opts.Memory }
+
+// Compile reads the file again and returns the program that may replace the
+// current one. Only one goroutine at a time may compile and replace. The error is
+// a *LoadError.
+func (e *Engine) Compile() (*Program, error) {
+	next, err := e.compile()
+	if err != nil {
+		return nil, err
+	}
+	next.keepGuard(e.current.Load())
+	return next, nil
+}
+
+// Replace makes next the current program and returns the one before. Next takes
+// over its servers whose entries have not changed. Release the program before
+// when nothing new is called on it.
+func (e *Engine) Replace(next *Program) (before *Program, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, errors.New("the engine has been closed")
+	}
+	before = e.current.Load()
+	next.connect(before)
+	e.live.Store(new(append(slices.Clip(e.alive()), next)))
+	e.current.Store(next)
+	return before, nil
+}
+
+// alive returns the programs that are in use. They must not be changed.
+func (e *Engine) alive() []*Program {
+	if all := e.live.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// retire ends what a program had and no other has taken over.
+func (e *Engine) retire(p *Program) {
+	go func() {
+		if err := p.upstreams.close(); err != nil {
+			e.log.Warn("servers removed by the reload did not stop", "error", err)
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.live.Store(new(slices.DeleteFunc(slices.Clone(e.alive()), func(one *Program) bool { return one == p })))
+	}()
+}
+
+// Stats returns those of the servers of the file. While a program is replaced,
+// some of them are of one pool and some of another, so it waits for that.
+func (e *Engine) Stats() []upstream.Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if pool := e.current.Load().Pool(); pool != nil {
+		return pool.Stats()
+	}
+	return nil
+}
+
+// Redact takes secrets out of a text: the values that came into the file from
+// the environment, the tokens that were got for its servers, and the secrets of
+// the caller in info, which may be nil.
+func (e *Engine) Redact(info *callinfo.Info, text string) string {
+	for _, p := range e.alive() {
+		text = p.Redact(info, text)
+	}
+	return text
+}

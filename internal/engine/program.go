@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/nodes"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Program is a file as it was read once, and what its tools need to run. It is
+// immutable but for the count of its users, and safe for concurrent use.
+type Program struct {
+	engine      *Engine
+	opts        Options
+	set         *graph.Set
+	byName      map[string]*graph.Graph
+	diagnostics []diag.Diagnostic
+	sources     diag.Sources
+	upstreams   upstreams
+	recorder    *telemetry.Recorder // nil without telemetry
+	guard       func() (auth.Guard, error)
+	redact      func(string) string // takes the secrets of the file out; nil where there are none
+
+	users   atomic.Int64 // calls that run on it, and the Engine until it has another one
+	over    func(*Program)
+	release func() // Release, made once
+}
+
+// compile reads the file and compiles it. The error is a *LoadError.
+func (e *Engine) compile() (*Program, error) {
+	file, sources, ds := config.Load(e.path, e.opts.MCPFiles, e.opts.Read, config.Options{Getenv: e.opts.Getenv, Inputs: e.opts.Inputs})
+	p := &Program{engine: e, opts: e.opts, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
+	p.release = p.Release
+	p.users.Store(1)
+	if file != nil {
+		var more []diag.Diagnostic
+		e.opts.addServers(file)
+		p.set, more = graph.Build(file, nodes.All, e.opts.Functions...)
+		ds = append(ds, more...)
+		if !diag.HasErrors(ds) {
+			ds = append(ds, p.unpublishable()...)
+		}
+		diag.Sort(ds)
+	}
+	p.diagnostics = ds
+	if file == nil || diag.HasErrors(ds) {
+		return nil, &LoadError{Path: e.path, Diagnostics: ds, Sources: sources}
+	}
+	for _, g := range p.set.Graphs {
+		p.byName[g.Name] = g
+	}
+	p.guard = sync.OnceValues(func() (auth.Guard, error) { return auth.New(file.Server.Auth) })
+	p.redact = upstream.Redactor(secretsOf(file))
+	return p, nil
+}
+
+// connect readies the servers that the tools call, which it takes over from
+// before where they have not changed.
+func (p *Program) connect(before *Program) {
+	file := p.set.File
+	if t := p.opts.Telemetry; t != nil {
+		p.recorder = t.Recorder(p.subject())
+	}
+	var pool *upstream.Pool
+	if before != nil {
+		pool = before.upstreams.pool
+	}
+	p.upstreams = newUpstreams(file, p.opts, p.engine.log, p.recorder, pool)
+	if p.recorder != nil {
+		p.upstreams.caller = p.recorder.Caller(p.upstreams.caller)
+	}
+}
+
+// unpublishable finds tools that could be run and not be served.
+func (p *Program) unpublishable() []diag.Diagnostic {
+	var ds []diag.Diagnostic
+	for i, t := range p.Tools() {
+		if err := t.Check(); err != nil && !p.set.Graphs[i].Private {
+			g := p.set.Graphs[i]
+			ds = append(ds, diag.Diagnostic{
+				File: g.File, Pos: g.Pos, Severity: diag.SeverityOf(diag.CodeSchema), Code: diag.CodeSchema,
+				Message: err.Error(),
+			})
+		}
+	}
+	return ds
+}
+
+// keepGuard takes over the guard of the program before that takes the tokens of
+// the same issuer: another one would know nothing of its keys, and reject every
+// token if the issuer cannot be asked just now.
+func (p *Program) keepGuard(before *Program) {
+	was, now := before.set.File.Server.Auth, p.set.File.Server.Auth
+	if now != nil && now.Type == config.AuthOAuth && reflect.DeepEqual(was, now) {
+		p.guard = before.guard
+	}
+}
+
+// Set returns the compiled tools and the file that they are from.
+func (p *Program) Set() *graph.Set { return p.set }
+
+// Diagnostics returns what was found in the file, warnings at worst, and the
+// texts to show with it.
+func (p *Program) Diagnostics() ([]diag.Diagnostic, diag.Sources) { return p.diagnostics, p.sources }
+
+// Pool returns the sessions with the servers of the file; nil if Options.Caller
+// takes their place.
+func (p *Program) Pool() *upstream.Pool { return p.upstreams.pool }
+
+// Recorder returns what records requests for telemetry; nil without telemetry.
+func (p *Program) Recorder() *telemetry.Recorder { return p.recorder }
+
+// Guard returns what authenticates HTTP requests as the file configures, or nil
+// without such a setting. It reads the file of tokens, once; the error is that
+// of [auth.New].
+func (p *Program) Guard() (auth.Guard, error) { return p.guard() }
+
+// Has reports whether the file has a tool with this name.
+func (p *Program) Has(tool string) bool { return p.byName[tool] != nil }
+
+// Graph returns the tool with this name. The error is a *server.UnknownToolError.
+func (p *Program) Graph(tool string) (*graph.Graph, error) {
+	if g := p.byName[tool]; g != nil {
+		return g, nil
+	}
+	return nil, &server.UnknownToolError{Name: tool, Tools: slices.Sorted(maps.Keys(p.byName))}
+}
+
+// Published returns the tools that clients see, in the order of the file.
+func (p *Program) Published() []server.Tool {
+	return slices.DeleteFunc(p.Tools(), func(t server.Tool) bool { return p.byName[t.Name].Private })
+}
+
+// Tools returns all tools in the order of the file, as a server publishes them.
+func (p *Program) Tools() []server.Tool {
+	tools := make([]server.Tool, 0, len(p.set.Graphs))
+	for _, g := range p.set.Graphs {
+		t := server.Tool{
+			Name: g.Name, Title: g.Title, Description: g.Description,
+			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
+			Blocks: nodes.GivesBlocks(g.Exit.Step),
+		}
+		if g.Output != nil {
+			t.OutputSchema = schemaValue(g.Output)
+		}
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// schemaValue returns a schema as it is written. Its text is JSON.
+func schemaValue(s *graph.Schema) value.Value {
+	v, _ := value.ParseLazy(s.Raw())
+	return v
+}
+
+// retain counts a user and reports true, unless there are none any more.
+func (p *Program) retain() bool {
+	for {
+		n := p.users.Load()
+		if n == 0 {
+			return false
+		}
+		if p.users.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Release ends a use of the program. After the last one, its servers that no
+// other program took over are closed.
+func (p *Program) Release() {
+	if p.users.Add(-1) == 0 {
+		p.over(p)
+	}
+}
+
+// Retain makes the program stay usable until release is called. Release is nil
+// if the program is not used any more.
+func (p *Program) Retain() (release func()) {
+	if !p.retain() {
+		return nil
+	}
+	return p.release
+}

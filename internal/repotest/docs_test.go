@@ -1,0 +1,156 @@
+package repotest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+
+// documents returns the paths of the pages for people: those in docs and beside
+// the README.
+func documents(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(files, others...)
+}
+
+// blocks returns the fenced blocks of a language in all documents, by place.
+func blocks(t *testing.T, language string) map[string]string {
+	t.Helper()
+	files := documents(t)
+	found := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range fence.FindAllSubmatchIndex(text, -1) {
+			if string(text[m[2]:m[3]]) == language {
+				line := 1 + strings.Count(string(text[:m[0]]), "\n")
+				found[file+":"+strconv.Itoa(line)] = string(text[m[4]:m[5]])
+			}
+		}
+	}
+	return found
+}
+
+// TestCommandsInDocsPrintWhatTheyShow runs every line that begins with "$ " in
+// a console block, from the repository's root, and compares what it prints on
+// stdout with the lines that follow it. Where none follow, only success counts.
+func TestCommandsInDocsPrintWhatTheyShow(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	for place, block := range blocks(t, "console") {
+		for _, step := range strings.Split("\n"+block, "\n$ ")[1:] {
+			command, want, _ := strings.Cut(step, "\n")
+			ran++
+			t.Run(place, func(t *testing.T) {
+				cmd := exec.Command("sh", "-c", command)
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				out, err := cmd.Output()
+				if err != nil {
+					t.Fatalf("%s: %v\n%s%s", command, err, out, stderr.String())
+				}
+				want = strings.TrimRight(want, "\n")
+				if got := strings.TrimRight(string(out), "\n"); want != "" && got != want {
+					t.Errorf("%s\nprints\n%s\nbut the document shows\n%s", command, got, want)
+				}
+			})
+		}
+	}
+	if ran < 3 {
+		t.Errorf("only %d commands found: has the form of the blocks changed?", ran)
+	}
+}
+
+// TestConfigsInDocsAreClean validates every yaml block that is a whole file.
+func TestConfigsInDocsAreClean(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	for place, block := range blocks(t, "yaml") {
+		// docs/diagnostics.md shows files with problems; their own test reads them.
+		if !strings.HasPrefix(block, "version:") || strings.HasPrefix(place, "docs/diagnostics.md") {
+			continue
+		}
+		ran++
+		t.Run(place, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "config.yaml")
+			if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command("mcpgraph", "validate", "--strict", file).CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+	if ran == 0 {
+		t.Error("no configuration found: has the form of the blocks changed?")
+	}
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Z_]+)\}`)
+
+// TestServersInDocsAreClean validates every yaml block that is a map of
+// upstream servers, as part of a file whose nodes call none of them, or that is
+// the server itself.
+func TestServersInDocsAreClean(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	for place, block := range blocks(t, "yaml") {
+		if !strings.HasPrefix(block, "mcpServers:") && !strings.HasPrefix(block, "server:") || strings.HasPrefix(place, "docs/diagnostics.md") {
+			continue
+		}
+		ran++
+		t.Run(place, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "config.yaml")
+			text := "version: \"1.0\"\ntools: []\n" + block
+			if !strings.HasPrefix(block, "server:") {
+				text += "server: {name: docs, version: 1.0.0}\n"
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("mcpgraph", "validate", "--format", "json", file)
+			cmd.Env = os.Environ()
+			for _, m := range variable.FindAllStringSubmatch(block, -1) {
+				cmd.Env = append(cmd.Env, m[1]+"=a-value-of-"+m[1])
+			}
+			out, err := cmd.CombinedOutput()
+			var found struct {
+				Diagnostics []struct{ Code, Message string }
+			}
+			if err := json.Unmarshal(out, &found); err != nil {
+				t.Fatalf("%v in %s", err, out)
+			}
+			for _, d := range found.Diagnostics {
+				if d.Code != diag.CodeUnusedServer {
+					t.Error(d.Message)
+				}
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if ran < 15 {
+		t.Errorf("only %d examples found: has the form of the blocks changed?", ran)
+	}
+}

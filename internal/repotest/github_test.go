@@ -1,0 +1,163 @@
+package repotest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// step is a step of a workflow or of a composite action.
+type step struct {
+	Name, Uses, Run, Shell string
+	With, Env              map[string]string
+}
+
+func TestWorkflowRunsCI(t *testing.T) {
+	var workflow struct {
+		Jobs map[string]struct {
+			RunsOn string `yaml:"runs-on"`
+			Steps  []step
+		}
+	}
+	readYAML(t, ".github/workflows/ci.yml", &workflow)
+	runs := 0
+	for _, job := range workflow.Jobs {
+		for _, s := range job.Steps {
+			if s.Run != "" {
+				runs++
+				info, err := os.Stat(s.Run)
+				if err != nil || info.Mode()&0o100 == 0 {
+					t.Errorf("%s cannot be run: %v", s.Run, err)
+				}
+			}
+			if file := s.With["go-version-file"]; file != "" {
+				readFile(t, file)
+			}
+		}
+	}
+	if runs != 1 {
+		t.Errorf("the workflow has %d commands, want .ci/run alone", runs)
+	}
+}
+
+// TestActionValidates runs the script of the action's last step as GitHub does.
+func TestActionValidates(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("needs bash")
+	}
+	var action struct {
+		Name, Description string
+		Inputs            map[string]struct{ Description, Default string }
+		Runs              struct {
+			Using string
+			Steps []step
+		}
+	}
+	readYAML(t, "action.yml", &action)
+	if action.Runs.Using != "composite" || len(action.Inputs) != 3 || len(action.Runs.Steps) != 3 {
+		t.Fatalf("unexpected form: %+v", action)
+	}
+	install, validate := action.Runs.Steps[1].Run, action.Runs.Steps[2]
+	if !strings.Contains(install, module+"/cmd/mcpgraph@") {
+		t.Errorf("another program is installed:\n%s", install)
+	}
+
+	work := t.TempDir()
+	for name, text := range map[string]string{
+		"fine.yaml":          "version: \"1.0\"\nserver: {name: a, version: \"1\"}\ntools: []\n",
+		"warned.yaml":        "version: \"1.0\"\nserver: {name: a, version: \"1\"}\ntools: []\nnonsense: 1\n",
+		"deep/er/a b.yaml":   "version: \"1.0\"\ntools: []\n",
+		"elsewhere/ops.yaml": "tools: nothing of mcpgraph\n",
+	} {
+		path := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range []struct {
+		files, strict string
+		code          int
+		want          string
+	}{
+		{"fine.yaml", "", 0, ""},
+		{"warned.yaml", "", 0, "::warning file=warned.yaml,line=4,"},
+		{"warned.yaml", "true", 1, "::warning file=warned.yaml,line=4,"},
+		{"fine.yaml\ndeep/er/a b.yaml", "", 1, "::error file=deep/er/a b.yaml,"},
+		{"deep/**/*.yaml\n", "", 1, "::error file=deep/er/a b.yaml,"},
+		{"", "", 1, "::error file=deep/er/a b.yaml,"},
+		{"absent.yaml", "", 3, "::error file=absent.yaml"},
+		{"fine.yaml", "yes", 2, "::error::strict is \"yes\""},
+	} {
+		t.Run(strings.TrimSpace(e.files+" "+e.strict), func(t *testing.T) {
+			given := map[string]string{"files": e.files, "strict": e.strict}
+			cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", validate.Run)
+			cmd.Dir = work
+			cmd.Env = os.Environ()
+			for name, expression := range validate.Env {
+				input := strings.TrimSuffix(strings.TrimPrefix(expression, "${{ inputs."), " }}")
+				known, ok := action.Inputs[input]
+				if !ok {
+					t.Fatalf("%s is %s, which is no input", name, expression)
+				}
+				text := given[input]
+				if text == "" {
+					text = known.Default
+				}
+				cmd.Env = append(cmd.Env, name+"="+text)
+			}
+			out, err := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != e.code || !strings.Contains(string(out), e.want) {
+				t.Errorf("exit code %d (%v), want %d, and %s in\n%s", code, err, e.code, e.want, out)
+			}
+		})
+	}
+}
+
+func TestIssueFormsAreWhole(t *testing.T) {
+	files, err := filepath.Glob(".github/ISSUE_TEMPLATE/*.yml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "config.yml" {
+			var config struct {
+				ContactLinks []struct{ Name, URL, About string } `yaml:"contact_links"`
+			}
+			readYAML(t, file, &config)
+			if len(config.ContactLinks) != 1 || config.ContactLinks[0].About == "" || config.ContactLinks[0].URL == "" {
+				t.Errorf("%s: %+v", file, config)
+			}
+			continue
+		}
+		var form struct {
+			Name, Description string
+			Body              []struct {
+				Type, ID   string
+				Attributes struct{ Label, Value string }
+			}
+		}
+		readYAML(t, file, &form)
+		if form.Name == "" || form.Description == "" || len(form.Body) == 0 {
+			t.Errorf("%s: %+v", file, form)
+		}
+		seen := map[string]bool{}
+		for _, field := range form.Body {
+			text := field.Type == "markdown"
+			if !text && !slices.Contains([]string{"textarea", "input", "dropdown", "checkboxes"}, field.Type) {
+				t.Errorf("%s: no form has fields of type %q", file, field.Type)
+			}
+			if text != (field.Attributes.Value != "") || !text && (field.Attributes.Label == "" || field.ID == "" || seen[field.ID]) {
+				t.Errorf("%s: the field %+v lacks a text, or its label or a name of its own", file, field)
+			}
+			seen[field.ID] = true
+		}
+	}
+}

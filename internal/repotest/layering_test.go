@@ -1,0 +1,308 @@
+package repotest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/mcpgraph/mcpgraph"
+
+// layers says what the packages of the module may import beside the standard
+// library: our own packages by their folder, others by the module. Tests may
+// import what they like.
+var layers = map[string]struct{ ours, others []string }{
+	"pkg/diag":                     {},
+	"pkg/memory":                   {others: []string{"github.com/KimMachineGun/automemlimit"}},
+	"pkg/value":                    {},
+	"pkg/scheduler":                {},
+	"pkg/callinfo":                 {ours: []string{"pkg/value"}},
+	"pkg/jsonata/internal/picture": {},
+	"pkg/jsonata/internal/regex":   {others: []string{"github.com/dlclark/regexp2/v2"}},
+
+	"pkg/jsonata": {
+		ours:   []string{"pkg/value", "pkg/jsonata/internal/picture", "pkg/jsonata/internal/regex"},
+		others: []string{"golang.org/x/text"},
+	},
+	"pkg/jsonata/internal/bench": {ours: []string{"pkg/jsonata", "pkg/value"}},
+	"pkg/jsonata/internal/bench/compare": {
+		ours: []string{"pkg/jsonata", "pkg/jsonata/internal/bench", "pkg/value"},
+	},
+
+	"pkg/config": {
+		ours:   []string{"pkg/diag", "pkg/value"},
+		others: []string{"go.yaml.in/yaml/v4"},
+	},
+
+	"pkg/expr":                     {ours: []string{"pkg/diag", "pkg/jsonata", "pkg/memory", "pkg/value"}},
+	"internal/jsonrpc":             {ours: []string{"pkg/value"}},
+	"pkg/upstream/internal/redact": {ours: []string{"pkg/value"}},
+	"pkg/upstream/internal/credential": {
+		ours: []string{"pkg/callinfo", "pkg/config", "pkg/upstream/internal/redact"},
+		others: []string{
+			"github.com/modelcontextprotocol/go-sdk", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2",
+		},
+	},
+	"pkg/upstream/internal/wire": {
+		ours:   []string{"internal/jsonrpc", "pkg/config", "pkg/memory", "pkg/upstream/internal/redact", "pkg/value"},
+		others: []string{"github.com/coder/websocket", "github.com/mark3labs/mcp-go"},
+	},
+	"pkg/upstream/internal/policy": {
+		ours:   []string{"pkg/config", "pkg/memory", "pkg/value"},
+		others: []string{"github.com/failsafe-go/failsafe-go", "github.com/maypok86/otter/v2", "golang.org/x/time"},
+	},
+	"pkg/upstream": {
+		ours: []string{
+			"internal/jsonrpc", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/memory", "pkg/value",
+			"pkg/upstream/internal/credential", "pkg/upstream/internal/policy", "pkg/upstream/internal/redact",
+			"pkg/upstream/internal/wire",
+		},
+		others: []string{"github.com/mark3labs/mcp-go"},
+	},
+
+	"pkg/graph": {
+		ours: []string{
+			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/memory", "pkg/value",
+		},
+		others: []string{
+			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2/v2", "golang.org/x/text",
+		},
+	},
+
+	"pkg/nodes":    {ours: []string{"pkg/diag", "pkg/graph", "pkg/value"}},
+	"pkg/executor": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value"}},
+
+	"pkg/auth": {
+		ours: []string{"pkg/config", "pkg/value"},
+		others: []string{
+			"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "github.com/maypok86/otter/v2",
+			"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync",
+		},
+	},
+
+	"pkg/server": {
+		ours: []string{
+			"internal/jsonrpc", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/graph", "pkg/memory",
+			"pkg/value",
+		},
+		others: []string{"github.com/mark3labs/mcp-go"},
+	},
+
+	"pkg/audit": {ours: []string{"pkg/server"}},
+	"pkg/runs":  {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
+	"pkg/telemetry": {
+		ours: []string{
+			"pkg/callinfo", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/server", "pkg/upstream",
+			"pkg/value",
+		},
+		// The API alone: a program that embeds the engine brings its own SDK.
+		others: []string{
+			"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric",
+			"go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace",
+		},
+	},
+	"pkg/telemetry/exporters": {
+		others: []string{"go.opentelemetry.io", "github.com/prometheus/client_golang"},
+	},
+
+	"internal/parked": {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
+	"internal/engine": {ours: []string{
+		"pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",
+		"pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
+		"pkg/upstream", "pkg/value",
+	}},
+	"internal/serving": {ours: []string{
+		"internal/engine", "internal/parked", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
+		"pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
+	}},
+	".": {ours: []string{
+		"internal/engine", "internal/serving", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag",
+		"pkg/executor", "pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/runs", "pkg/server", "pkg/telemetry",
+		"pkg/upstream", "pkg/value",
+	}},
+
+	"internal/cli": {
+		ours: []string{
+			".", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr",
+			"pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
+			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
+		},
+		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+	},
+	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
+
+	"internal/mcptest":       {others: []string{"github.com/mark3labs/mcp-go"}},
+	"internal/testscale":     {},
+	"examples/embed":         {ours: []string{".", "pkg/executor"}},
+	"examples/servers/files": {others: []string{"github.com/mark3labs/mcp-go"}},
+}
+
+// TestLayersPointDownwards checks that each package imports what the layers
+// allow it, and that the layers allow nothing that no file imports.
+func TestLayersPointDownwards(t *testing.T) {
+	packages := importsOfModule(t)
+	for folder, imports := range packages {
+		allowed, ok := layers[folder]
+		if !ok {
+			t.Errorf("package %s has no place in the layers", folder)
+			continue
+		}
+		used := map[string]bool{}
+		for _, path := range imports {
+			if ours, ok := inModule(path); ok {
+				used[ours] = true
+				if !slices.Contains(allowed.ours, ours) {
+					t.Errorf("%s must not import our %s", folder, ours)
+				}
+				continue
+			}
+			i := slices.IndexFunc(allowed.others, func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") })
+			if i < 0 {
+				t.Errorf("%s must not import %s", folder, path)
+				continue
+			}
+			used[allowed.others[i]] = true
+		}
+		for _, name := range slices.Concat(allowed.ours, allowed.others) {
+			if !used[name] {
+				t.Errorf("the layers allow %s to import %s, and no file of it does", folder, name)
+			}
+		}
+	}
+	for folder := range layers {
+		if _, ok := packages[folder]; !ok {
+			t.Errorf("the layers have a package %s that does not exist", folder)
+		}
+	}
+}
+
+// tableRow is a row of the table of packages in docs/architecture.md.
+var tableRow = regexp.MustCompile("(?m)^\\| (\\d+|test) \\| `([^`]+)`")
+
+// TestArchitecturePageHasTheLayers checks that docs/architecture.md lists the
+// packages of the layers, each above all that it imports.
+func TestArchitecturePageHasTheLayers(t *testing.T) {
+	const page = "docs/architecture.md"
+	level := map[string]int{}
+	for _, m := range tableRow.FindAllStringSubmatch(readFile(t, page), -1) {
+		folder := m[2]
+		if folder == "mcpgraph" {
+			folder = "."
+		}
+		if _, ok := layers[folder]; !ok {
+			t.Errorf("%s has %s, which the layers do not have", page, m[2])
+		}
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			level[folder] = n
+		} else {
+			level[folder] = math.MaxInt
+		}
+	}
+	for folder, allowed := range layers {
+		if insideAnother(folder) {
+			continue
+		}
+		if _, ok := level[folder]; !ok {
+			t.Errorf("%s lacks %s", page, folder)
+			continue
+		}
+		for _, below := range allowed.ours {
+			if insideAnother(below) {
+				continue
+			}
+			if level[below] >= level[folder] && level[folder] != math.MaxInt {
+				t.Errorf("%s has %s in layer %d, not above %s, which it imports", page, folder, level[folder], below)
+			}
+		}
+	}
+}
+
+// insideAnother reports whether a package is a part of another one, an example
+// or the program itself, which the page need not list.
+func insideAnother(folder string) bool {
+	return strings.HasPrefix(folder, "pkg/jsonata/internal/") || strings.HasPrefix(folder, "examples/") || strings.HasPrefix(folder, "cmd/")
+}
+
+// TestLayersHaveNoCycle checks that the table itself points downwards.
+func TestLayersHaveNoCycle(t *testing.T) {
+	const open, closed = 1, 2
+	state := map[string]int{}
+	var visit func(folder string)
+	visit = func(folder string) {
+		if state[folder] == open {
+			t.Fatalf("the layers lead from %s back to it", folder)
+		}
+		if state[folder] == closed {
+			return
+		}
+		state[folder] = open
+		for _, below := range layers[folder].ours {
+			visit(below)
+		}
+		state[folder] = closed
+	}
+	for folder := range layers {
+		visit(folder)
+	}
+}
+
+// importsOfModule returns what each folder with Go files imports from outside the
+// standard library, tests aside.
+func importsOfModule(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != "." && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".")) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, source, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		folder := filepath.ToSlash(filepath.Dir(path))
+		found[folder] = append(found[folder], nil...)
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if first, _, _ := strings.Cut(name, "/"); strings.Contains(first, ".") {
+				found[folder] = append(found[folder], name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// inModule returns the folder of one of our packages.
+func inModule(path string) (string, bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}

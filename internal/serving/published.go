@@ -1,0 +1,70 @@
+package serving
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// published returns what a server publishes of a program: its tools, and the runs
+// if that is allowed. http is nil over pipes.
+func (s *Servers) published(p *engine.Program, http *server.HTTPOptions) (server.Options, error) {
+	access, err := access(p, http)
+	return server.Options{
+		Info: p.Set().File.Server, Tools: p.Published(), Log: s.engine.Log(), Call: s.caller(p), Hold: p.Retain,
+		Resources: s.resources(), Access: access, Limits: s.limits(p), Memory: s.engine.Memory(),
+		Observe: s.observer(p), Exchanged: s.exchanged(p),
+	}, err
+}
+
+// access returns the file's settings for access; opts override them.
+func access(p *engine.Program, opts *server.HTTPOptions) (server.Access, error) {
+	if opts == nil {
+		return server.Access{}, nil
+	}
+	of := p.Set().File.Server
+	a := server.Access{AllowedHosts: of.AllowedHosts, AllowedOrigins: of.AllowedOrigins}
+	var err error
+	if opts.Guard == nil {
+		a.Guard, err = p.Guard()
+	}
+	return a, err
+}
+
+// limits returns those of the options, or else of the file.
+func (s *Servers) limits(p *engine.Program) server.Limits {
+	of := p.Set().File.Server
+	limits := server.Limits{Calls: of.MaxConcurrentCalls, PerCaller: of.MaxConcurrentCallsPerCaller, Wait: of.MaxCallWait}
+	if s.opts.Calls != nil {
+		limits.Calls = *s.opts.Calls
+	}
+	if s.opts.CallsPerCaller != nil {
+		limits.PerCaller = *s.opts.CallsPerCaller
+	}
+	return limits
+}
+
+// caller returns what a server calls the tools of a program with.
+func (s *Servers) caller(p *engine.Program) server.CallFunc {
+	return func(ctx context.Context, r *server.Request) (value.Value, error) {
+		began := time.Now()
+		r.Listener, r.Trace = listener(r.Reporter()), traceOf(r)
+		v, err := s.call(ctx, p, r)
+		log := r.Log
+		if log == nil { // it did not come to a call
+			log = s.engine.Log()
+		}
+		if log.Enabled(ctx, slog.LevelDebug) {
+			log = log.With("tool", r.Tool, "duration", time.Since(began))
+			if err != nil {
+				log = log.With("error", err)
+			}
+			log.DebugContext(ctx, "a tool was called")
+		}
+		return v, err
+	}
+}

@@ -1,0 +1,130 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// auth decodes the credential for a server.
+func (s *section) auth() *Auth {
+	a := s.subsection("auth")
+	if a == nil {
+		return nil
+	}
+	out := &Auth{Type: a.choice("type")}
+	switch out.Type {
+	case AuthBearer:
+		a.selectType(out.Type, "")
+		a.bearer(out)
+	case AuthOAuth2:
+		if out.Flow = a.choice("flow"); out.Flow == "" {
+			if !a.has("flow") {
+				a.reportMissing(*a.setting("flow"))
+			}
+			break
+		}
+		a.selectType(out.Type, out.Flow)
+		a.oauth2(out)
+	case AuthTokenExchange:
+		a.selectType(out.Type, "")
+		a.tokenExchange(out)
+	}
+	for _, h := range s.node.Get("headers").Fields() {
+		if strings.EqualFold(h.Key.String(), "Authorization") && out.Type != "" {
+			s.reportConflict(h.Key, fmt.Sprintf(`%s has both "auth" and a header "Authorization"`, s.owner), "auth")
+		}
+	}
+	return out
+}
+
+func (s *section) bearer(out *Auth) {
+	out.Token, out.TokenCommand = s.string("token"), s.words("tokenCommand")
+	token, hasToken := s.node.Field("token")
+	command := s.node.Get("tokenCommand")
+	switch {
+	case hasToken && command != nil:
+		s.reportConflict(token.Key, s.owner+` has both a "token" and a "tokenCommand"`, "tokenCommand")
+	case !hasToken && command == nil:
+		m := s.node.Missing(s.owner, "token")
+		m.Message = s.owner + ` has no "token" and no "tokenCommand"`
+		m.Hint = "one of the two is required"
+		s.decoder.report(m)
+	case hasToken:
+		s.reportMissing(*s.setting("token"))
+	case len(out.TokenCommand) == 0 && (command.Kind() == List || command.IsString()):
+		s.decoder.report(command.Problem(diag.CodeValue, fmt.Sprintf(`"tokenCommand" of %s is empty`, s.owner)))
+	}
+}
+
+func (s *section) oauth2(out *Auth) {
+	s.client(out)
+	out.Store = s.string("store")
+	switch out.Flow {
+	case FlowRefreshToken:
+		out.RefreshToken = s.string("refreshToken")
+	case FlowAuthorizationCode:
+		out.AuthorizationURL = s.string("authorizationUrl")
+		out.RedirectPort = s.count("redirectPort")
+		for _, pair := range [][2]string{{"tokenUrl", "authorizationUrl"}, {"authorizationUrl", "tokenUrl"}} {
+			if s.has(pair[0]) && !s.has(pair[1]) {
+				m := s.node.Missing(s.owner, pair[1])
+				m.Message = fmt.Sprintf("%s has %q but no %q", s.owner, pair[0], pair[1])
+				m.Hint = "write both, or neither if the server's metadata name them"
+				s.decoder.report(m)
+			}
+		}
+	}
+}
+
+func (s *section) tokenExchange(out *Auth) {
+	s.client(out)
+	out.From, out.FromMeta = s.string("from"), s.string("fromMeta")
+	if out.From == "" && out.FromMeta == "" {
+		out.From = authorization
+	} else if out.From != "" {
+		s.isHeaderName("from")
+	}
+	out.SubjectTokenType, out.RequestedTokenType = s.string("subjectTokenType"), s.string("requestedTokenType")
+	if out.SubjectTokenType == "" {
+		out.SubjectTokenType = AccessTokenType
+	}
+}
+
+// client decodes the fields of every client of an authorization server.
+func (s *section) client(out *Auth) {
+	out.Issuer, out.TokenURL = s.string("issuer"), s.string("tokenUrl")
+	out.ClientID, out.ClientSecret = s.string("clientId"), s.string("clientSecret")
+	out.Scopes, out.Audience = s.words("scopes"), s.string("audience")
+	if s.has("resource") {
+		resource := s.string("resource")
+		out.Resource = &resource
+	}
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// session decodes where the session id is kept: the word memory, or a file.
+func (s *section) session() *Session {
+	f := s.node.Get("session")
+	switch {
+	case f == nil:
+		return nil
+	case f.IsString() && f.Text().String() == StoreMemory:
+		return &Session{Store: StoreMemory}
+	case f.Kind() == Map:
+		return &Session{Store: StoreFile, Path: s.subsection("session").string("file")}
+	case f.Value().Kind() == value.String:
+		p := f.Problem(diag.CodeValue, fmt.Sprintf(`"session" of %s has the unknown value %s`, s.owner, quote(f.Text().String())))
+		p.Hint = "expected memory or {file: PATH}"
+		s.decoder.report(p)
+	default:
+		s.decoder.report(f.Expected(`"session"`, `"memory" or {file: PATH}`))
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package config
+
+import (
+	"fmt"
+	"math"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// maxExpansion is how many nodes the aliases of a file may stand for.
+const maxExpansion = 1_000_000
+
+// builder turns the library's tree into Nodes, children first.
+type builder struct {
+	doc         *document
+	restore     func(s string, double bool) string
+	anchors     map[*yaml.Node]*Node // nil while the node is being built
+	slab        []Node
+	diagnostics []diag.Diagnostic
+	fatal       bool
+}
+
+func (b *builder) report(d diag.Diagnostic) { b.diagnostics = append(b.diagnostics, d) }
+
+func (b *builder) node(y *yaml.Node) *Node {
+	if len(b.slab) == 0 {
+		b.slab = make([]Node, 128)
+	}
+	n := &b.slab[0]
+	b.slab = b.slab[1:]
+	if y.Line > b.doc.lines.Count() {
+		// A value left out at the very end has its place on a line of its own.
+		end := b.doc.lines.Pos(len(b.doc.source))
+		y.Line, y.Column = end.Line, end.Col
+	}
+	n.doc, n.yaml, n.weight, n.height = b.doc, y, 1, 1
+	return n
+}
+
+func (b *builder) build(y *yaml.Node) *Node {
+	if y.Kind == yaml.AliasNode {
+		return b.alias(y)
+	}
+	if y.Anchor != "" {
+		b.anchors[y] = nil
+	}
+	n := b.node(y)
+	switch y.Kind {
+	case yaml.MappingNode:
+		b.buildMap(n)
+	case yaml.SequenceNode:
+		b.buildList(n)
+	default:
+		b.buildScalar(n)
+	}
+	if y.Anchor != "" {
+		b.anchors[y] = n
+	}
+	return n
+}
+
+// alias returns the node behind an alias, and refuses one that holds itself.
+func (b *builder) alias(y *yaml.Node) *Node {
+	if n := b.anchors[y.Alias]; n != nil {
+		return n
+	}
+	n := b.node(y)
+	n.value = value.NullValue
+	d := n.Problem(diag.CodeAlias, fmt.Sprintf("alias *%s refers to itself", y.Value))
+	d.Related = []diag.Related{{
+		Pos: diag.Pos{Line: y.Alias.Line, Col: y.Alias.Column}, Message: "the anchor is here"}}
+	b.fail(d)
+	return n
+}
+
+func (b *builder) fail(d diag.Diagnostic) {
+	if !b.fatal {
+		b.report(d)
+	}
+	b.fatal = true // one such problem says it; the rest follows from it
+}
+
+// addChild counts a child towards what its parent stands for.
+func (b *builder) addChild(n, child *Node, place *yaml.Node) {
+	n.height = max(n.height, child.height+1)
+	weight := int64(n.weight) + int64(child.weight)
+	n.weight = int32(min(weight, math.MaxInt32))
+	switch {
+	case place.Kind == yaml.AliasNode && n.weight > maxExpansion:
+		b.fail(aliasProblem(b.doc, place, diag.CodeAliasBomb, fmt.Sprintf(
+			"alias *%s expands the file to more than %d values", place.Value, maxExpansion)))
+	case place.Kind == yaml.AliasNode && n.height > maxDepth:
+		b.fail(aliasProblem(b.doc, place, diag.CodeDepth, fmt.Sprintf(
+			"alias *%s nests the file more than %d levels deep", place.Value, maxDepth)))
+	}
+}
+
+func aliasProblem(d *document, place *yaml.Node, code, message string) diag.Diagnostic {
+	return (&Node{doc: d, yaml: place}).Problem(code, message)
+}
+
+func (b *builder) buildList(n *Node) {
+	n.kind = List
+	b.checkTag(n, "!!seq")
+	if len(n.yaml.Content) > 0 {
+		n.items = make([]*Node, 0, len(n.yaml.Content))
+	}
+	elems := make([]value.Value, 0, len(n.yaml.Content))
+	for _, y := range n.yaml.Content {
+		child := b.build(y)
+		b.addChild(n, child, y)
+		n.items = append(n.items, child)
+		elems = append(elems, child.value)
+	}
+	n.value = value.FromArray(elems)
+}
+
+func (b *builder) buildScalar(n *Node) {
+	y := n.yaml
+	if b.restore != nil {
+		y.Value = b.restore(y.Value, y.Style&yaml.DoubleQuotedStyle != 0)
+	}
+	// A long string counts for more, since every alias for it is a copy once it
+	// is written out.
+	n.weight += int32(min(len(y.Value)/64, maxExpansion))
+	v, problem := resolve(y)
+	n.value = v
+	if problem.code != "" {
+		d := n.Problem(problem.code, problem.message)
+		d.Hint = problem.hint
+		b.report(d)
+	}
+}
+
+// checkTag reports a tag that is neither the usual one of its kind nor absent.
+func (b *builder) checkTag(n *Node, usual string) {
+	if y := n.yaml; y.Style&yaml.TaggedStyle != 0 && y.Tag != usual {
+		b.report(n.unknownTag())
+	}
+}
+
+func (n *Node) unknownTag() diag.Diagnostic {
+	d := n.Problem(diag.CodeTag, unknownTag(n.yaml.Tag))
+	d.End = diag.Pos{Line: d.Pos.Line, Col: d.Pos.Col + len(n.yaml.Tag)}
+	d.Hint = knownTags
+	return d
+}

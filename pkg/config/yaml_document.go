@@ -1,0 +1,149 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// document is one YAML file as it was read.
+type document struct {
+	path   string
+	source []byte // without a byte order mark
+	lines  *diag.Lines
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+// read parses a file into positioned nodes. The root is nil where the file is
+// not a single YAML document; then there is an error among the diagnostics.
+func read(path string, source []byte) (*document, *Node, []diag.Diagnostic) {
+	source = bytes.TrimPrefix(source, byteOrderMark)
+	d := &document{path: path, source: source, lines: diag.NewLines(source)}
+	if bad := d.checkEncoding(); bad != nil {
+		return d, nil, []diag.Diagnostic{*bad}
+	}
+	text, undo := makeCompatible(source)
+	root, bad := d.load(text)
+	if bad != nil {
+		return d, nil, []diag.Diagnostic{*bad}
+	}
+	b := &builder{doc: d, restore: undo, anchors: map[*yaml.Node]*Node{}}
+	n := b.build(root)
+	if b.fatal {
+		n = nil
+	}
+	return d, n, b.diagnostics
+}
+
+// load returns the YAML library's tree of the only document of text.
+func (d *document) load(text []byte) (*yaml.Node, *diag.Diagnostic) {
+	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithPlugin(yamlLimits{}))
+	if err != nil {
+		return nil, d.syntax(err)
+	}
+	var doc, more yaml.Node
+	if err := loader.Load(&doc); err == io.EOF {
+		return nil, d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeEmpty, "the file is empty",
+			`begin the configuration with version: "1.0"`)
+	} else if err != nil {
+		return nil, d.syntax(err)
+	}
+	if err := loader.Load(&more); err == nil {
+		return nil, d.problem(diag.Pos{Line: more.Line, Col: more.Column}, diag.CodeDocuments,
+			"a configuration must be a single YAML document; a second one starts here", "put each server into a file of its own")
+	} else if err != io.EOF {
+		return nil, d.syntax(err)
+	}
+	if len(doc.Content) == 0 {
+		return nil, d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeEmpty, "the file is empty", "")
+	}
+	return doc.Content[0], nil
+}
+
+// maxDepth is how deeply a file may be nested.
+const maxDepth = 1000
+
+// yamlLimits stops the YAML library at maxDepth. Aliases are bounded by builder,
+// which sees what they stand for.
+type yamlLimits struct{}
+
+var _ yaml.LoaderLimitsPlugin = yamlLimits{}
+
+var errDepth = errors.New("nested too deeply")
+
+func (yamlLimits) CheckDepth(depth int, _ *yaml.DepthContext) error {
+	if depth > maxDepth {
+		return errDepth
+	}
+	return nil
+}
+
+func (yamlLimits) CheckAlias(int, int) error { return nil }
+
+// checkEncoding finds the first byte that YAML does not allow (YAML 1.2.2, 5.1
+// and 5.2), for which the library reports no line.
+func (d *document) checkEncoding() *diag.Diagnostic {
+	src := d.source
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeEncoding, "the file is UTF-16", "save it as UTF-8")
+	}
+	for i := 0; i < len(src); {
+		c := src[i]
+		if c >= 0x20 && c < utf8.RuneSelf || isSpace(c) {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(src[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return d.problem(d.lines.Pos(i), diag.CodeEncoding, fmt.Sprintf("byte 0x%02X is not valid UTF-8", c), "save the file as UTF-8")
+		case r < 0x20 || r == 0xFFFE || r == 0xFFFF:
+			return d.problem(d.lines.Pos(i), diag.CodeEncoding, fmt.Sprintf("the control character U+%04X is not allowed", r),
+				fmt.Sprintf("in a double-quoted string, write it as \"\\u%04X\"", r))
+		}
+		i += size
+	}
+	return nil
+}
+
+func (d *document) problem(pos diag.Pos, code, message, hint string) *diag.Diagnostic {
+	return &diag.Diagnostic{
+		File: d.path, Pos: pos, Severity: diag.SeverityOf(code), Code: code, Message: message, Hint: hint,
+	}
+}
+
+// end returns the offset just behind a node of the library's tree.
+func (d *document) end(y *yaml.Node) int {
+	switch {
+	case y.Kind == yaml.AliasNode:
+		return d.lines.Offset(diag.Pos{Line: y.Line, Col: y.Column}) + 1 + len(y.Value)
+	case y.Kind == yaml.ScalarNode:
+		return d.align(y).end
+	}
+	at := d.skipProperties(y)
+	flow := y.Style&yaml.FlowStyle != 0
+	if flow {
+		at++
+	}
+	if n := len(y.Content); n > 0 {
+		at = max(at, d.end(y.Content[n-1]))
+	}
+	if !flow {
+		return at
+	}
+	for at < len(d.source) {
+		at = skipBlank(d.source, at)
+		if at < len(d.source) && (d.source[at] == ']' || d.source[at] == '}') {
+			return at + 1
+		}
+		at++
+	}
+	return len(d.source)
+}

@@ -1,0 +1,132 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Question is what a run asks a person.
+type Question struct {
+	// ID names the question in its run.
+	ID string
+	// Path is where the node stands, for people.
+	Path string
+	// Node is the node that asks.
+	Node *graph.Node
+	// Value is what it asks: the params of elicitation/create. For a call that needs
+	// approval see [Question.WithArguments].
+	Value value.Value
+	// Arguments are those of the call that needs approval; else undefined.
+	Arguments value.Value
+	// Until is when the question fails with a timeout; zero: never.
+	Until time.Time
+
+	frame *frame
+}
+
+// Questions returns what is to be answered, the oldest first.
+func (r *Run) Questions() []Question {
+	list := r.questions()
+	for i, q := range list {
+		if q.Node.Approval != nil {
+			list[i] = q.WithArguments(q.Value) // reads the values of other nodes, so not under the lock
+		}
+	}
+	return list
+}
+
+// Parked reports whether the run waits for nothing but people.
+func (r *Run) Parked() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.done && r.clock.since != 0
+}
+
+// Answer answers a question. It returns an error if the question cannot be
+// answered. A Local that drives the run goes on with it. The result is ErrStale
+// where the run does not ask that (any more).
+func (r *Run) Answer(id string, answer value.Value, failed error, now time.Time) error {
+	err := r.reply(id, answer, failed, now)
+	if err == nil {
+		r.notify()
+	}
+	return err
+}
+
+func (r *Run) reply(id string, answer value.Value, failed error, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clock.tell(instantOf(now))
+	for _, f := range r.asked {
+		if f.current().ID() != id {
+			continue
+		}
+		e := f.entry(Answered, r.clock.told)
+		e.output, e.edge = answer, graph.NoEdge
+		if failed != nil {
+			e.fail(newNodeError(f, failed))
+		}
+		r.append(e)
+		r.answer(e)
+		return nil
+	}
+	return ErrStale
+}
+
+func (r *Run) answer(e *entry) {
+	f := e.frame
+	if f.node.Approval != nil {
+		r.approve(e)
+		return
+	}
+	f.opened.answer, f.phase = e.output, conclude
+	if err := e.extra.get().err; err != nil {
+		f.pending = err
+	}
+	r.unask(f)
+	r.push(f)
+}
+
+// unask takes a frame off those that ask.
+func (r *Run) unask(f *frame) {
+	for i, one := range r.asked {
+		if one == f {
+			r.interrupt(f)
+			r.asked = append(r.asked[:i:i], r.asked[i+1:]...)
+			return
+		}
+	}
+}
+
+// ask asks the questions that are new.
+func (d *driving) ask() {
+	for _, q := range d.run.Questions() {
+		d.mu.Lock()
+		if d.asked == nil {
+			d.asked = map[string]bool{}
+		}
+		known := d.asked[q.ID]
+		d.asked[q.ID] = true
+		d.mu.Unlock()
+		if !known {
+			go d.question(q)
+		}
+	}
+}
+
+func (d *driving) question(q Question) {
+	d.mu.Lock()
+	ctx := q.frame.local.asking
+	d.mu.Unlock()
+	answer, err := d.Ask(ctx, d.run, q)
+	if ctx.Err() == nil {
+		_ = d.run.reply(q.ID, answer, err, d.port.Now()) // stale where nobody asks any more
+	}
+	d.mu.Lock()
+	delete(d.asked, q.ID)
+	d.mu.Unlock()
+	d.run.changed.Store(true) // the next attempt may have asked the same meanwhile
+	d.runChanged()
+}

@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Callee is a tool of the file that a node runs. It is complete once all tools
+// are built.
+type Callee struct{ graph *Graph }
+
+// CheckArguments returns a *Failure of the name FailArguments where a value does
+// not fit the tool's inputSchema, or the error of a check that was given up.
+func (c *Callee) CheckArguments(ctx context.Context, args value.Value) error {
+	return c.check(ctx, c.graph.Input, FailArguments, "the arguments do not match the inputSchema", args)
+}
+
+// CheckResult returns a *Failure of the name FailResult where a value does not fit
+// the tool's outputSchema, or the error of a check that was given up.
+func (c *Callee) CheckResult(ctx context.Context, result value.Value) error {
+	return c.check(ctx, c.graph.Output, FailResult, "the result does not match the outputSchema", result)
+}
+
+func (c *Callee) check(ctx context.Context, s *Schema, name, what string, v value.Value) error {
+	if s == nil {
+		return nil
+	}
+	err := s.ValidateContext(ctx, v)
+	var wrong *SchemaError
+	if errors.As(err, &wrong) {
+		return &Failure{Name: name, Message: fmt.Sprintf("%s of tool %q: %s", what, c.graph.Name, wrong)}
+	}
+	return err
+}
+
+// Callee asks for the name of a tool of the file, which the node's Invoke runs.
+func (f *Fields) Callee(name, doc string) *Callee {
+	n, tool := f.text(StringField, name, doc, nil)
+	c := &Callee{}
+	if n != nil {
+		f.b.calls = append(f.b.calls, calledTool{f.node, n, tool, c})
+	}
+	return c
+}
+
+// calledTool is a node that runs a tool, before that is known.
+type calledTool struct {
+	node   *Node
+	src    *config.Node
+	name   string
+	callee *Callee
+}
+
+// callees finds the tools that nodes run.
+func (b *builder) callees(graphs []*Graph) {
+	byName := make(map[string]*Graph, len(graphs))
+	var names []string
+	for _, g := range graphs {
+		if byName[g.Name] == nil {
+			byName[g.Name] = g
+			names = append(names, g.Name)
+		}
+	}
+	for _, c := range b.calls {
+		g := byName[c.name]
+		if g == nil {
+			d := c.src.Problem(diag.CodeUnknownTool, fmt.Sprintf("%s calls tool %q, which does not exist in this file", c.node.name, c.name))
+			if near, ok := b.nearest(c.name, names); ok {
+				d.Hint = fmt.Sprintf("did you mean %q?", near)
+			} else {
+				d.Hint = "tools of this file are " + diag.List(names) + "; to call a tool of an upstream server, use an mcp node"
+			}
+			b.report(d)
+			continue
+		}
+		c.node.Callee, c.callee.graph = g, g
+		c.node.toolSrc = c.src
+		b.knownArguments(c.node)
+	}
+}
+
+// knownArguments compares what is known of a node's arguments before any run with
+// the inputSchema of the tool that it runs.
+func (b *builder) knownArguments(n *Node) {
+	in := n.Callee.Input
+	if in == nil {
+		return
+	}
+	p, err := newPartial(in.src.Value())
+	if err != nil {
+		return // reported already
+	}
+	c := callMisfits{n: n, callee: fmt.Sprintf("tool %q", n.Callee.Name), schema: in.src.Value()}
+	for _, w := range p.check(n.args) {
+		d := c.diagnostic(w)
+		d.Related = append(slices.Clip(d.Related), diag.Related{Pos: in.src.Pos(), Message: "the schema is here"})
+		b.report(d)
+	}
+}

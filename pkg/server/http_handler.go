@@ -1,0 +1,175 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+)
+
+// httpHandler answers HTTP requests.
+type httpHandler struct {
+	*Server
+	opts        HTTPOptions
+	sessions    *sessionStore
+	mux         *http.ServeMux
+	stopping    atomic.Bool
+	stopStreams chan struct{} // closed when event streams and subscriptions must end
+	refusalLog  refusalLogLimiter
+}
+
+// stop ends event streams and subscriptions, and makes /readyz fail.
+func (h *httpHandler) stop() {
+	h.stopping.Store(true)
+	close(h.stopStreams)
+}
+
+func newHandler(s *Server, opts HTTPOptions) *httpHandler {
+	opts.MaxBody = orDefault(opts.MaxBody, DefaultMaxBody)
+	h := &httpHandler{
+		Server: s, opts: opts, mux: http.NewServeMux(),
+		sessions: &sessionStore{
+			idle: orDefault(opts.SessionIdle, DefaultSessionIdle), limit: orDefault(opts.MaxSessions, DefaultMaxSessions),
+			onBegin: opts.Session, subscribers: &s.subscribers,
+		},
+		stopStreams: make(chan struct{}),
+	}
+	h.mux.HandleFunc(Path, h.requireCaller(h.endpoint))
+	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, "ok") })
+	h.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if h.stopping.Load() {
+			http.Error(w, "stopping", http.StatusServiceUnavailable)
+			return
+		}
+		writeText(w, "ready")
+	})
+	for path, page := range map[string]http.Handler{"/metrics": opts.Metrics, "/status": opts.Status} {
+		if page != nil {
+			h.mux.HandleFunc("GET "+path, h.requireCaller(func(w http.ResponseWriter, r *http.Request, _ auth.Caller) {
+				page.ServeHTTP(w, r)
+			}))
+		}
+	}
+	return h
+}
+
+// access returns the access rules that apply now.
+func (h *httpHandler) access() Access {
+	a := h.current.Load().access
+	if h.opts.Guard != nil {
+		a.Guard = h.opts.Guard
+	}
+	if h.opts.AllowedHosts != nil {
+		a.AllowedHosts = h.opts.AllowedHosts
+	}
+	if h.opts.AllowedOrigins != nil {
+		a.AllowedOrigins = h.opts.AllowedOrigins
+	}
+	return a
+}
+
+func writeText(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, text+"\n")
+}
+
+// ServeHTTP answers a request and reports the exchange to observers.
+func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	t := &responseRecorder{ResponseWriter: w}
+	began := time.Now()
+	defer func() { h.observeExchange(r, t, began) }()
+	h.serve(t, r)
+}
+
+// serve checks host and origin of a request, and dispatches it.
+func (h *httpHandler) serve(w *responseRecorder, r *http.Request) {
+	// The deadlines also cover refused requests, whose rest is read and
+	// answered. If the connection has no deadlines, those of the http.Server
+	// apply.
+	control, now := http.NewResponseController(w), time.Now()
+	if r.ContentLength != 0 {
+		_ = control.SetReadDeadline(now.Add(h.timeouts.body))
+	}
+	_ = control.SetWriteDeadline(now.Add(h.timeouts.body + h.timeouts.write))
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	access := h.access()
+	policy := originPolicy{access.AllowedHosts, access.AllowedOrigins}
+	if err := policy.check(r); err != nil {
+		recordRefusal(w, err.reason, err.Error(), slog.LevelInfo)
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	if policy.preflight(w, r) {
+		w.public = true
+		return
+	}
+	if access.Guard != nil {
+		if page := access.Guard.Pages()[r.URL.Path]; page != nil {
+			w.public = true
+			page.ServeHTTP(w, r)
+			return
+		}
+	}
+	w.public = r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
+	h.mux.ServeHTTP(w, r)
+}
+
+// requireCaller passes authenticated requests on to next. They are cancelled
+// when their access token expires or is revoked.
+func (h *httpHandler) requireCaller(next func(w http.ResponseWriter, r *http.Request, caller auth.Caller)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if caller, ok := h.admit(w, r); ok {
+			r, stop := h.withExpiry(r, caller)
+			defer stop()
+			next(w, r, caller)
+		}
+	}
+}
+
+// admit returns the caller of a request. If ok is false, the request was
+// refused and has been answered.
+func (h *httpHandler) admit(w http.ResponseWriter, r *http.Request) (caller auth.Caller, ok bool) {
+	guard := h.access().Guard
+	if guard == nil {
+		return auth.Caller{}, true
+	}
+	caller, refusal := guard.Admit(w, r)
+	if refusal != nil {
+		level := slog.LevelInfo
+		if errors.Is(refusal, auth.ErrUnavailable) {
+			level = slog.LevelWarn
+		}
+		recordRefusal(w, auth.Reason(refusal), refusal.Error(), level)
+	} else if t, ok := w.(*responseRecorder); ok {
+		t.caller = caller.Name
+	}
+	return caller, refusal == nil
+}
+
+// endpoint answers requests for Path.
+func (h *httpHandler) endpoint(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
+	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
+	case r.Method == http.MethodPost:
+		h.handlePost(w, r, caller)
+	case r.Method == http.MethodGet && !modern:
+		h.handleGet(w, r, caller)
+	case r.Method == http.MethodDelete && !modern:
+		if !h.sessions.remove(r.Header.Get(mcp.HeaderSessionID), caller.Name) {
+			http.Error(w, "unknown session", http.StatusNotFound)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		if modern {
+			w.Header().Set("Allow", "POST")
+		}
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	}
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// method describes how requests of one MCP method are handled.
+type method struct {
+	revisions revisions
+	// ordered reports whether later requests depend on this one, and must wait
+	// for its answer.
+	ordered bool
+	// streams reports whether the answer stays open for notifications.
+	streams bool
+	// check returns an error if the request is refused before it is handled; it
+	// may be nil.
+	check func(p *snapshot, r *Request) *rpcError
+	// answer returns the whole answer as JSON.
+	answer func(p *snapshot, ctx context.Context, r *Request) ([]byte, *rpcError)
+}
+
+// revisions are the revisions of MCP that have a method.
+type revisions uint8
+
+const (
+	allRevisions revisions = iota
+	sessionRevisions
+	statelessRevisions // since 2026-07-28
+)
+
+// methods are the supported methods. A request is parsed once, by exact names,
+// so what is checked is what runs.
+var methods = map[mcp.MCPMethod]method{
+	mcp.MethodInitialize:             {revisions: sessionRevisions, ordered: true, answer: (*snapshot).initialize},
+	mcp.MethodPing:                   {revisions: sessionRevisions, answer: (*snapshot).ping},
+	mcp.MethodServerDiscover:         {revisions: statelessRevisions, answer: (*snapshot).discover},
+	mcp.MethodSubscriptionsListen:    {revisions: statelessRevisions, streams: true, answer: (*snapshot).listen},
+	mcp.MethodSetLogLevel:            {revisions: sessionRevisions, ordered: true, answer: (*snapshot).setLogLevel},
+	mcp.MethodToolsList:              {answer: (*snapshot).listTools},
+	mcp.MethodToolsCall:              {check: (*snapshot).checkCall, answer: (*snapshot).callTool},
+	mcp.MethodResourcesList:          {check: (*snapshot).checkResources, answer: (*snapshot).listResources},
+	mcp.MethodResourcesTemplatesList: {check: (*snapshot).checkResources, answer: (*snapshot).listTemplates},
+	mcp.MethodResourcesRead:          {check: (*snapshot).checkResources, answer: (*snapshot).readResource},
+}
+
+// findMethod returns the method of a request, or an error if the revision does
+// not have it.
+func findMethod(r *Request) (method, *rpcError) {
+	m, known := methods[mcp.MCPMethod(r.Method)]
+	switch {
+	case !known:
+		return m, rpcErrorf(mcp.METHOD_NOT_FOUND, "unknown method %q", r.Method)
+	case m.revisions == sessionRevisions && r.modern:
+		return m, rpcErrorf(mcp.METHOD_NOT_FOUND, "%q was removed in protocol version %s", r.Method, mcp.ProtocolVersion20260728)
+	case m.revisions == statelessRevisions && !r.modern:
+		return m, rpcErrorf(mcp.METHOD_NOT_FOUND, "%q requires protocol version %s or later", r.Method, mcp.ProtocolVersion20260728)
+	}
+	return m, nil
+}
+
+// param returns a member of the params, which must be of this kind. It returns
+// undefined for a missing member and for null.
+func (r *Request) param(name string, kind value.Kind) (value.Value, *rpcError) {
+	v := r.params.Get(name)
+	switch v.Kind() {
+	case kind, value.Undefined:
+		return v, nil
+	case value.Null:
+		return value.Undef, nil
+	}
+	what := "an object"
+	if kind != value.Object {
+		what = "a " + kind.String()
+	}
+	return v, rpcErrorf(mcp.INVALID_PARAMS, "%s: %s must be %s, found %s", r.Method, name, what, graph.Describe(v))
+}
+
+func (p *snapshot) initialize(_ context.Context, r *Request) ([]byte, *rpcError) {
+	version, rpcErr := r.param("protocolVersion", value.String)
+	if rpcErr != nil {
+		return nil, rpcErr
+	}
+	declared, rpcErr := r.param("capabilities", value.Object)
+	if rpcErr != nil {
+		return nil, rpcErr
+	}
+	if _, rpcErr = r.param("clientInfo", value.Object); rpcErr != nil {
+		return nil, rpcErr
+	}
+	agreed := mcp.NegotiateLegacyVersion(version.Str())
+	r.session.initialize(agreed)
+	r.session.setCapabilities(declared)
+	members := value.AppendString([]byte(`"protocolVersion":`), agreed)
+	return p.message(r, append(members, p.initializeMembers...), false), nil
+}
+
+func (p *snapshot) ping(_ context.Context, r *Request) ([]byte, *rpcError) {
+	return p.message(r, nil, false), nil
+}
+
+func (p *snapshot) discover(_ context.Context, r *Request) ([]byte, *rpcError) {
+	return p.message(r, p.discoverMembers, true), nil
+}
+
+// logLevels are the levels of RFC 5424, as MCP names them.
+var logLevels = []mcp.LoggingLevel{
+	mcp.LoggingLevelDebug, mcp.LoggingLevelInfo, mcp.LoggingLevelNotice, mcp.LoggingLevelWarning,
+	mcp.LoggingLevelError, mcp.LoggingLevelCritical, mcp.LoggingLevelAlert, mcp.LoggingLevelEmergency,
+}
+
+func (p *snapshot) setLogLevel(_ context.Context, r *Request) ([]byte, *rpcError) {
+	v, rpcErr := r.param("level", value.String)
+	level := mcp.LoggingLevel(v.Str())
+	switch {
+	case rpcErr != nil:
+		return nil, rpcErr
+	case !slices.Contains(logLevels, level):
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown level %q", r.Method, v.Str())
+	case r.session.ProtocolVersion() == "":
+		return nil, rpcErrorf(mcp.INVALID_REQUEST, "%s: send initialize first", r.Method)
+	}
+	r.session.setLogLevel(level)
+	return p.message(r, nil, false), nil
+}
+
+// checkCursor refuses cursors: lists have one page, so no cursor is valid.
+func checkCursor(r *Request) *rpcError {
+	cursor, rpcErr := r.param("cursor", value.String)
+	if rpcErr == nil && cursor.Str() != "" {
+		rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown cursor; the list has one page", r.Method)
+	}
+	return rpcErr
+}
+
+func (p *snapshot) listTools(_ context.Context, r *Request) ([]byte, *rpcError) {
+	if rpcErr := checkCursor(r); rpcErr != nil {
+		return nil, rpcErr
+	}
+	shown := p.tools
+	if p.hideTools {
+		shown = slices.DeleteFunc(slices.Clone(shown), func(t listedTool) bool { return p.hidden(r, t.name) })
+	}
+	return p.message(r, appendTools([]byte(`"tools":`), shown, r.modern), true), nil
+}

@@ -1,4 +1,0 @@
-package upstream
-
-// guardGroup does nothing: there are no process groups.
-func guardGroup(int) (release func()) { return func() {} }

@@ -1,0 +1,144 @@
+package credential
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+)
+
+// Login is what is known of a login to a server.
+type Login struct {
+	Server    string
+	LoggedIn  bool
+	Issuer    string // the authorization server; empty if it is not known
+	Scopes    []string
+	ExpiresAt time.Time // of the access token; zero if it is not known
+	Renewable bool      // without a person
+	File      string    // where it is kept
+}
+
+// CanLogin reports whether a person can log in to the server.
+func (r *Resolver) CanLogin() bool {
+	return r.oauth != nil && r.oauth.auth.Flow == config.FlowAuthorizationCode
+}
+
+// loginFlow returns the flow by which a person logs in. It returns an error if nobody
+// can.
+func (r *Resolver) loginFlow() (*oauthClient, error) {
+	if r.CanLogin() {
+		return r.oauth, nil
+	}
+	return nil, &Error{
+		Message: "nobody can log in to it",
+		Hint:    fmt.Sprintf("set mcpServers.%s.auth to {type: oauth2, flow: authorizationCode}", r.name),
+	}
+}
+
+// Login logs a person in: open shows the address to go to, and the browser comes
+// back to a port of this machine. It waits until then, or until ctx ends.
+func (r *Resolver) Login(ctx context.Context, open func(context.Context, string) error) (Login, error) {
+	o, err := r.loginFlow()
+	if err != nil {
+		return Login{}, err
+	}
+	tokens, err := o.login(ctx, Challenge{}, open)
+	if err != nil {
+		return Login{}, err
+	}
+	r.serverToken.forget()
+	return o.describe(tokens, true)
+}
+
+// LoginState returns what is known of the login, without asking anyone.
+func (r *Resolver) LoginState() (Login, error) {
+	o, err := r.loginFlow()
+	if err != nil {
+		return Login{}, err
+	}
+	tokens, ok, err := o.store.load(o.key())
+	if err != nil {
+		return Login{}, o.storeError(err)
+	}
+	usable := tokens.RefreshToken != "" || tokens.AccessToken != "" && (tokens.ExpiresAt.IsZero() || time.Now().Before(tokens.ExpiresAt))
+	return o.describe(tokens, ok && usable)
+}
+
+// describe returns what a person may know of a record.
+func (o *oauthClient) describe(r loginRecord, in bool) (Login, error) {
+	file, err := o.store.file()
+	if err != nil {
+		return Login{}, o.storeError(err)
+	}
+	return Login{
+		Server: o.entry.Name, LoggedIn: in, Issuer: r.Issuer, Scopes: r.Scopes,
+		ExpiresAt: r.ExpiresAt, Renewable: r.RefreshToken != "", File: file,
+	}, nil
+}
+
+// Logout forgets the tokens, and revokes them if the authorization server can (RFC
+// 7009). It reports whether there were any.
+func (r *Resolver) Logout(ctx context.Context) (bool, error) {
+	o, err := r.loginFlow()
+	if err != nil {
+		return false, err
+	}
+	unlock, err := o.store.lock(o.key())
+	if err != nil {
+		return false, o.storeError(err)
+	}
+	defer unlock()
+	tokens, ok, err := o.store.load(o.key())
+	if err == nil && ok {
+		err = o.store.remove(o.key())
+	}
+	if err != nil {
+		return false, o.storeError(err)
+	}
+	r.serverToken.forget()
+	if !ok || tokens.RevocationURL == "" {
+		return ok, nil
+	}
+	o.redact.Learn(tokens.AccessToken, tokens.RefreshToken, tokens.ClientSecret)
+	// The refresh token takes the access tokens along (RFC 7009, 2.1), but a
+	// server need not know that.
+	for hint, token := range map[string]string{"refresh_token": tokens.RefreshToken, "access_token": tokens.AccessToken} {
+		if token != "" {
+			err = errors.Join(err, o.revoke(ctx, tokens, hint, token))
+		}
+	}
+	if err != nil {
+		return true, &Error{Message: "its tokens are forgotten here, but could not be revoked: " + o.redact.Text(err.Error())}
+	}
+	return true, nil
+}
+
+// revoke tells the authorization server that a token is not needed any more.
+func (o *oauthClient) revoke(ctx context.Context, r loginRecord, hint, token string) error {
+	form := url.Values{"token": {token}, "token_type_hint": {hint}}
+	if r.ClientSecret == "" {
+		form.Set("client_id", r.ClientID)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.RevocationURL, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if r.ClientSecret != "" {
+		request.SetBasicAuth(url.QueryEscape(r.ClientID), url.QueryEscape(r.ClientSecret)) // RFC 6749, 2.3.1
+	}
+	response, err := o.http.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("HTTP %s", response.Status)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package policy
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+func TestLaterTrySucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, retrying(5))
+		a := &answers{errs: []error{unavailable, unavailable, nil}}
+		r, err := s.through(context.Background(), "look", a.next)
+		if err != nil || r.Attempts != 3 || !value.Equal(r.Reply, good) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+func TestDelaysGrowUpToTheirLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, retrying(6))
+		a := &answers{errs: []error{unavailable}}
+		_, _ = s.through(context.Background(), "look", a.next)
+		want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second}
+		if got := a.gaps(); !slices.Equal(got, want) {
+			t.Errorf("delays %v, want %v", got, want)
+		}
+	})
+}
+
+func TestJitterVariesDelaysByAQuarter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, retrying(40), func(u *config.Upstream) { u.Retry.Jitter, u.Retry.Backoff = true, 1 })
+		a := &answers{errs: []error{unavailable}}
+		_, _ = s.through(context.Background(), "look", a.next)
+		gaps := a.gaps()
+		if least, most := slices.Min(gaps), slices.Max(gaps); least < 750*time.Millisecond || most > 1250*time.Millisecond || least == most {
+			t.Errorf("delays from %v to %v", least, most)
+		}
+	})
+}

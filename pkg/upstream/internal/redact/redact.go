@@ -1,0 +1,223 @@
+// Package redact takes secrets out of texts.
+package redact
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Mark stands where a secret was.
+const Mark = "[redacted]"
+
+// CutMark stands where the rest of a text is not shown, as in [value.CutMark].
+const CutMark = ` … (`
+
+// MinLength is the length from which a value counts as a secret. Shorter ones
+// protect nothing, and replacing them would make any text unreadable.
+const MinLength = 3
+
+// maxLearned is how many secrets a redactor learns before it forgets the oldest.
+const maxLearned = 64
+
+// Redactor takes secrets out of texts. It is safe for concurrent use.
+type Redactor struct {
+	parents []*Redactor // whose secrets it takes out as well
+
+	mu      sync.RWMutex
+	fixed   []string
+	learned []string // of tokens that come and go
+	forms   *forms   // of all of them, above's included
+	seen    []*forms // of above, when forms was made
+}
+
+// forms is how secrets can look in a text.
+type forms struct {
+	all     []string // the longest first
+	replace *strings.Replacer
+}
+
+// New returns a redactor of the secrets and of those of its parents. It
+// takes them out as they are, as they stand in JSON and in URLs, and line by line
+// if they have several.
+func New(secrets []string, parents ...*Redactor) *Redactor {
+	r := &Redactor{parents: parents, fixed: secrets}
+	if len(parents) == 0 {
+		r.forms = formsOf(secrets)
+	}
+	return r
+}
+
+// With returns a redactor of these secrets beside those of r.
+func (r *Redactor) With(secrets []string) *Redactor {
+	if len(secrets) == 0 {
+		return r
+	}
+	return New(secrets, r)
+}
+
+// Empty reports whether r has no secrets, now.
+func (r *Redactor) Empty() bool {
+	f := r.current()
+	return f == nil || len(f.all) == 0
+}
+
+// Learn adds secrets that have just come to be.
+func (r *Redactor) Learn(secrets ...string) {
+	if len(secrets) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range secrets {
+		if len(s) < MinLength || slices.Contains(r.learned, s) || slices.Contains(r.fixed, s) {
+			continue
+		}
+		if len(r.learned) == maxLearned {
+			r.learned = slices.Delete(r.learned, 0, 1)
+		}
+		r.learned = append(r.learned, s)
+		r.forms = nil
+	}
+}
+
+// secrets returns the secrets, above's included.
+func (r *Redactor) secrets() []string {
+	if r == nil {
+		return nil
+	}
+	above := r.ofParents()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Concat(r.fixed, r.learned, above)
+}
+
+func (r *Redactor) ofParents() (all []string) {
+	for _, above := range r.parents {
+		all = append(all, above.secrets()...)
+	}
+	return all
+}
+
+// current returns the forms of the secrets. Those of above are among them: were
+// they looked for on their own, before or after, what one of the two leaves of
+// a secret of the other that contains it would stay.
+func (r *Redactor) current() *forms {
+	if r == nil {
+		return nil
+	}
+	seen := make([]*forms, len(r.parents))
+	for i, above := range r.parents {
+		seen[i] = above.current()
+	}
+	r.mu.RLock()
+	f, known := r.forms, slices.Equal(r.seen, seen)
+	r.mu.RUnlock()
+	if f != nil && known {
+		return f
+	}
+	above := r.ofParents()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forms, r.seen = formsOf(slices.Concat(r.fixed, r.learned, above)), seen
+	return r.forms
+}
+
+func formsOf(secrets []string) *forms {
+	var all []string
+	add := func(s string) {
+		if len(s) >= MinLength {
+			all = append(all, s)
+		}
+	}
+	for _, s := range secrets {
+		quoted := string(value.AppendString(nil, s))
+		add(s)
+		add(quoted[1 : len(quoted)-1])
+		add(url.QueryEscape(s))
+		add(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"))
+		add(url.PathEscape(s))
+		for line := range strings.Lines(s) {
+			add(strings.TrimRight(line, "\r\n"))
+		}
+	}
+	// Where one form begins like another, the longer one has to go first.
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	all = slices.Compact(all)
+	var pairs []string
+	for _, f := range all {
+		pairs = append(pairs, f, Mark)
+	}
+	return &forms{all, strings.NewReplacer(pairs...)}
+}
+
+// Text returns s without the secrets.
+func (r *Redactor) Text(s string) string {
+	f := r.current()
+	if f == nil {
+		return s
+	}
+	s = f.replace.Replace(s)
+	for from := 0; ; {
+		i := strings.Index(s[from:], CutMark)
+		if i < 0 {
+			return s
+		}
+		i += from
+		kept := f.whole(s[:i])
+		if text, quoted := strings.CutSuffix(kept, `"`); quoted && len(kept) == i {
+			kept = f.whole(text) + `"`
+		}
+		s = kept + s[i:]
+		from = len(kept) + len(CutMark)
+	}
+}
+
+// whole takes the start of a secret off the end of a text that was cut there.
+func (f *forms) whole(text string) string {
+	longest := 0
+	for _, form := range f.all {
+		for n := min(len(form)-1, len(text)); n >= max(MinLength, longest+1); n-- {
+			if strings.HasSuffix(text, form[:n]) {
+				longest = n
+				break
+			}
+		}
+	}
+	if longest == 0 {
+		return text
+	}
+	return text[:len(text)-longest] + Mark
+}
+
+// URLSecrets returns what is secret in an address with a password: itself, and
+// what is sent in its place (RFC 7617).
+func URLSecrets(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return nil
+	}
+	password, ok := u.User.Password()
+	if !ok {
+		return nil
+	}
+	return []string{password, base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))}
+}
+
+// Err returns err itself, or where its text has a secret an error without it.
+func (r *Redactor) Err(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if clean := r.Text(text); clean != text {
+		return errors.New(clean)
+	}
+	return err
+}

@@ -1,0 +1,269 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// notifications are the messages that a server sends unasked, and their way to
+// subscribers.
+type notifications struct {
+	listening    <-chan struct{}      // closed once the server can speak on a stream of its own; nil if there is none
+	level        atomic.Int32         // index of the lowest level of log messages asked for so far, from 1
+	settingLevel chan struct{}        // held while the level is set
+	logQueue     chan json.RawMessage // log messages on their way to our log
+	late         []lateSubscriber     // guarded by session.mu, in the order in which they ended
+}
+
+// subscriber takes the notifications that belong to a call of the tool.
+type subscriber struct {
+	*callinfo.Listener // nil if nobody listens
+	tool               string
+}
+
+// wantsLog reports whether log messages of some level are wanted.
+func (h subscriber) wantsLog() bool {
+	return h.tool != "" && h.Listener != nil && h.Notify != nil && slices.Contains(logLevels, h.LogLevel)
+}
+
+// lateSubscriber is a call that is over and whose log messages may still come, because
+// the server can send them on another stream than the answer and nothing orders
+// the two. Servers made with the TypeScript SDK do.
+type lateSubscriber struct {
+	subscriber
+	at time.Time
+}
+
+const (
+	// maxQueuedLogs is how many log messages wait for a slow log before more of
+	// them are dropped.
+	maxQueuedLogs = 256
+	// lateLogTime is how long log messages are waited for after the end of a call,
+	// and maxLateSubscribers for how many calls.
+	lateLogTime        = 2 * time.Second
+	maxLateSubscribers = 64
+)
+
+func newNotifications() notifications {
+	return notifications{settingLevel: make(chan struct{}, 1), logQueue: make(chan json.RawMessage, maxQueuedLogs)}
+}
+
+// requestEnded is called at the end of a request, with the session locked.
+func (h *notifications) requestEnded(f *pendingRequest) {
+	if h.listening == nil || !f.wantsLog() {
+		return
+	}
+	if len(h.late) == maxLateSubscribers {
+		h.late = slices.Delete(h.late, 0, 1)
+	}
+	h.late = append(h.late, lateSubscriber{f.subscriber, time.Now()})
+}
+
+// handleNotification takes a notification. It runs on the reading goroutine and must not
+// block.
+func (s *session) handleNotification(origin, method string, params json.RawMessage) {
+	switch method {
+	case callinfo.MethodProgress:
+		progress, _ := value.ParseStrict(string(params)) // undefined if it is no such JSON
+		token := progress.Get("progressToken").Str()     // another token than a string is none of ours
+		s.mu.Lock()
+		f := s.pending[token]
+		s.mu.Unlock()
+		if f == nil {
+			return
+		}
+		f.touch()
+		if f.Listener != nil && f.Notify != nil {
+			if v, ok := s.cleanParams(params); ok {
+				s.deliver(f.subscriber, method, v)
+			}
+		}
+	case callinfo.MethodMessage:
+		select {
+		case s.logQueue <- params:
+		default:
+		}
+		if all := s.subscribersOf(origin); len(all) > 0 {
+			s.deliverLog(all, params)
+		}
+	case string(mcp.MethodNotificationToolsListChanged):
+		s.toolHeaders.Store(nil)
+		s.server.toolsChanged()
+	}
+}
+
+// subscribersOf returns the subscribers of a log message: that of the request it
+// came with, else those of all requests that it may be about, each listener once.
+func (s *session) subscribersOf(origin string) []subscriber {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.pending[origin]; f != nil {
+		if f.wantsLog() {
+			return []subscriber{f.subscriber}
+		}
+		return nil
+	}
+	var all []subscriber
+	among := func(h subscriber) int {
+		return slices.IndexFunc(all, func(other subscriber) bool { return other.Listener == h.Listener })
+	}
+	for _, f := range s.pending {
+		if !f.wantsLog() {
+			continue
+		}
+		if i := among(f.subscriber); i < 0 {
+			all = append(all, f.subscriber)
+		} else if all[i].tool != f.tool {
+			all[i].tool = "" // it may be about either
+		}
+	}
+	for _, d := range slices.Backward(s.late) {
+		if time.Since(d.at) > lateLogTime {
+			break
+		}
+		if among(d.subscriber) < 0 {
+			all = append(all, d.subscriber)
+		}
+	}
+	return all
+}
+
+// deliverLog passes a log message on to those who want its level.
+func (s *session) deliverLog(all []subscriber, params json.RawMessage) {
+	v, ok := s.cleanParams(params)
+	if !ok {
+		return
+	}
+	level := slices.Index(logLevels, v.Get("level").Str())
+	for _, h := range all {
+		if level >= slices.Index(logLevels, h.LogLevel) {
+			s.deliver(h, callinfo.MethodMessage, v)
+		}
+	}
+}
+
+// cleanParams reads the params of a notification, without secrets.
+func (s *session) cleanParams(params json.RawMessage) (value.Value, bool) {
+	v, err := value.Parse(s.link.PeerLog().Redact.Text(string(params)))
+	return v, err == nil
+}
+
+func (s *session) deliver(h subscriber, method string, params value.Value) {
+	h.Notify(callinfo.Notification{Server: s.server.entry.Name, Tool: h.tool, Method: method, Params: params})
+}
+
+// logMessages logs what the server sends as log messages, until the session is
+// over.
+func (s *session) logMessages() {
+	peerLog := s.link.PeerLog()
+	for {
+		select {
+		case m := <-s.logQueue:
+			peerLog.Log.Debug("log message from the server", "message", peerLog.Redact.Text(string(m)))
+		case <-s.link.Done():
+			s.cancel(errLinkEnded)
+			return
+		case <-s.life.Done():
+			return
+		}
+	}
+}
+
+// setLevel asks a server of an older revision for the log messages that the
+// caller wants, unless it was asked for as many before.
+func (s *session) setLevel(ctx context.Context) error {
+	l := infoOf(ctx).Listener
+	if l == nil || !s.peer.logs || s.peer.modern() {
+		return nil
+	}
+	wanted := int32(slices.Index(logLevels, l.LogLevel)) + 1
+	enough := func() bool {
+		now := s.level.Load()
+		return wanted == 0 || now != 0 && now <= wanted
+	}
+	if enough() {
+		return nil
+	}
+	select {
+	case s.settingLevel <- struct{}{}:
+		defer func() { <-s.settingLevel }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if enough() {
+		return nil
+	}
+	s.awaitListening(ctx)
+	_, err := s.request(ctx, &wire.Message{
+		Method: string(mcp.MethodSetLogLevel), Params: json.RawMessage(`"level":"` + l.LogLevel + `"`),
+	}, s.server.entry.Timeout)
+	var rpc *RPCError
+	if errors.As(err, &rpc) {
+		err = nil // the call is worth more than its log
+	}
+	if err == nil {
+		s.level.Store(wanted)
+	}
+	return err
+}
+
+// listenTimeout bounds the wait for a server to let us listen.
+const listenTimeout = 2 * time.Second
+
+// listen opens the stream of the server's notifications if the transport needs one,
+// until the session ends: over streamable HTTP the server can speak unasked only on
+// such a stream. If we answer requests of servers, listen waits for it, so that the
+// first call can ask something.
+func (s *session) listen(ctx context.Context) {
+	over, ok := s.link.(*wire.HTTP)
+	switch {
+	case !s.peer.modern() && ok:
+		s.listening = over.Listen(s.life, s.peer.revision)
+		if len(s.server.answers) > 0 {
+			s.awaitListening(ctx)
+		}
+	case s.peer.modern() && s.peer.listChanged:
+		go s.subscribe()
+	}
+}
+
+// awaitListening waits until the stream of the server's notifications is open, if
+// there is one. What the server says before that is lost.
+func (s *session) awaitListening(ctx context.Context) {
+	if s.listening == nil || isClosed(s.listening) {
+		return
+	}
+	timer := time.NewTimer(listenTimeout)
+	defer timer.Stop()
+	select {
+	case <-s.listening:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// subscribe holds a subscription to changes of the list of tools (MCP of
+// 2026-07-28, subscriptions/listen) and renews it when it ends.
+func (s *session) subscribe() {
+	params := json.RawMessage(`"notifications":{"toolsListChanged":true}`)
+	var pause wire.Backoff
+	for {
+		_, err := s.request(s.life, &wire.Message{Method: string(mcp.MethodSubscriptionsListen), Params: params}, 0)
+		var rpc *RPCError
+		if s.life.Err() != nil || isClosed(s.link.Done()) || errors.As(err, &rpc) {
+			return // it will not have us
+		}
+		if !pause.Wait(s.life, 0) {
+			return
+		}
+	}
+}

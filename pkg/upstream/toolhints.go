@@ -1,0 +1,191 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// toolHints is which tools may be called twice, as their server says of each: it
+// changes nothing (readOnlyHint), or nothing more the second time
+// (idempotentHint). They belong to one identity and outlive its sessions: a
+// server that has died cannot be asked any more.
+type toolHints struct {
+	mu      sync.Mutex
+	known   map[string]bool // by the tool's name on the wire; nil: not known
+	changes int             // how often the server said that its tools have changed
+	reading *listRead       // nil: the list is not being read
+	failed  time.Time       // when it could not be read; zero if it could
+}
+
+// listRead is one attempt to read the list of tools.
+type listRead struct {
+	session *session
+	done    chan struct{}
+}
+
+// rereadAfter is the least time between two attempts to read a list of tools
+// that cannot be read.
+const rereadAfter = 10 * time.Second
+
+// lookup reports whether the tool may be called twice, and whether that is known.
+func (h *toolHints) lookup(name string) (repeatable, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.known[name], h.known != nil
+}
+
+// version is how often the tools have changed so far.
+func (h *toolHints) version() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changes
+}
+
+// store takes what a list of tools says, which was asked for at that version.
+func (h *toolHints) store(tools []value.Value, version int) {
+	known := make(map[string]bool, len(tools))
+	for _, t := range tools {
+		a := t.Get("annotations")
+		if a.Get("readOnlyHint").Bool() || a.Get("idempotentHint").Bool() {
+			known[t.Get("name").Str()] = true
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if version == h.changes {
+		h.known, h.failed = known, time.Time{}
+	}
+}
+
+// invalidate forgets them: the server said that its tools are others now.
+func (h *toolHints) invalidate() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known, h.failed = nil, time.Time{}
+	h.changes++
+}
+
+// read reads the list of tools on the session with the credentials of call, or joins who
+// does so already.
+func (h *toolHints) read(s *session, call *credential.Call) *listRead {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reading != nil && h.reading.session == s {
+		return h.reading
+	}
+	r := &listRead{session: s, done: make(chan struct{})}
+	h.reading = r
+	go func() {
+		_, err := s.tools(withCall(s.life, call)) // which stores the hints
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.reading == r {
+			h.reading = nil
+		}
+		if err != nil && s.life.Err() == nil && !isClosed(s.link.Done()) {
+			h.failed = time.Now()
+			s.server.log.Debug("cannot list tools to find the calls that are safe to retry", "error", s.server.redact.Err(err))
+		}
+		close(r.done)
+	}()
+	return r
+}
+
+// await waits until the list that is being read was read, if one is.
+func (h *toolHints) await(ctx context.Context) {
+	h.mu.Lock()
+	r := h.reading
+	h.mu.Unlock()
+	if r == nil {
+		return
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+	}
+}
+
+// needsHints reports whether the tools are listed as soon as a session opens,
+// because a call may fail in a way after which the server cannot be asked.
+func (s *server) needsHints() bool {
+	r := s.entry.Retry
+	return r != nil && r.MaxAttempts > 1 && !s.entry.RetryUnsafe
+}
+
+// prefetchHints reads the list of tools in the background where it is not known and
+// may be needed.
+func (s *server) prefetchHints(h *toolHints, session *session, call *credential.Call) {
+	if !s.needsHints() {
+		return
+	}
+	h.mu.Lock()
+	wanted := h.known == nil && h.reading == nil && (h.failed.IsZero() || time.Since(h.failed) > rereadAfter)
+	h.mu.Unlock()
+	if wanted {
+		h.read(session, call)
+	}
+}
+
+// isRepeatable reports whether a call of the tool that failed like f may be made
+// again although the server may have acted on it. It never asks the server,
+// which may be dead or hang: what is not known may not be repeated.
+func (s *server) isRepeatable(ctx context.Context, id credential.Identity, tool string, f policy.Failure) bool {
+	s.mu.Lock()
+	slot := s.slots[id]
+	s.mu.Unlock()
+	if slot == nil {
+		return false
+	}
+	name := s.entry.NamePrefix + tool
+	repeatable, known := slot.hints.lookup(name)
+	if !known && !slices.Contains(f.Names, failedTimeout) { // after that the list has had its time too
+		slot.hints.await(ctx)
+		repeatable, _ = slot.hints.lookup(name)
+	}
+	return repeatable
+}
+
+// mayRepeat reports whether a call that the server may have acted on may be made
+// again. What it says of the tool is asked for where it is not known: it has
+// answered the call just now.
+func (s *server) mayRepeat(ctx context.Context, call *credential.Call, op, tool string) bool {
+	if tool == "" || s.entry.RetryUnsafe {
+		return true // lists and the like change nothing
+	}
+	slot, err := s.acquireSlot(call, op, tool)
+	if err != nil {
+		return false
+	}
+	defer s.releaseSlot(slot)
+	name := s.entry.NamePrefix + tool
+	if repeatable, known := slot.hints.lookup(name); known {
+		return repeatable
+	}
+	session, err := slot.session(withCall(ctx, call), tool)
+	if err != nil {
+		return false
+	}
+	select {
+	case <-slot.hints.read(session, call).done:
+	case <-ctx.Done():
+	}
+	repeatable, _ := slot.hints.lookup(name)
+	return repeatable
+}
+
+// toolsChanged drops what is known of the server's tools: it has said that they
+// are others now.
+func (s *server) toolsChanged() {
+	s.mu.Lock()
+	for _, slot := range s.slots {
+		slot.hints.invalidate()
+	}
+	s.mu.Unlock()
+	s.layers.DropResults()
+}

@@ -1,0 +1,58 @@
+package mcpgraph
+
+import (
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Tool is one tool of a file.
+type Tool struct {
+	Name         string
+	Title        string
+	Description  string
+	InputSchema  value.Value // a JSON Schema
+	OutputSchema value.Value // a JSON Schema; undefined where there is none
+	Annotations  value.Value // undefined where there are none
+	Icons        value.Value // undefined where there are none
+	// Blocks reports that results are lists of MCP content blocks.
+	Blocks bool
+	// RequiredScopes are what a caller over HTTP has to have been granted.
+	RequiredScopes []string
+	// Private is true for a tool that clients do not see: graphs call it, and Call.
+	Private bool
+}
+
+// Tools returns all tools in the order of the file, also those that clients do not
+// see.
+func (e *Engine) Tools() []Tool {
+	p := e.engine.Current()
+	all := p.Tools()
+	tools := make([]Tool, len(all))
+	for i, t := range all {
+		tools[i] = Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
+			Annotations: t.Annotations, Icons: t.Icons, Blocks: t.Blocks, RequiredScopes: t.RequiredScopes,
+			Private: p.Set().Graphs[i].Private,
+		}
+	}
+	return tools
+}
+
+// Graphs returns the compiled tools in the order of the file. They are
+// immutable.
+func (e *Engine) Graphs() []*graph.Graph { return e.engine.Current().Set().Graphs }
+
+// Graph returns the compiled tool with this name. The error is a
+// *server.UnknownToolError.
+func (e *Engine) Graph(tool string) (*graph.Graph, error) { return e.engine.Current().Graph(tool) }
+
+// File returns the file as it was read. It is immutable.
+func (e *Engine) File() *config.File { return e.engine.Current().Set().File }
+
+// Diagnostics returns what was found in the file, which is nothing worse than
+// warnings, and the texts to show with them.
+func (e *Engine) Diagnostics() ([]diag.Diagnostic, diag.Sources) {
+	return e.engine.Current().Diagnostics()
+}
