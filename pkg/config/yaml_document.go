@@ -21,6 +21,15 @@ type document struct {
 
 var byteOrderMark = []byte("\ufeff")
 
+// ParseYAML parses a single YAML document, of any kind of file, into a node that
+// knows where everything was written. The places are those of the source without
+// a byte order mark. The node is nil if the source is not one YAML document; then
+// there is an error among the diagnostics.
+func ParseYAML(path string, source []byte) (*Node, []diag.Diagnostic) {
+	_, n, ds := read(path, source)
+	return n, ds
+}
+
 // read parses a file into positioned nodes. The root is nil where the file is
 // not a single YAML document; then there is an error among the diagnostics.
 func read(path string, source []byte) (*document, *Node, []diag.Diagnostic) {
