@@ -139,6 +139,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
 
+	"internal/diff":          {others: []string{"github.com/rogpeppe/go-internal"}},
 	"internal/mcptest":       {others: []string{"github.com/mark3labs/mcp-go"}},
 	"internal/testscale":     {},
 	"examples/embed":         {ours: []string{".", "pkg/executor"}},
