@@ -46,6 +46,8 @@ type File struct {
 	// other, and if there is no list.
 	Nodes []*Node
 	Flat  bool
+	// Root is the whole document as it is written.
+	Root *Node
 }
 
 // Server is what the server reports to clients, how it authenticates callers

@@ -44,7 +44,7 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 		opts.Getenv = os.LookupEnv
 	}
 	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, path: path, diagnostics: ds, file: &File{
-		Path: path, Source: doc.source,
+		Path: path, Source: doc.source, Root: root,
 		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxTotalExecutions, DefaultMaxExecutionTime, DefaultMaxCallDepth},
 	}}
 	if root.Kind() != Map {

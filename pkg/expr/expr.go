@@ -129,6 +129,10 @@ type Ref struct {
 	// Offset and End span the reference in bytes of the JSONata source, or of
 	// the string at Path.
 	Offset, End int
+	// IDOffset and IDEnd span the id in the same way: the name in a path, with its
+	// back-quotes, or the string in a call, with its quotation marks. Both are -1
+	// where the id is not written in one piece.
+	IDOffset, IDEnd int
 	// Steps are the names that are read below the node, as far as they are
 	// plain names, where the program reads the document.
 	Steps []Step

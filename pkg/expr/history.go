@@ -23,6 +23,17 @@ var historyFunctions = []jsonata.Function{
 // without the $.
 func IsFunction(name string) bool { return isHistoryFunction(name) || jsonata.IsFunction(name) }
 
+// FunctionNames returns the names of the functions of expressions, without the $,
+// sorted.
+func FunctionNames() []string {
+	names := jsonata.FunctionNames()
+	for _, own := range historyFunctions {
+		names = append(names, own.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 func isHistoryFunction(name string) bool {
 	return slices.ContainsFunc(historyFunctions, func(own jsonata.Function) bool { return own.Name == name })
 }

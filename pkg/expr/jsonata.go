@@ -50,16 +50,19 @@ func jsonataError(err error, src string, path []any) *Error {
 func sourceRefs(e *jsonata.Expr, path []any) []Ref {
 	var refs []Ref
 	for _, r := range e.Refs() {
-		ref := Ref{Path: path, Offset: r.Offset, End: r.End}
+		ref := Ref{Path: path, Offset: r.Offset, End: r.End, IDOffset: -1, IDEnd: -1}
 		switch {
 		case r.Kind == jsonata.PathRef && len(r.Path) > 0:
-			ref.Node = r.Path[0]
+			ref.Node, ref.IDOffset, ref.IDEnd = r.Path[0], r.Places[0][0], r.Places[0][1]
 			for i, step := range r.Path[1:] {
 				at := r.Places[i+1]
 				ref.Steps = append(ref.Steps, Step{Name: step, Offset: at[0], End: at[1]})
 			}
 		case r.Kind == jsonata.CallRef && takesNode(r):
 			ref.Node, ref.Func = r.Args[0].Str(), r.Func
+			if at := r.ArgPlaces[0]; at[0] < at[1] {
+				ref.IDOffset, ref.IDEnd = at[0], at[1]
+			}
 		default:
 			continue
 		}

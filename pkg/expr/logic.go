@@ -250,7 +250,7 @@ func (c *compiler) keys(under value.Value) {
 // dottedRef returns the reference that a path of JSON Logic makes.
 func dottedRef(name string, path []any) Ref {
 	steps := strings.Split(name, ".")
-	ref := Ref{Node: steps[0], Path: path, End: len(name)}
+	ref := Ref{Node: steps[0], Path: path, End: len(name), IDEnd: len(steps[0])}
 	at := len(steps[0]) + 1
 	for _, step := range steps[1:] {
 		if step == "length" {

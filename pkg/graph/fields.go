@@ -109,6 +109,11 @@ func (f *Fields) common(role Role) {
 	}
 }
 
+// FieldsOf returns the fields that nodes of a kind take, beside id and type, in
+// the order of the documentation. flat is true for a file of the flat layout,
+// body for a node in the body of another one.
+func FieldsOf(k *Kind, flat, body bool) []*Field { return fieldsOf(k, site{flat, body}) }
+
 // Flat reports whether the file has the flat layout.
 func (f *Fields) Flat() bool { return f.site.flat }
 

@@ -2,7 +2,9 @@ package jsonata
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -38,6 +40,14 @@ func WithVariables(names ...string) Option {
 // IsFunction reports whether the language has a function with this name, which is
 // without the $.
 func IsFunction(name string) bool { return !builtin(name).IsUndefined() }
+
+// FunctionNames returns the names of the functions of the language, without the $,
+// sorted.
+func FunctionNames() []string {
+	names := append(slices.Collect(maps.Keys(builtins)), "eval")
+	slices.Sort(names)
+	return names
+}
 
 // WithObjectInput declares that every input of the expression is an object, so
 // that [Expr.Findings] finds more. It changes no evaluation.

@@ -31,6 +31,9 @@ type Ref struct {
 	// Args are the arguments of the call; those that are not literals, and ?,
 	// are undefined.
 	Args []value.Value
+	// ArgPlaces delimit the arguments in the source, in bytes; both ends are 0 for
+	// those that are undefined in Args.
+	ArgPlaces [][2]int
 	// Offset and End delimit the path or the call in the source, in bytes.
 	Offset, End int
 }
@@ -194,14 +197,14 @@ func (r *refFinder) call(n *ast, first *ast) {
 		args = append([]*ast{first}, args...)
 	}
 	for _, a := range args {
-		v := value.Undef
+		v, at := value.Undef, [2]int{}
 		switch a.kind {
 		case astString, astNumber, astValue:
 			if len(a.predicate) == 0 && a.group == nil {
-				v = a.val
+				v, at = a.val, [2]int{a.off, a.end}
 			}
 		}
-		ref.Args = append(ref.Args, v)
+		ref.Args, ref.ArgPlaces = append(ref.Args, v), append(ref.ArgPlaces, at)
 	}
 	r.refs = append(r.refs, ref)
 }
