@@ -87,6 +87,14 @@ func WithCaller(caller graph.Caller) Option {
 	return func(o *options) { o.engine.Caller = caller }
 }
 
+// WithIntercept lets f stand for the servers of the file in each exchange of a tool
+// call: it answers in their place, or passes the call on and sees what came. Cache,
+// retry, circuit breaker and rate limits of their entries act on what f returns. It
+// must be safe for concurrent use.
+func WithIntercept(f upstream.Intercept) Option {
+	return func(o *options) { o.engine.Intercept = f }
+}
+
 // ServeFunc serves MCP to one client: it reads newline-delimited messages from in
 // and writes its own to out, as servers do on stdio, until in ends or ctx is done.
 // [Engine.ServeStdio] is one.

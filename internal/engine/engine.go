@@ -41,6 +41,12 @@ type Options struct {
 	Sessions  upstream.SessionStore                 // nil: what the entries say
 	// Credentials are the sources of credentials by the name of the server.
 	Credentials map[string]upstream.CredentialSource
+	// Intercept stands for the servers in each exchange of a tool call, beneath the
+	// policies of their entries; nil: calls go to the servers.
+	Intercept upstream.Intercept
+	// Repeatable reports whether a tool may be called twice where its server was not
+	// asked; it may be nil.
+	Repeatable func(server, tool string) bool
 }
 
 // Engine holds the programs made of one file: the current one, and those before

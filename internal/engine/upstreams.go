@@ -38,7 +38,7 @@ func newUpstreams(file *config.File, opts Options, log *slog.Logger, recorder *t
 	o := upstream.Options{
 		Log: log, ClientName: "mcpgraph", ClientVersion: Version(),
 		Credentials: opts.Credentials, TokenFile: tokens, SessionStore: opts.Sessions,
-		Secrets: file.Server.Secrets, Memory: opts.Memory,
+		Secrets: file.Server.Secrets, Memory: opts.Memory, Intercept: opts.Intercept, Repeatable: opts.Repeatable,
 	}
 	if len(opts.Servers) > 0 {
 		o.Dial = inProcessServers{opts.Servers, log}.dial

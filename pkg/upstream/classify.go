@@ -48,11 +48,12 @@ func classifyCause(err, raw error) policy.Failure {
 		long   *wire.TooLongError
 		lacks  *credential.Error
 		kind   *wire.ContentTypeError
+		own    *interceptError
 	)
 	switch {
 	case err == nil:
 		return policy.Failure{}
-	case errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks):
+	case errors.As(raw, &own), errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks):
 		return policy.Failure{Final: true, Silent: true}
 	case errors.Is(raw, errCallTimeLimit):
 		return policy.Failure{Final: true, Fault: true, Names: []string{failedTimeout}}

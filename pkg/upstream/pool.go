@@ -67,6 +67,14 @@ type Options struct {
 	// sampling/createMessage, roots/list. The handshake announces these methods. Other
 	// requests are refused; an elicitation is declined.
 	Answers map[string]Answer
+	// Intercept stands for the servers in each exchange of a tool call. Nil: calls go
+	// to the servers. Lists of tools always do.
+	Intercept Intercept
+	// Repeatable reports whether a tool may be called twice (readOnlyHint or
+	// idempotentHint). It is asked where the server has not said so, for a retry of a
+	// call that the server may have acted on; without it such a call is not made again.
+	// It may be nil, and must not block.
+	Repeatable func(server, tool string) bool
 }
 
 // Pool is the sessions with a set of servers. It is safe for concurrent use.

@@ -38,6 +38,8 @@ type server struct {
 	budget      *memory.Budget                // nil: no bounds
 	store       SessionStore                  // nil: sessions end with the pool
 	observe     func(SessionInfo) func(error) // Options.Session; may be nil
+	intercept   Intercept                     // nil: calls go to the server
+	repeatable  func(tool string) bool        // Options.Repeatable; may be nil
 	observed    sync.WaitGroup                // until observers have returned
 
 	// What servers learn of us, as JSON: our name, our capabilities, and both
@@ -95,13 +97,19 @@ func newServer(entry *config.Upstream, o Options) *server {
 		budget:   o.Memory,
 		store:    o.SessionStore,
 		observe:  o.Session,
-		slots:    map[credential.Identity]*sessionSlot{},
-		probing:  make(chan struct{}, 1),
+
+		intercept: o.Intercept,
+
+		slots:   map[credential.Identity]*sessionSlot{},
+		probing: make(chan struct{}, 1),
 
 		discoverTimeout: discoverTimeout,
 	}
 	if s.store == nil && settings.Session != nil && settings.Session.Store == "file" {
 		s.store = fileStore{settings.Session.Path}
+	}
+	if o.Repeatable != nil {
+		s.repeatable = func(tool string) bool { return o.Repeatable(settings.Name, tool) }
 	}
 	s.describeClient(o.ClientName, o.ClientVersion)
 	s.http = sync.OnceValue(s.newHTTPClient)
@@ -138,13 +146,16 @@ func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Res
 		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errCallTimeLimit)
 		defer cancel()
 	}
+	if s.intercept != nil {
+		return s.callIntercepted(ctx, tool, args)
+	}
 	call, err := s.credentials.Resolve(ctx, infoOf(ctx))
 	if err != nil {
 		return Result{}, s.requestError(ctx, "call", tool, nil, 0, err)
 	}
 	learnSecrets(ctx, call)
 	result, err := s.layers.Call(ctx, string(call.Identity), tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
-		reply, call, sent, err = s.try(ctx, call, tool, args)
+		reply, call, sent, err = s.try(ctx, call, tool, args, false)
 		return reply, sent, err
 	})
 	return Result(result), err
@@ -152,16 +163,21 @@ func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Res
 
 // try asks the server once, or once more where it had forgotten the session or
 // refused the credentials. It returns the credentials that were used last, and how many
-// requests went out. Errors are *[Error].
-func (s *server) try(ctx context.Context, call *credential.Call, tool string, args value.Value) (reply value.Value, _ *credential.Call, sent int, err error) {
+// requests went out. If passed is set, the call has passed the rate limits and holds
+// a slot. Errors are *[Error].
+func (s *server) try(ctx context.Context, call *credential.Call, tool string, args value.Value, passed bool) (reply value.Value, _ *credential.Call, sent int, err error) {
 	pass := func(request func() (value.Value, error)) (value.Value, error) {
-		return s.layers.Pass(ctx, string(call.Identity), tool, func() (value.Value, error) {
+		counted := func() (value.Value, error) {
 			reply, err := request()
 			if !errors.Is(err, wire.ErrNotWritten) {
 				sent++
 			}
 			return reply, err
-		})
+		}
+		if passed {
+			return counted()
+		}
+		return s.layers.Pass(ctx, string(call.Identity), tool, counted)
 	}
 	call, err = s.runOnSession(ctx, call, "call", tool, func(ctx context.Context, session *session, call *credential.Call) (err error) {
 		if reply, err = session.callTool(ctx, tool, args, pass); err == nil && call.Token != "" {

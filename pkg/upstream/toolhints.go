@@ -139,14 +139,17 @@ func (s *server) isRepeatable(ctx context.Context, id credential.Identity, tool 
 	s.mu.Lock()
 	slot := s.slots[id]
 	s.mu.Unlock()
-	if slot == nil {
-		return false
+	var repeatable, known bool
+	if slot != nil {
+		name := s.entry.NamePrefix + tool
+		repeatable, known = slot.hints.lookup(name)
+		if !known && !slices.Contains(f.Names, failedTimeout) { // after that the list has had its time too
+			slot.hints.await(ctx)
+			repeatable, known = slot.hints.lookup(name)
+		}
 	}
-	name := s.entry.NamePrefix + tool
-	repeatable, known := slot.hints.lookup(name)
-	if !known && !slices.Contains(f.Names, failedTimeout) { // after that the list has had its time too
-		slot.hints.await(ctx)
-		repeatable, _ = slot.hints.lookup(name)
+	if !known && s.repeatable != nil {
+		return s.repeatable(tool)
 	}
 	return repeatable
 }
