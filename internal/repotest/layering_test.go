@@ -119,6 +119,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
+	"internal/suite": {ours: []string{"pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/value"}},
 	"internal/serving": {ours: []string{
 		"internal/engine", "internal/parked", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
 		"pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",

@@ -63,6 +63,9 @@ const (
 	FlatNodesShape          // a list of nodes of all tools
 	CatchShape              // rules for failures
 	ShareShape              // a whole number, 0 or more, or a percentage such as "10%"
+	TextShape               // a string, number or boolean
+	ValueShape              // any value
+	ObjectShape             // a map with any keys and values
 )
 
 // Range returns the smallest and the largest number of a setting; ok is false

@@ -151,6 +151,12 @@ func form(s config.Setting) value.Value {
 		return list(pointer(nodeName(site{flat: true})))
 	case config.CatchShape:
 		return pointer(catchName)
+	case config.TextShape:
+		return scalar
+	case config.ValueShape:
+		return object("type", texts("object", "array", "string", "number", "boolean", "null"))
+	case config.ObjectShape:
+		return object("type", text("object"))
 	case config.ShareShape:
 		return object("type", texts("integer", "string"), "minimum", value.FromInt(0), "pattern", text(sharePattern))
 	}
