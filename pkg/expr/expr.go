@@ -74,9 +74,26 @@ func (e *Env) options(ctx context.Context) *jsonata.Options {
 		o.Data, o.Now, o.Random, o.Processor, o.Vars = e, e.Now, e.Random, e.Processor, e.Vars
 	}
 	if held := memory.AccountOf(ctx); held != nil {
-		o.Memory = held.Churn()
+		o.Memory = evaluationMemory{held.Churn(), o.Processor}
 	}
 	return o
+}
+
+// evaluationMemory is the memory of one evaluation. While it waits for a
+// collection, others have the processor.
+type evaluationMemory struct {
+	*memory.Churn
+	processor Processor // may be nil
+}
+
+func (m evaluationMemory) Reserve(n int64) error {
+	if m.TryReserve(n) {
+		return nil
+	}
+	if m.processor != nil {
+		m.processor.Release()
+	}
+	return m.Churn.Reserve(n)
 }
 
 // Program is a compiled JSONata expression or JSON Logic rule. It is immutable

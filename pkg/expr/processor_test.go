@@ -2,8 +2,10 @@ package expr
 
 import (
 	"context"
+	"errors"
 	"testing"
 
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -55,5 +57,37 @@ func TestAReductionThatKeepsAListDoesNotWalkItAtEachTurn(t *testing.T) {
 	}
 	if p.yields > 200 {
 		t.Errorf("it yields %d times, so it takes thousands of steps for each element", p.yields)
+	}
+}
+
+func TestEvaluationsWaitForMemoryWithoutTheirProcessor(t *testing.T) {
+	list := make([]value.Value, 100_000)
+	for i := range list {
+		list[i] = value.FromString("x")
+	}
+	document := value.FromEntries([]value.Entry{{Key: "list", Value: value.FromArray(list)}})
+	jsonata, err := CompileJSONata("$count([1..500000])")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]*Program{
+		"JSONata":    jsonata,
+		"JSON Logic": compileLogic(t, `{"merge":[{"var":"list"},{"var":"list"}]}`),
+	} {
+		budget := memory.New(memory.MinLimit)
+		for full := budget.Account(""); full.TryGrow(1 << 20); {
+		}
+		account := budget.Account("")
+		ctx, cancel := memory.WithAccount(t.Context(), account)
+		var shared sharedProcessor
+		env := envOver(document)
+		env.Processor = &shared
+		_, err := p.Eval(ctx, env)
+		var short *memory.Error
+		if !errors.As(err, &short) || shared.releases == 0 {
+			t.Errorf("%s: %v after %d releases", name, err, shared.releases)
+		}
+		cancel()
+		account.Close()
 	}
 }

@@ -115,7 +115,15 @@ const heldFrom = 256 << 10
 
 func (st *state) hold() error {
 	n := st.bytes - st.held
-	if err := memory.AccountOf(st.ctx).Grow(int64(n)); err != nil {
+	account := memory.AccountOf(st.ctx)
+	if account.TryGrow(int64(n)) {
+		st.held += n
+		return nil
+	}
+	if p := st.processor(); p != nil {
+		p.Release() // while it waits, others have the processor
+	}
+	if err := account.Grow(int64(n)); err != nil {
 		e := exceeded("the evaluation was interrupted: " + err.Error())
 		e.Err = err
 		return e

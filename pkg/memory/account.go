@@ -18,9 +18,10 @@ type Account struct {
 	cancel context.CancelCauseFunc // set before the account is shared
 
 	// Guarded by budget.mu.
-	kept   int64
-	churn  int64
-	closed bool
+	kept     int64
+	churn    int64
+	reserved int64 // of kept and churn, what is from the reserve
+	closed   bool
 }
 
 // Account returns a new account of a caller. The caller is empty if callers are
@@ -42,32 +43,43 @@ func (a *Account) Grow(n int64) error {
 	if a == nil || n == 0 {
 		return nil
 	}
+	if err := a.grow(n, true); err != nil {
+		a.fail(err)
+		return err
+	}
+	return nil
+}
+
+func (a *Account) grow(n int64, wait bool) *Error {
 	if total := a.small.Add(n); total < unpaid && total > -unpaid {
 		return nil
 	}
 	booked := a.small.Swap(0)
-	err := a.pay(booked, false)
+	err := a.pay(booked, false, wait)
 	if err != nil && booked != n {
 		a.small.Add(booked - n) // what was counted before is held all the same
 	}
 	return err
 }
 
+// TryGrow is [Account.Grow] for those who must not wait, and reports whether the
+// bytes are counted. If it reports false, Grow may still find room, because it
+// waits for a collection.
+func (a *Account) TryGrow(n int64) bool {
+	return a == nil || n == 0 || a.grow(n, false) == nil
+}
+
 // Shrink returns n bytes that Grow has counted.
 func (a *Account) Shrink(n int64) { _ = a.Grow(-n) }
 
-func (a *Account) pay(n int64, churn bool) error {
-	if n <= 0 {
-		a.budget.mu.Lock()
-		defer a.budget.mu.Unlock()
-		if !a.closed {
-			a.budget.giveBack(a, -n, churn)
-		}
-		return nil
+func (a *Account) pay(n int64, churn, wait bool) *Error {
+	if n > 0 {
+		return a.budget.draw(a, n, churn, wait)
 	}
-	if err := a.budget.draw(a, n, churn); err != nil {
-		a.fail(err)
-		return err
+	a.budget.mu.Lock()
+	defer a.budget.mu.Unlock()
+	if !a.closed {
+		a.budget.giveBack(a, -n, churn)
 	}
 	return nil
 }
@@ -116,6 +128,9 @@ func (a *Account) Reset(n int64) {
 		a.kept += more
 		b.hold(a, more)
 	}
+	if a.held() > smallAccount {
+		b.unreserve(a, a.reserved)
+	}
 }
 
 // Close releases all that the account holds. It may be called again, and by
@@ -151,19 +166,32 @@ type Churn Account
 // Reserve counts n bytes that are about to be allocated. The error is that of
 // [Account.Grow].
 func (c *Churn) Reserve(n int64) error {
-	switch {
+	if err := c.reserve(n, true); err != nil {
+		(*Account)(c).fail(err)
+		return err
+	}
+	return nil
+}
+
+// TryReserve is [Churn.Reserve] for those who must not wait, as
+// [Account.TryGrow] is.
+func (c *Churn) TryReserve(n int64) bool { return c.reserve(n, false) == nil }
+
+func (c *Churn) reserve(n int64, wait bool) *Error {
+	switch a := (*Account)(c); {
 	case n <= 0:
 		return nil
 	case n < unpaid: // what is left of a short evaluation
-		return (*Account)(c).Grow(n)
+		return a.grow(n, wait)
+	default:
+		return a.pay(n, true, wait)
 	}
-	return (*Account)(c).pay(n, true)
 }
 
 // Release returns n bytes that Reserve has counted.
 func (c *Churn) Release(n int64) {
 	if n > 0 {
-		_ = (*Account)(c).pay(-n, true)
+		_ = (*Account)(c).pay(-n, true, false)
 	}
 }
 

@@ -79,7 +79,7 @@ const (
 func (b *Budget) settle(n int64) bool {
 	asked := time.Now()
 	b.mu.Lock()
-	worth := max(b.churn, b.heap.live()-b.used) > 0 && b.used-b.churn+n <= b.capacity
+	worth := max(b.churn, b.heap.live()-b.used-b.reserve.used) > 0 && b.used-b.churn+n <= b.capacity
 	b.mu.Unlock()
 	if !worth {
 		return false

@@ -25,34 +25,32 @@ const (
 	// heldShare of the limit can be held. The collector needs the rest: garbage
 	// stays until the next collection.
 	heldShare = 2
-	// smallShare of what can be held is left to small accounts.
+	// smallShare of what can be held is the reserve of small accounts.
 	smallShare = 8
 )
 
 // MinLimit is the smallest limit in bytes, 64 MiB, that New takes.
 const MinLimit = 64 << 20
 
-// smallAccount is the size in bytes up to which an account may use what is left
-// to small ones.
-const smallAccount = 256 << 10
-
 // Budget is the memory that the accounts of a process may hold in all. It is safe
 // for concurrent use. A nil Budget has no bounds.
 //
 // If callers are distinguished, each may hold as much as is still free. So one
 // caller gets at most half, and is refused before it takes the last of it from
-// the others; an eighth is left to accounts of 256 KiB at the most, so that
-// short calls are answered while long ones are refused.
+// the others. An eighth of the Budget is a reserve for accounts of 256 KiB at the
+// most, so that short calls are answered while long ones are refused, whatever
+// the heap is measured to hold at the time.
 type Budget struct {
 	limit    int64 // of the process
-	capacity int64 // of the accounts
+	capacity int64 // of the accounts, without the reserve
 	heap     heap
 
 	mu       sync.Mutex
-	used     int64
+	reserve  reserve
+	used     int64 // without the reserve
 	churn    int64 // of used, what may be garbage by now
 	churning map[*Account]struct{}
-	byCaller map[string]int64 // what each named caller holds
+	byCaller map[string]int64 // what each named caller holds, without the reserve
 
 	settling sync.Mutex
 	settled  time.Time // when the heap was last measured for a refusal
@@ -64,8 +62,10 @@ type Budget struct {
 // least MinLimit.
 func New(limit int64) *Budget {
 	limit = max(limit, MinLimit)
+	all := limit / heldShare
 	return &Budget{
-		limit: limit, capacity: limit / heldShare, heap: &goHeap{},
+		limit: limit, capacity: all - all/smallShare, heap: &goHeap{},
+		reserve:  reserve{size: all / smallShare, byCaller: map[string]int64{}},
 		churning: map[*Account]struct{}{}, byCaller: map[string]int64{},
 	}
 }
@@ -85,7 +85,7 @@ func (b *Budget) Held() int64 {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.used
+	return b.used + b.reserve.used
 }
 
 // Apply makes the limit that of the Go runtime (see [debug.SetMemoryLimit]), less
@@ -139,10 +139,10 @@ func Format(bytes int64) string {
 }
 
 // draw books n bytes for the account, or returns why it could not. It waits for
-// a collection where that may free enough.
-func (b *Budget) draw(a *Account, n int64, churn bool) *Error {
+// a collection where that may free enough, if wait is set.
+func (b *Budget) draw(a *Account, n int64, churn, wait bool) *Error {
 	refused := b.book(a, n, churn)
-	if refused == nil || !b.settle(n) {
+	if refused == nil || !wait || !b.settle(n) {
 		return refused
 	}
 	return b.book(a, n, churn)
@@ -154,13 +154,28 @@ func (b *Budget) book(a *Account, n int64, churn bool) *Error {
 	if a.closed {
 		return nil // it is over: what it still allocates is garbage soon
 	}
-	free := b.free(a, n)
-	if n > free {
-		all := b.capacity - b.capacity/smallShare
+	small := a.held()+n <= smallAccount
+	need := n
+	if !small {
+		need += a.reserved // which is for small accounts only
+	}
+	free, reserved := b.free(a.caller), int64(0)
+	switch {
+	case need <= free:
+		if !small {
+			b.unreserve(a, a.reserved)
+		}
+	case small && n <= b.reserve.free(a.caller):
+		reserved = n
+	default:
+		if small {
+			free = max(free, b.reserve.free(a.caller))
+		}
+		all := b.capacity
 		if a.caller != "" {
 			all /= 2
 		}
-		return &Error{Needed: n, Free: free, Limit: b.limit, Caller: a.caller, Alone: a.held()+n > all}
+		return &Error{Needed: n, Free: max(0, free), Limit: b.limit, Caller: a.caller, Alone: a.held()+n > all}
 	}
 	if churn {
 		a.churn += n
@@ -169,36 +184,44 @@ func (b *Budget) book(a *Account, n int64, churn bool) *Error {
 	} else {
 		a.kept += n
 	}
-	b.hold(a, n)
+	if reserved > 0 {
+		a.reserved += reserved
+		b.reserve.hold(a.caller, reserved)
+	} else {
+		b.hold(a, n)
+	}
 	b.notice(n)
 	return nil
 }
 
-// free returns the bytes that an account may still have which asks for n; b.mu is
-// held.
-func (b *Budget) free(a *Account, n int64) int64 {
-	free := b.capacity - max(b.used, b.heap.live())
-	if a.held()+n > smallAccount {
-		free -= b.capacity / smallShare
+// free returns the bytes without the reserve that an account of the caller may
+// still have; b.mu is held.
+func (b *Budget) free(caller string) int64 {
+	free := b.capacity - max(b.used, b.heap.live()-b.reserve.used)
+	if caller != "" {
+		free -= b.byCaller[caller]
 	}
-	if a.caller != "" {
-		free -= b.byCaller[a.caller]
-	}
-	return max(0, free)
+	return free
 }
 
 // hold counts n bytes, which may be less than 0, for an account; b.mu is held.
 func (b *Budget) hold(a *Account, n int64) {
 	b.used += n
-	if a.caller == "" {
+	count(b.byCaller, a.caller, n)
+}
+
+// count adds n to what a named caller holds.
+func count(byCaller map[string]int64, caller string, n int64) {
+	if caller == "" {
 		return
 	}
-	if b.byCaller[a.caller] += n; b.byCaller[a.caller] <= 0 {
-		delete(b.byCaller, a.caller)
+	if byCaller[caller] += n; byCaller[caller] <= 0 {
+		delete(byCaller, caller)
 	}
 }
 
-// giveBack takes n bytes from what an account holds; b.mu is held.
+// giveBack takes n bytes from what an account holds, of the reserve first; b.mu
+// is held.
 func (b *Budget) giveBack(a *Account, n int64, churn bool) {
 	n = max(0, n)
 	if churn {
@@ -212,6 +235,17 @@ func (b *Budget) giveBack(a *Account, n int64, churn bool) {
 		n = min(n, a.kept)
 		a.kept -= n
 	}
-	b.hold(a, -n)
+	reserved := min(n, a.reserved)
+	a.reserved -= reserved
+	b.reserve.hold(a.caller, -reserved)
+	b.hold(a, reserved-n)
 	b.notice(n)
+}
+
+// unreserve counts n bytes of the reserve that an account holds as others; b.mu
+// is held.
+func (b *Budget) unreserve(a *Account, n int64) {
+	a.reserved -= n
+	b.reserve.hold(a.caller, -n)
+	b.hold(a, n)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -163,35 +162,27 @@ func (p *snapshot) runTool(ctx context.Context, r *Request) (v value.Value, err 
 	return p.call(ctx, r)
 }
 
-// encoded are buffers for values that are written twice.
-var encoded = sync.Pool{New: func() any { return new([]byte) }}
-
-// maxEncoded is the size up to which such a buffer is used again, in bytes.
-const maxEncoded = 2 << 20
-
 // appendValue appends a tool's value as text, and where the revision permits it as
-// structured content: before 2026-07-28 only an object.
+// structured content: before 2026-07-28 only an object. The text is made where the
+// structured content goes, so a long one is not held twice.
 func appendValue(dst []byte, v value.Value, anyKind bool) []byte {
 	if v.Kind() == value.Undefined || v.Kind() == value.Func {
 		v = value.NullValue
 	}
-	buffer := encoded.Get().(*[]byte)
-	text := v.Append((*buffer)[:0])
-	structured := v.Kind() == value.Object || anyKind
-	size := len(text) + len(text)/4 + 256
-	if structured {
-		size += len(text)
-	}
-	dst = append(slices.Grow(dst, size), `[{"type":"text","text":`...)
+	size := v.TextSize()
+	gap := len(dst) + size + size/4 + 256 // where the quoted text probably ends
+	whole := slices.Grow(dst, gap-len(dst)+size+size/16+64)
+	text := v.Append(whole[gap:gap])
+	dst = append(whole[:len(dst):gap], `[{"type":"text","text":`...) // behind gap is text
 	dst = append(value.AppendText(dst, text), "}]"...)
-	if structured {
-		dst = append(append(dst, `,"structuredContent":`...), text...)
+	if v.Kind() != value.Object && !anyKind {
+		return dst
 	}
-	if cap(text) <= maxEncoded {
-		*buffer = text
-		encoded.Put(buffer)
+	dst = append(dst, `,"structuredContent":`...)
+	if cap(dst) == gap { // there was room
+		dst = whole[:len(dst)]
 	}
-	return dst
+	return append(dst, text...)
 }
 
 // appendText appends a list with one text block.

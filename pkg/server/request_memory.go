@@ -18,10 +18,9 @@ const (
 	// keysFactor bounds the memory of a message's keys, as a multiple of its
 	// length.
 	keysFactor = 3
-	// resultFactor bounds the size of an answer in quarters of the JSON text of
-	// its result: it contains the result as escaped text and as structured
-	// content, and the text is made first.
-	resultFactor = 13
+	// resultFactor is about the size of an answer in eighths of the JSON text of
+	// its result: it contains the result as escaped text and as structured content.
+	resultFactor = 19
 )
 
 // readAll reads a body of size bytes (less than 0: unknown) and accounts for
@@ -106,7 +105,7 @@ func countResult(account *memory.Account, v value.Value, blocks bool) (counted i
 	if err := account.Err(); err != nil {
 		return 0, err // v is incomplete
 	}
-	counted = int64(v.TextSize()) * resultFactor / 4
+	counted = int64(v.TextSize()) * resultFactor / 8
 	if blocks {
 		counted = int64(v.TextSize())
 	}
