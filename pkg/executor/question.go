@@ -30,11 +30,18 @@ type Question struct {
 func (r *Run) Questions() []Question {
 	list := r.questions()
 	for i, q := range list {
-		if q.Node.Approval != nil {
-			list[i] = q.WithArguments(q.Value) // reads the values of other nodes, so not under the lock
-		}
+		list[i] = q.shown()
 	}
 	return list
+}
+
+// shown returns the question as a person is asked it. It reads the values of other
+// nodes, so no lock is held.
+func (q Question) shown() Question {
+	if q.Node.Approval == nil {
+		return q
+	}
+	return q.WithArguments(q.Value)
 }
 
 // Parked reports whether the run waits for nothing but people.
@@ -100,19 +107,20 @@ func (r *Run) unask(f *frame) {
 	}
 }
 
-// ask asks the questions that are new.
+// ask asks the questions that are new. d.mu is held from the look at the run to
+// the mark, so that none is found that was answered meanwhile.
 func (d *driving) ask() {
-	for _, q := range d.run.Questions() {
-		d.mu.Lock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.run.questions() {
+		if d.asked[q.ID] {
+			continue
+		}
 		if d.asked == nil {
 			d.asked = map[string]bool{}
 		}
-		known := d.asked[q.ID]
 		d.asked[q.ID] = true
-		d.mu.Unlock()
-		if !known {
-			go d.question(q)
-		}
+		go d.question(q)
 	}
 }
 
@@ -120,6 +128,7 @@ func (d *driving) question(q Question) {
 	d.mu.Lock()
 	ctx := q.frame.local.asking
 	d.mu.Unlock()
+	q = q.shown()
 	answer, err := d.Ask(ctx, d.run, q)
 	if ctx.Err() == nil {
 		_ = d.run.reply(q.ID, answer, err, d.port.Now()) // stale where nobody asks any more
