@@ -69,6 +69,13 @@ func WithMCPFiles(paths ...string) Option {
 	return func(o *options) { o.engine.MCPFiles = append(o.engine.MCPFiles, paths...) }
 }
 
+// WithServersOnly ignores the tools of the file, also their errors. It may then be
+// a file with nothing but servers, as desktop clients have. [Engine.Status] and
+// [Engine.Upstreams] work.
+func WithServersOnly() Option {
+	return func(o *options) { o.engine.ServersOnly = true }
+}
+
 // WithHooks observes every call.
 func WithHooks(hooks ...executor.Hooks) Option {
 	return func(o *options) { o.engine.Hooks = append(o.engine.Hooks, hooks...) }

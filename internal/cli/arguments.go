@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/schematext"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -59,7 +60,7 @@ func (g arguments) typed(input *graph.Schema) (value.Value, error) {
 	}
 	for _, p := range g.pairs {
 		name, text := p[0], p[1]
-		types := typesOf(schema, schema.Get("properties").Get(name))
+		types := schematext.Types(schema, schema.Get("properties").Get(name))
 		v, err := readAs(types, text)
 		if err != nil {
 			return value.Undef, usagef("--arg %s=%s: expected %s: %w", name, text, strings.Join(types, " or "), err)
@@ -68,35 +69,6 @@ func (g arguments) typed(input *graph.Schema) (value.Value, error) {
 	}
 	return b.Value(), nil
 }
-
-// typesOf returns the values of "type" in a schema, through references to the
-// schema's own definitions; none where it names none.
-func typesOf(root, schema value.Value) []string {
-	for range 16 { // a reference may lead back to itself
-		switch t := schema.Get("type"); t.Kind() {
-		case value.String:
-			return []string{t.Str()}
-		case value.Array:
-			var types []string
-			for _, e := range t.Elems() {
-				types = append(types, e.Str())
-			}
-			return types
-		}
-		path, ok := strings.CutPrefix(schema.Get("$ref").Str(), "#/")
-		if !ok {
-			return nil
-		}
-		schema = root
-		for _, key := range strings.Split(path, "/") {
-			schema = schema.Get(pointer.Replace(key))
-		}
-	}
-	return nil
-}
-
-// pointer undoes the escapes of a JSON pointer (RFC 6901, section 4).
-var pointer = strings.NewReplacer("~1", "/", "~0", "~")
 
 // readAs reads text as one of some JSON types. A string is the text itself; so
 // is what is not JSON, where a string is possible. Where no type is known, what

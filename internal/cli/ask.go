@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/schematext"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -114,7 +115,7 @@ func (s *answers) fields(ctx context.Context, schema value.Value) (value.Value, 
 			if said == "" && !required[field.Key] {
 				break
 			}
-			types := typesOf(schema, field.Value)
+			types := schematext.Types(schema, field.Value)
 			if v, err := readAs(types, said); err == nil && (len(types) == 0 || fits(types, v)) {
 				b.Set(field.Key, v)
 				break

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/schematext"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -35,10 +36,31 @@ func (a *app) completeTool(mcpFiles *[]string) cobra.CompletionFunc {
 	}
 }
 
+// completeServer offers a file for the first argument and one of its servers for
+// the second. Their tools are not offered: that would start them.
+func (a *app) completeServer(mcpFiles *[]string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) != 1 {
+			return completeOne(cmd, args, prefix)
+		}
+		engine := a.completing(args[0], *mcpFiles, mcpgraph.WithServersOnly())
+		if engine == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer engine.Close()
+		var names []string
+		for _, u := range engine.File().Upstreams {
+			names = append(names, u.Name)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // completing loads a file for completion. It returns nil if the file has
 // errors.
-func (a *app) completing(path string, mcpFiles []string) *mcpgraph.Engine {
-	engine, err := mcpgraph.Load(path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithMCPFiles(mcpFiles...))
+func (a *app) completing(path string, mcpFiles []string, opts ...mcpgraph.Option) *mcpgraph.Engine {
+	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithMCPFiles(mcpFiles...))
+	engine, err := mcpgraph.Load(path, opts...)
 	if err != nil {
 		return nil
 	}
@@ -88,9 +110,9 @@ func (a *app) completeArgument(mcpFiles, given *[]string) cobra.CompletionFunc {
 			return values, directive
 		}
 		var names []string
-		for _, arg := range argumentsOf(schema) {
-			if !slices.ContainsFunc(*given, func(one string) bool { return strings.HasPrefix(one, arg.name+"=") }) {
-				names = append(names, described(arg.name+"=", arg.summary()))
+		for _, arg := range schematext.Fields(schema) {
+			if !slices.ContainsFunc(*given, func(one string) bool { return strings.HasPrefix(one, arg.Name+"=") }) {
+				names = append(names, described(arg.Name+"=", fieldSummary(arg)))
 			}
 		}
 		return names, directive | cobra.ShellCompDirectiveNoSpace
@@ -107,7 +129,7 @@ func valuesOf(root, schema value.Value) []string {
 			values = append(values, v.JSON())
 		}
 	}
-	if values == nil && slices.Equal(typesOf(root, schema), []string{"boolean"}) {
+	if values == nil && slices.Equal(schematext.Types(root, schema), []string{"boolean"}) {
 		values = []string{"true", "false"}
 	}
 	return values

@@ -66,25 +66,31 @@ func reflow(text string) string {
 		if strings.HasPrefix(p, " ") {
 			continue
 		}
-		var b strings.Builder
-		column := 0
-		for _, word := range strings.Fields(p) {
-			width := utf8.RuneCountInString(word)
-			switch {
-			case column == 0:
-			case column+1+width > helpWidth:
-				b.WriteByte('\n')
-				column = 0
-			default:
-				b.WriteByte(' ')
-				column++
-			}
-			b.WriteString(word)
-			column += width
-		}
-		paragraphs[i] = b.String()
+		paragraphs[i] = wrap(p, helpWidth)
 	}
 	return strings.Join(paragraphs, "\n\n")
+}
+
+// wrap fits the words of a text to lines of a width in columns. A longer word has
+// a line of its own.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+		case column+1+n > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
 }
 
 // usage writes how a command is used; below a wrong command line and as part of

@@ -15,8 +15,13 @@ const defaultLogLevel = "info"
 
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-func logFlag(cmd *cobra.Command, level *string) {
-	cmd.Flags().StringVar(level, "log-level", defaultLogLevel, "log this `LEVEL` and above to stderr: debug, info, warn or error")
+func logFlag(cmd *cobra.Command, level *string) { logFlagFrom(cmd, level, defaultLogLevel) }
+
+// quietLogFlag is logFlag for commands that show failures themselves.
+func quietLogFlag(cmd *cobra.Command, level *string) { logFlagFrom(cmd, level, "error") }
+
+func logFlagFrom(cmd *cobra.Command, level *string, standard string) {
+	cmd.Flags().StringVar(level, "log-level", standard, "log this `LEVEL` and above to stderr: debug, info, warn or error")
 	_ = cmd.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 }
 

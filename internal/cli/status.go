@@ -72,7 +72,7 @@ is 1 if a server fails.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	who.flags(cmd)
 	a.mcpFlag(cmd, &mcpFiles)
-	cmd.Flags().StringVar(&logLevel, "log-level", "error", "log this `LEVEL` and above to stderr: debug, info, warn or error")
+	quietLogFlag(cmd, &logLevel)
 	return cmd
 }
 

@@ -8,56 +8,46 @@ import (
 	"text/tabwriter"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/schematext"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// argument is one property of an inputSchema.
-type argument struct {
-	name, kind, description string
-	required                bool
+// fieldType returns the type of a field and its default, on one line.
+func fieldType(f schematext.Field) string {
+	text := f.Type
+	if !f.Default.IsUndefined() {
+		text += " (default " + f.Default.Preview(maxDefaultBytes) + ")"
+	}
+	return oneLine(text)
 }
 
-// argumentsOf returns the properties of a schema, the required ones first.
-func argumentsOf(schema value.Value) []argument {
-	required := map[string]bool{}
-	for _, name := range schema.Get("required").Elems() {
-		required[name.Str()] = true
-	}
-	var list []argument
-	for _, p := range schema.Get("properties").Entries() {
-		kind := strings.Join(typesOf(schema, p.Value), " or ")
-		if values := valuesOf(schema, p.Value); values != nil && kind != "boolean" {
-			kind = strings.Join(values, ", ")
-		}
-		if v := p.Value.Get("default"); !v.IsUndefined() {
-			kind = strings.TrimSpace(kind + " (default " + v.JSON() + ")")
-		}
-		list = append(list, argument{p.Key, kind, p.Value.Get("description").Str(), required[p.Key]})
-	}
-	slices.SortStableFunc(list, func(a, b argument) int {
-		switch {
-		case a.required == b.required:
-			return 0
-		case a.required:
-			return -1
-		}
-		return 1
-	})
-	return list
-}
+// maxDefaultBytes is how much of a default value is shown.
+const maxDefaultBytes = 200
 
-// summary returns a description of an argument on one line.
-func (a argument) summary() string {
-	parts := []string{}
-	if a.required {
+// fieldSummary returns a description of a field on one line.
+func fieldSummary(f schematext.Field) string {
+	var parts []string
+	if f.Required {
 		parts = append(parts, "required")
 	}
-	for _, part := range []string{a.kind, a.description} {
-		if part != "" {
-			parts = append(parts, part)
-		}
+	parts = append(parts, fieldType(f))
+	if f.Description != "" {
+		parts = append(parts, f.Description)
 	}
-	return oneLine(strings.Join(parts, "; "))
+	return visible(oneLine(strings.Join(parts, "; ")))
+}
+
+// writeFieldRows writes each field on a line of that width.
+func writeFieldRows(b *strings.Builder, fields []schematext.Field, width int) {
+	var rows strings.Builder
+	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
+	for _, f := range fields {
+		fmt.Fprintf(table, "  %s\t%s\n", visible(oneLine(f.Name)), fieldSummary(f))
+	}
+	_ = table.Flush() // a strings.Builder takes everything
+	for row := range strings.Lines(rows.String()) {
+		fmt.Fprintln(b, shorten(strings.TrimRight(row, "\n"), width))
+	}
 }
 
 // writeTools lists tools with their arguments, each on a line of that width.
@@ -69,20 +59,10 @@ func writeTools(w io.Writer, config string, tools []mcpgraph.Tool, width int) er
 			name += " (private)"
 		}
 		fmt.Fprintln(&b, shorten(oneLine(name+"  "+firstLine(t.Description)), width))
-		var rows strings.Builder
-		table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
-		for _, arg := range argumentsOf(t.InputSchema) {
-			fmt.Fprintf(table, "  %s\t%s\n", oneLine(arg.name), arg.summary())
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-		for row := range strings.Lines(rows.String()) {
-			fmt.Fprintln(&b, shorten(strings.TrimRight(row, "\n"), width))
-		}
+		writeFieldRows(&b, schematext.Fields(t.InputSchema), width)
 	}
 	if len(tools) > 0 {
-		fmt.Fprintf(&b, "\nCall one with: mcpgraph run %s %s%s\n", config, tools[0].Name, exampleArguments(tools[0]))
+		fmt.Fprintf(&b, "\nCall one with: mcpgraph run %s %s%s\n", config, tools[0].Name, exampleArguments(tools[0].InputSchema))
 	}
 	return writeAll(w, []byte(b.String()))
 }
@@ -98,11 +78,11 @@ func firstLine(text string) string {
 }
 
 // exampleArguments shows how the required arguments of a tool are given.
-func exampleArguments(t mcpgraph.Tool) string {
+func exampleArguments(schema value.Value) string {
 	var b strings.Builder
-	for _, arg := range argumentsOf(t.InputSchema) {
-		if arg.required {
-			fmt.Fprintf(&b, " --arg %s=…", arg.name)
+	for _, f := range schematext.Fields(schema) {
+		if f.Required {
+			b.WriteString(" --arg " + shellWord(visible(f.Name)+"=…"))
 		}
 	}
 	return b.String()

@@ -25,20 +25,23 @@ import (
 
 // Options are the settings of an Engine that its file does not have.
 type Options struct {
-	Getenv    func(string) (string, bool)       // required
-	Read      func(path string) ([]byte, error) // nil: from disk
-	Log       *slog.Logger                      // required
-	MCPFiles  []string
-	Inputs    map[string]string
-	Hooks     []executor.Hooks
-	HooksFunc []func(*callinfo.Info) executor.Hooks // each returns hooks for one call
-	Caller    graph.Caller                          // in the place of the servers; nil: the servers
-	Servers   map[string]InProcess                  // servers in this process, by name
-	Functions []jsonata.Function                    // of expressions, beside the built-in ones
-	Telemetry *telemetry.Telemetry                  // nil: none
-	Runs      *runs.Store                           // required
-	Memory    *memory.Budget                        // nil: no bound
-	Sessions  upstream.SessionStore                 // nil: what the entries say
+	Getenv   func(string) (string, bool)       // required
+	Read     func(path string) ([]byte, error) // nil: from disk
+	Log      *slog.Logger                      // required
+	MCPFiles []string
+	// ServersOnly ignores the tools of the file. It may then be a file of another
+	// program, and all of its servers count.
+	ServersOnly bool
+	Inputs      map[string]string
+	Hooks       []executor.Hooks
+	HooksFunc   []func(*callinfo.Info) executor.Hooks // each returns hooks for one call
+	Caller      graph.Caller                          // in the place of the servers; nil: the servers
+	Servers     map[string]InProcess                  // servers in this process, by name
+	Functions   []jsonata.Function                    // of expressions, beside the built-in ones
+	Telemetry   *telemetry.Telemetry                  // nil: none
+	Runs        *runs.Store                           // required
+	Memory      *memory.Budget                        // nil: no bound
+	Sessions    upstream.SessionStore                 // nil: what the entries say
 	// Credentials are the sources of credentials by the name of the server.
 	Credentials map[string]upstream.CredentialSource
 	// Intercept stands for the servers in each exchange of a tool call, beneath the

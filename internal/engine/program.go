@@ -39,14 +39,18 @@ type Program struct {
 
 // compile reads the file and compiles it. The error is a *LoadError.
 func (e *Engine) compile() (*Program, error) {
-	file, sources, ds := config.Load(e.path, e.opts.MCPFiles, e.opts.Read, config.Options{Getenv: e.opts.Getenv, Inputs: e.opts.Inputs})
+	file, sources, ds := config.Load(e.path, e.opts.MCPFiles, e.opts.Read, config.Options{
+		Getenv: e.opts.Getenv, Inputs: e.opts.Inputs, ServersOnly: e.opts.ServersOnly,
+	})
 	p := &Program{engine: e, opts: e.opts, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
 	p.release = p.Release
 	p.users.Store(1)
 	if file != nil {
 		var more []diag.Diagnostic
 		e.opts.addServers(file)
-		p.set, more = graph.Build(file, nodes.All, e.opts.Functions...)
+		if p.set = (&graph.Set{File: file}); !e.opts.ServersOnly {
+			p.set, more = graph.Build(file, nodes.All, e.opts.Functions...)
+		}
 		ds = append(ds, more...)
 		if !diag.HasErrors(ds) {
 			ds = append(ds, p.unpublishable()...)

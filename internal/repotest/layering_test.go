@@ -130,9 +130,10 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/upstream", "pkg/value",
 	}},
 
+	"internal/schematext": {ours: []string{"pkg/value"}},
 	"internal/cli": {
 		ours: []string{
-			".", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr",
+			".", "internal/schematext", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},

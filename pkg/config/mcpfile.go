@@ -15,7 +15,6 @@ func (d *decoder) decodeMCPFiles(files []MCPFile) {
 	if len(files) == 0 {
 		return
 	}
-	named := d.namedServers()
 	for _, f := range files {
 		_, root, ds := read(f.Path, withoutComments(f.Source))
 		d.report(ds...)
@@ -26,28 +25,48 @@ func (d *decoder) decodeMCPFiles(files []MCPFile) {
 			d.report(root.Expected("a file of upstream servers", "a map"))
 			continue
 		}
-		d.path, d.inputDefaults, d.foreign = f.Path, root.Get("inputs"), true
-		all := foreignServerMaps(root)
-		if len(all) == 0 && len(root.Fields()) > 0 {
-			p := root.Problem(diag.CodeMeaningless, "the file has no servers")
-			p.End = diag.Pos{}
-			p.Hint = "put servers under " + diag.List(serverMapKeys)
-			d.report(p)
+		d.path = f.Path
+		d.mcpFile(root)
+	}
+}
+
+// mcpFile adds the entries of another program's file that are wanted: all with
+// Options.ServersOnly, else those that the nodes name.
+func (d *decoder) mcpFile(root *Node) {
+	named := d.namedServers()
+	d.inputDefaults, d.foreign = root.Get("inputs"), true
+	all := foreignServerMaps(root)
+	if len(all) == 0 && len(root.Fields()) > 0 {
+		p := root.Problem(diag.CodeMeaningless, "the file has no servers")
+		p.End = diag.Pos{}
+		p.Hint = "put servers under " + diag.List(serverMapKeys)
+		d.report(p)
+	}
+	for _, entries := range all {
+		if entries.Value.Kind() == Scalar && entries.Value.Value().Kind() == value.Null {
+			continue
 		}
-		for _, entries := range all {
-			if entries.Value.Kind() == Scalar && entries.Value.Value().Kind() == value.Null {
-				continue
-			}
-			if entries.Value.Kind() != Map {
-				d.report(entries.Value.Expected(fmt.Sprintf("%q", entries.Key.String()), "a map"))
-				continue
-			}
-			d.file.Upstreams = append(d.file.Upstreams, d.upstreams(entries.Value, func(name string) bool {
-				known := func(u *Upstream) bool { return u.Name == name }
-				return named[name] && !slices.ContainsFunc(d.file.Upstreams, known) && !slices.ContainsFunc(d.file.Disabled, known)
-			})...)
+		if entries.Value.Kind() != Map {
+			d.report(entries.Value.Expected(fmt.Sprintf("%q", entries.Key.String()), "a map"))
+			continue
+		}
+		d.file.Upstreams = append(d.file.Upstreams, d.upstreams(entries.Value, func(name string) bool {
+			known := func(u *Upstream) bool { return u.Name == name }
+			return (d.serversOnly || named[name]) &&
+				!slices.ContainsFunc(d.file.Upstreams, known) && !slices.ContainsFunc(d.file.Disabled, known)
+		})...)
+	}
+}
+
+// isForeign reports whether a file is another program's: it has servers, and none
+// of the keys of a configuration.
+func isForeign(root *Node) bool {
+	for _, key := range []string{"version", "server", "tools", "nodes", "executionLimits"} {
+		if root.Get(key) != nil {
+			return false
 		}
 	}
+	return len(foreignServerMaps(root)) > 0
 }
 
 // serverMapKeys are the keys under which programs keep entries: most of them,

@@ -21,6 +21,9 @@ type Options struct {
 	// that desktop clients use. Entries that no node names are left out; an
 	// entry of the configuration itself, or of an earlier file, wins.
 	MCPFiles []MCPFile
+	// ServersOnly reads upstream servers and nothing else, whether nodes name them
+	// or not. The file can then also be one of another program (see MCPFiles).
+	ServersOnly bool
 }
 
 // MCPFile is a file with a map of upstream servers under one of entriesKeys.
@@ -36,6 +39,9 @@ const SupportedVersion = "1.0"
 // nodes excepted, sorted by place. The File holds what could be read; it is nil
 // where the source is not a single YAML document.
 func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) {
+	if opts.ServersOnly {
+		source = withoutComments(source)
+	}
 	doc, root, ds := read(path, source)
 	if root == nil {
 		return nil, ds
@@ -47,12 +53,19 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 		Path: path, Source: doc.source, Root: root,
 		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxTotalExecutions, DefaultMaxExecutionTime, DefaultMaxCallDepth},
 	}}
-	if root.Kind() != Map {
+	d.serversOnly = opts.ServersOnly
+	switch {
+	case root.Kind() != Map:
 		d.report(root.Expected("the configuration", "a map"))
 		return d.file, d.diagnostics
+	case !opts.ServersOnly:
+		d.topLevel(root)
+		d.file.Source = d.redactTokens(doc)
+	case isForeign(root):
+		d.mcpFile(root)
+	default:
+		d.file.Upstreams = d.upstreams(d.servers(root), nil)
 	}
-	d.topLevel(root)
-	d.file.Source = d.redactTokens(doc)
 	d.decodeMCPFiles(opts.MCPFiles)
 	diag.Sort(d.diagnostics)
 	return d.file, d.diagnostics
@@ -108,6 +121,7 @@ type decoder struct {
 	path          string // of the file that is decoded
 	inputDefaults *Node  // its "inputs"; may be nil
 	foreign       bool   // it is another program's
+	serversOnly   bool   // Options.ServersOnly
 	diagnostics   []diag.Diagnostic
 	literalTokens []*Node // of callers, where they are written in the file
 }

@@ -20,6 +20,16 @@ func newPartial(schema value.Value) (*partial, error) {
 	if schema.IsUndefined() {
 		schema = value.True
 	}
+	compiled, err := compileValue(schema)
+	if err != nil {
+		return nil, err
+	}
+	return &partial{compiled}, nil
+}
+
+// compileValue compiles a schema that is no part of a file. The error names what
+// is wrong with it, if that is known, as a *[SchemaError].
+func compileValue(schema value.Value) (*jsonschema.Schema, error) {
 	compiled, err := compileSchema(schema.Any())
 	var invalid *jsonschema.SchemaValidationError
 	var details *jsonschema.ValidationError
@@ -27,10 +37,7 @@ func newPartial(schema value.Value) (*partial, error) {
 		_, at := locate(schema, fragment(invalid.URL))
 		return nil, &SchemaError{Problems: problemsOf(details, at)}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &partial{compiled}, nil
+	return compiled, err
 }
 
 // misfit is one thing that does not fit: a key that is missing in the object

@@ -25,6 +25,16 @@ type Schema struct {
 	src      *config.Node
 }
 
+// NewSchema compiles a schema that is no part of a file, such as that of a tool of
+// an upstream server.
+func NewSchema(schema value.Value) (*Schema, error) {
+	compiled, err := compileValue(schema)
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), schemaBase, ""))
+	}
+	return &Schema{raw: schema.JSON(), compiled: compiled, quick: newQuick(schema)}, nil
+}
+
 // Raw returns the schema as compact JSON, its keys in the order of the file.
 func (s *Schema) Raw() string { return s.raw }
 
