@@ -119,7 +119,8 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
-	"internal/suite": {ours: []string{"pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/value"}},
+	"internal/suite":    {ours: []string{"pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/value"}},
+	"internal/cassette": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/serving": {ours: []string{
 		"internal/engine", "internal/parked", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
 		"pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
