@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 )
 
@@ -11,14 +10,14 @@ func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of configuration files, for editors",
-		Long: `Print the JSON Schema (draft-07) of configuration files. Editors use it to
-complete and check files:
+		Long: `Print the JSON Schema (draft-07) of configuration files. It describes every key,
+with examples. Editors use it to complete and check files:
 
   # yaml-language-server: $schema=mcpgraph.schema.json`,
 		Example: `  mcpgraph schema > mcpgraph.schema.json`,
 		Args:    configArgs(),
 		RunE: func(*cobra.Command, []string) error {
-			return failed(writeAll(a.stdout, append(graph.JSONSchema(nodes.All).AppendIndent(nil, "  "), '\n')))
+			return failed(writeAll(a.stdout, append(nodes.JSONSchema().AppendIndent(nil, "  "), '\n')))
 		},
 	}
 }

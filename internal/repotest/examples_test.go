@@ -79,9 +79,16 @@ func TestExamplesRun(t *testing.T) {
 func needRealServers(t *testing.T) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(realServers, "node_modules")); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("the real servers are missing: npm ci in " + realServers)
-		}
-		t.Skip("needs the real servers: npm ci in " + realServers)
+		missingRealServers(t, "the real servers are missing")
 	}
+}
+
+// missingRealServers skips a test, or fails it in CI.
+func missingRealServers(t *testing.T, what string) {
+	t.Helper()
+	what += ": npm ci in " + realServers
+	if os.Getenv("CI") == "true" {
+		t.Fatal(what)
+	}
+	t.Skip(what)
 }

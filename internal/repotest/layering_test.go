@@ -68,9 +68,11 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"github.com/mark3labs/mcp-go"},
 	},
 
+	"internal/draft07": {ours: []string{"pkg/value"}},
 	"pkg/graph": {
 		ours: []string{
-			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/memory", "pkg/value",
+			"internal/draft07", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/memory",
+			"pkg/value",
 		},
 		others: []string{
 			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2/v2", "golang.org/x/text",

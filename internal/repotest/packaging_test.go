@@ -83,6 +83,39 @@ func exposed(t *testing.T, dockerfile string) string {
 	return m[1]
 }
 
+// TestReleasesPublishSchemas runs the commands of .goreleaser.yaml that write the
+// schemas for editors: their $id is the address of a file of the release.
+func TestReleasesPublishSchemas(t *testing.T) {
+	t.Parallel()
+	var release struct {
+		Before  struct{ Hooks []string }
+		Release struct {
+			ExtraFiles []struct{ Glob string } `yaml:"extra_files"`
+		}
+	}
+	readYAML(t, ".goreleaser.yaml", &release)
+	for _, file := range release.Release.ExtraFiles {
+		written := regexp.MustCompile(`go run ./cmd/(mcpgraph schema.*) > ` + regexp.QuoteMeta(file.Glob) + `"$`)
+		i := slices.IndexFunc(release.Before.Hooks, written.MatchString)
+		if i < 0 {
+			t.Errorf("no command writes %s", file.Glob)
+			continue
+		}
+		args := strings.Fields(written.FindStringSubmatch(release.Before.Hooks[i])[1])
+		out, err := exec.Command(args[0], args[1:]...).Output()
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		id := "https://github.com/mcpgraph/mcpgraph/releases/latest/download/" + filepath.Base(file.Glob)
+		if !strings.Contains(string(out), `"$id": "`+id+`"`) {
+			t.Errorf("%v does not print a schema with the $id %s", args, id)
+		}
+	}
+	if len(release.Release.ExtraFiles) == 0 {
+		t.Error("releases have no schemas")
+	}
+}
+
 func TestReleaseBuildsTheProgram(t *testing.T) {
 	var release struct {
 		Version int

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcpgraph/mcpgraph/internal/draft07"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -34,7 +35,7 @@ func (f *Form) Check(ctx context.Context, content value.Value) error {
 
 // emptyForm asks for consent alone.
 var emptyForm = func() *Form {
-	doc := object("type", text("object"), "properties", object())
+	doc := draft07.Object("type", draft07.Text("object"), "properties", draft07.Object())
 	compiled, err := compileSchema(doc.Any())
 	if err != nil {
 		panic(err)

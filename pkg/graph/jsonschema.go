@@ -3,16 +3,21 @@ package graph
 import (
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/draft07"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
+// SchemaID is the address of the JSON Schema of configuration files.
+const SchemaID = "https://github.com/mcpgraph/mcpgraph/releases/latest/download/mcpgraph.schema.json"
+
 // JSONSchema returns a JSON Schema (draft-07) of configuration files, for
 // editors. It is made of what the decoders themselves ask for: the settings of
-// package config and the fields of the kinds of nodes.
-func JSONSchema(kinds []*Kind) value.Value {
-	root := settings(config.Settings())
+// package config and the fields of the kinds of nodes. Its examples are what the
+// samples, which are YAML files without problems, have at each key.
+func JSONSchema(kinds []*Kind, samples ...[]byte) value.Value {
 	definitions := value.NewBuilder(8 + 4*len(kinds))
 	for _, at := range []site{{}, {flat: true}, {body: true}, {flat: true, body: true}} {
 		definitions.Set(nodeName(at), anyNode(kinds, at))
@@ -23,20 +28,56 @@ func JSONSchema(kinds []*Kind) value.Value {
 			definitions.Set(bodyName(at), wholeBody(at))
 		}
 	}
-	definitions.Set(catchName, catchRules())
-	definitions.Set(ruleName, object(
-		"description", text("A JSON Logic rule, in which var takes JSONata expressions"),
-		"type", texts("object", "array", "string", "number", "boolean", "null")))
-	entries := append([]value.Entry{
-		{Key: "$schema", Value: text("http://json-schema.org/draft-07/schema#")},
-		{Key: "title", Value: text("mcpgraph configuration")},
-	}, root.Entries()...)
-	return value.FromEntries(append(entries, value.Entry{Key: "definitions", Value: definitions.Value()}))
+	policy := &Fields{node: &Node{}}
+	policy.Retry()
+	policy.Catch()
+	for _, f := range policy.asked {
+		m := draft07.NewMap()
+		addFields(m, f.Fields, site{})
+		definitions.Set(rulesName(f.Name), m.Schema())
+	}
+	expression := draft07.NewMap()
+	expression.Add(exprKey, nil, true, draft07.Described("A JSONata expression", draft07.Type("string")))
+	definitions.Set(expressionName, expression.Schema())
+	definitions.Set(upstreamName, settings(upstreams()))
+	definitions.Set(ruleName, draft07.Described("A JSON Logic rule, in which var takes JSONata expressions", draft07.Anything()))
+	document := draft07.Document(SchemaID, "mcpgraph configuration", settings(config.Settings()), definitions)
+	var values []value.Value
+	for _, sample := range samples {
+		if n, _ := config.ParseYAML("sample.yaml", sample); n != nil {
+			values = append(values, n.Value())
+		}
+	}
+	return draft07.WithExamples(document, values, alike)
 }
 
-const ruleName = "rule"
+// alike returns the name that the definitions of a node in the flat layout, in a
+// body, and in both have in common.
+func alike(definition string) string {
+	for _, at := range []site{{flat: true, body: true}, {flat: true}, {body: true}} {
+		if rest, ok := strings.CutPrefix(definition, nodeName(at)); ok {
+			return nodeName(site{}) + rest
+		}
+		if definition == bodyName(at) {
+			return bodyName(site{})
+		}
+	}
+	return definition
+}
 
-const catchName = "catch"
+const (
+	ruleName       = "rule"
+	expressionName = "expression"
+)
+
+const upstreamName = "upstream"
+
+// upstreams returns the settings of an upstream server, which mcpServers and its
+// older name share.
+func upstreams() []config.Setting {
+	all := config.Settings()
+	return all[slices.IndexFunc(all, func(s config.Setting) bool { return s.Name == "mcpServers" })].Fields
+}
 
 func nodeName(at site) string {
 	switch {
@@ -61,37 +102,39 @@ func bodyName(at site) string {
 
 // wholeBody returns the schema of a body with a catch of its own.
 func wholeBody(at site) value.Value {
-	m := newMap()
-	m.add("nodes", nil, true, described("The nodes of the body", bodyNodes(at)))
-	m.add("catch", nil, false, pointer(catchName))
-	return m.schema()
+	m := draft07.NewMap()
+	m.Add("nodes", nil, true, draft07.Described("The nodes of the body", bodyNodes(at)))
+	m.Add("catch", nil, false, draft07.Described("Where to go after a failure that no rule of the failed node handles", rules("catch")))
+	return m.Schema()
 }
 
 func bodyNodes(at site) value.Value {
 	at.body = true
-	return object("type", text("array"), "items", pointer(nodeName(at)))
+	return draft07.List(draft07.Pointer(nodeName(at)))
 }
 
-// catchRules returns the schema of the rules for failures.
-func catchRules() value.Value {
-	f := &Fields{node: &Node{}}
-	f.Catch()
-	return described(f.asked[0].Doc, field(f.asked[0], site{}))
+// rulesName returns the name of the definition of one rule of retry or catch.
+func rulesName(field string) string { return field + "Rule" }
+
+// rules returns the schema of the rules of retry or catch: one, or a list.
+func rules(field string) value.Value {
+	rule := draft07.Pointer(rulesName(field))
+	return draft07.AnyOf(rule, draft07.List(rule))
 }
 
 // settings returns the schema of a map with these settings.
 func settings(list []config.Setting) value.Value {
-	m := newMap()
+	m := draft07.NewMap()
 	for _, s := range list {
-		m.add(s.Name, nil, s.Required, described(s.Description(), withDefault(setting(s), s.Default)))
+		m.Add(s.Name, nil, s.Required, draft07.Described(s.Description(), withDefault(setting(s), s.Default)))
 	}
-	return m.schema()
+	return m.Schema()
 }
 
 // withDefault adds a default, which is JSON or empty, to a schema.
 func withDefault(schema value.Value, absent string) value.Value {
 	if v, err := value.Parse(absent); err == nil {
-		return value.FromEntries(append(slices.Clip(schema.Entries()), value.Entry{Key: "default", Value: v}))
+		return draft07.With(schema, "default", v)
 	}
 	return schema
 }
@@ -105,62 +148,64 @@ func setting(s config.Setting) value.Value {
 	for _, other := range s.Or {
 		forms = append(forms, form(other))
 	}
-	return object("anyOf", value.FromArray(forms))
+	return draft07.AnyOf(forms...)
 }
 
 // form returns the schema of one form of a setting.
 func form(s config.Setting) value.Value {
-	list := func(items value.Value) value.Value { return object("type", text("array"), "items", items) }
-	scalar := object("type", texts("string", "number", "boolean"))
+	scalar := draft07.Type("string", "number", "boolean")
 	if lowest, highest, ok := s.Range(); ok {
 		kind := "integer"
 		if s.Shape == config.FactorShape {
 			kind = "number"
 		}
-		return object("type", text(kind), "minimum", value.FromInt(lowest), "maximum", value.FromInt(highest))
+		return draft07.Object("type", draft07.Text(kind), "minimum", value.FromInt(lowest), "maximum", value.FromInt(highest))
 	}
 	switch s.Shape {
 	case config.BoolShape:
-		return object("type", text("boolean"))
+		return draft07.Type("boolean")
 	case config.StringsShape:
-		return list(object("type", text("string")))
+		return draft07.List(draft07.Type("string"))
 	case config.TextsShape:
-		return list(scalar)
+		return draft07.List(scalar)
 	case config.ScalarsShape:
-		return object("type", text("object"), "additionalProperties", scalar)
+		return draft07.Entries(scalar)
 	case config.FailuresShape:
-		return list(object("type", texts("string", "integer")))
+		return draft07.List(draft07.Type("string", "integer"))
 	case config.WordsShape:
-		return object("type", texts("string", "array"), "items", scalar)
+		return draft07.Object("type", draft07.Texts("string", "array"), "items", scalar)
 	case config.TokensShape:
-		token := value.FromArray([]value.Value{object("type", text("string")), settings(s.Fields)})
-		return object("type", text("object"), "additionalProperties", object("oneOf", token))
+		token := value.FromArray([]value.Value{draft07.Type("string"), settings(s.Fields)})
+		return draft07.Entries(draft07.Object("oneOf", token))
 	case config.MapShape:
 		return settings(s.Fields)
 	case config.ListShape:
-		return list(settings(s.Fields))
+		return draft07.List(settings(s.Fields))
 	case config.EntriesShape:
-		return object("type", text("object"), "additionalProperties", settings(s.Fields))
+		if &s.Fields[0] == &upstreams()[0] {
+			return draft07.Entries(draft07.Pointer(upstreamName))
+		}
+		return draft07.Entries(settings(s.Fields))
 	case config.ObjectSchemaShape:
-		return object("type", text("object"))
+		return draft07.Type("object")
 	case config.AnySchemaShape:
-		return object("type", texts("object", "boolean"))
+		return draft07.Type("object", "boolean")
 	case config.NodesShape:
-		return list(pointer(nodeName(site{})))
+		return draft07.List(draft07.Pointer(nodeName(site{})))
 	case config.FlatNodesShape:
-		return list(pointer(nodeName(site{flat: true})))
+		return draft07.List(draft07.Pointer(nodeName(site{flat: true})))
 	case config.CatchShape:
-		return pointer(catchName)
+		return rules("catch")
 	case config.TextShape:
 		return scalar
 	case config.ValueShape:
-		return object("type", texts("object", "array", "string", "number", "boolean", "null"))
+		return draft07.Anything()
 	case config.ObjectShape:
-		return object("type", text("object"))
+		return draft07.Type("object")
 	case config.ShareShape:
-		return object("type", texts("integer", "string"), "minimum", value.FromInt(0), "pattern", text(sharePattern))
+		return draft07.Object("type", draft07.Texts("integer", "string"), "minimum", value.FromInt(0), "pattern", draft07.Text(sharePattern))
 	}
-	return choice(s.Values)
+	return draft07.Choice(s.Values)
 }
 
 // anyNode returns the schema of a node of any kind: by its type one of those of
@@ -170,49 +215,48 @@ func anyNode(kinds []*Kind, at site) value.Value {
 	var byType []value.Value
 	for _, k := range kinds {
 		types = append(types, k.Name)
-		byType = append(byType, object(
-			"if", object("properties", object("type", object("const", text(k.Name)))),
-			"then", pointer(kindName(k, at))))
+		byType = append(byType, draft07.Object(
+			"if", draft07.Object("properties", draft07.Object("type", draft07.Object("const", draft07.Text(k.Name)))),
+			"then", draft07.Pointer(kindName(k, at))))
 	}
-	return object(
-		"type", text("object"),
-		"required", texts("id", "type"),
-		"properties", object(
-			"id", described(idDoc, object("type", text("string"), "minLength", value.FromInt(1))),
-			"type", described(typeDoc, choice(types))),
+	return draft07.Object(
+		"type", draft07.Text("object"),
+		"required", draft07.Texts("id", "type"),
+		"properties", draft07.Object(
+			"id", draft07.Described(idDoc, draft07.Object("type", draft07.Text("string"), "minLength", value.FromInt(1))),
+			"type", draft07.Described(typeDoc, draft07.Choice(types))),
 		"allOf", value.FromArray(byType))
 }
 
 // node returns the schema of the nodes of one kind.
 func node(k *Kind, at site) value.Value {
-	m := newMap()
-	m.add("id", nil, true, described(idDoc, object("type", text("string"))))
-	m.add("type", nil, true, described(k.Doc, object("const", text(k.Name))))
-	m.fields(fieldsOf(k, at), at)
-	return m.schema()
+	m := draft07.NewMap()
+	m.Add("id", nil, true, draft07.Described(idDoc, draft07.Type("string")))
+	m.Add("type", nil, true, draft07.Described(k.Doc, draft07.Object("const", draft07.Text(k.Name))))
+	addFields(m, fieldsOf(k, at), at)
+	return m.Schema()
 }
 
 // field returns the schema of the type of a field.
 func field(f *Field, at site) value.Value {
 	nested := func() value.Value {
-		m := newMap()
-		m.fields(f.Fields, at)
-		return m.schema()
+		m := draft07.NewMap()
+		addFields(m, f.Fields, at)
+		return m.Schema()
 	}
 	switch f.Type {
 	case RuleField:
-		return pointer(ruleName)
+		return draft07.Pointer(ruleName)
 	case TemplateField:
-		return object("type", text("object"))
+		return draft07.Type("object")
 	case ObjectField:
 		return nested()
 	case ListField:
-		return object("type", text("array"), "items", nested())
+		return draft07.List(nested())
 	case RulesField:
-		rule := nested()
-		return object("anyOf", value.FromArray([]value.Value{rule, object("type", text("array"), "items", rule)}))
+		return rules(f.Name)
 	case ValueField:
-		return object("type", texts("object", "array", "string", "number", "boolean", "null"))
+		return draft07.Anything()
 	case ScalarField:
 		return orExpression(f.Types...)
 	case SettingField:
@@ -220,116 +264,29 @@ func field(f *Field, at site) value.Value {
 	case NodesField:
 		return bodyNodes(at)
 	case BodyField:
-		return pointer(bodyName(at))
+		return draft07.Pointer(bodyName(at))
 	case BranchesField:
-		body := object("anyOf", value.FromArray([]value.Value{bodyNodes(at), pointer(bodyName(at))}))
-		return object("type", text("object"), "minProperties", value.FromInt(1), "additionalProperties", body)
+		body := draft07.AnyOf(bodyNodes(at), draft07.Pointer(bodyName(at)))
+		return draft07.Object("type", draft07.Text("object"), "minProperties", value.FromInt(1), "additionalProperties", body)
 	}
 	if f.Default != "" {
-		return withDefault(choice(f.Values), strconv.Quote(f.Default))
+		return withDefault(draft07.Choice(f.Values), strconv.Quote(f.Default))
 	}
-	return choice(f.Values)
+	return draft07.Choice(f.Values)
 }
 
 // orExpression returns the schema of a value of some types, or of an
 // expression.
 func orExpression(types ...string) value.Value {
-	m := newMap()
-	m.add(exprKey, nil, true, described("A JSONata expression", object("type", text("string"))))
-	return object("anyOf", value.FromArray([]value.Value{object("type", texts(types...)), m.schema()}))
+	return draft07.AnyOf(draft07.Type(types...), draft07.Pointer(expressionName))
 }
 
-// mapSchema collects the keys of a map.
-type mapSchema struct {
-	properties *value.Builder
-	required   []string
-	either     []value.Value // of keys with several names
-}
-
-func newMap() *mapSchema { return &mapSchema{properties: value.NewBuilder(8)} }
-
-func (m *mapSchema) fields(fields []*Field, at site) {
+// addFields adds the fields of a node, or of a map inside it.
+func addFields(m *draft07.Map, fields []*Field, at site) {
 	for _, f := range fields {
-		m.add(f.Name, f.Aliases, !f.Optional, described(f.Doc, field(f, at)))
+		m.Add(f.Name, f.Aliases, !f.Optional, draft07.Described(f.Doc, field(f, at)))
 		if f.Instead != "" {
-			m.oneOf(f.Name, f.Instead)
+			m.OneOf(f.Name, f.Instead)
 		}
 	}
-}
-
-// oneOf requires one of some keys.
-func (m *mapSchema) oneOf(names ...string) {
-	one := make([]value.Value, len(names))
-	for i, name := range names {
-		one[i] = object("required", texts(name))
-	}
-	m.either = append(m.either, object("oneOf", value.FromArray(one)))
-}
-
-func (m *mapSchema) add(name string, aliases []string, required bool, schema value.Value) {
-	m.properties.Set(name, schema)
-	for _, alias := range aliases {
-		m.properties.Set(alias, schema)
-	}
-	switch {
-	case !required:
-	case len(aliases) == 0:
-		m.required = append(m.required, name)
-	default:
-		m.oneOf(append([]string{name}, aliases...)...)
-	}
-}
-
-// schema returns the schema of the map, in which names that begin with "x-" are
-// free.
-func (m *mapSchema) schema() value.Value {
-	b := value.NewBuilder(6)
-	b.Set("type", text("object"))
-	if m.required != nil {
-		b.Set("required", texts(m.required...))
-	}
-	b.Set("properties", m.properties.Value())
-	b.Set("patternProperties", object("^x-", value.True))
-	b.Set("additionalProperties", value.False)
-	if m.either != nil {
-		b.Set("allOf", value.FromArray(m.either))
-	}
-	return b.Value()
-}
-
-// described puts a description before a schema. Draft-07 ignores what stands
-// beside a $ref, so that one is wrapped.
-func described(doc string, schema value.Value) value.Value {
-	if schema.Has("$ref") {
-		return object("description", text(doc), "allOf", value.FromArray([]value.Value{schema}))
-	}
-	return value.FromEntries(append([]value.Entry{{Key: "description", Value: text(doc)}}, schema.Entries()...))
-}
-
-func choice(values []string) value.Value {
-	if values == nil {
-		return object("type", text("string"))
-	}
-	return object("type", text("string"), "enum", texts(values...))
-}
-
-func pointer(definition string) value.Value { return object("$ref", text("#/definitions/"+definition)) }
-
-func text(s string) value.Value { return value.FromString(s) }
-
-func texts(list ...string) value.Value {
-	values := make([]value.Value, len(list))
-	for i, s := range list {
-		values[i] = text(s)
-	}
-	return value.FromArray(values)
-}
-
-// object returns an object of keys and values that take turns.
-func object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		b.Set(pairs[i].(string), pairs[i+1].(value.Value))
-	}
-	return b.Value()
 }

@@ -3,6 +3,7 @@ package nodes_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ import (
 func editorSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("mcpgraph.json", graph.JSONSchema(nodes.All).Any()); err != nil {
+	if err := c.AddResource("mcpgraph.json", nodes.JSONSchema().Any()); err != nil {
 		t.Fatal(err)
 	}
 	s, err := c.Compile("mcpgraph.json")
@@ -143,7 +144,7 @@ func TestEditorSchemaRefusesWhatDecodersRefuse(t *testing.T) {
 // with a field that does not exist: the valid names of the diagnostic are those
 // of the schema.
 func TestEditorSchemaKnowsTheFieldsThatDecodersTake(t *testing.T) {
-	root := graph.JSONSchema(nodes.All)
+	root := nodes.JSONSchema()
 	for _, kind := range nodes.All {
 		properties := root.Get("definitions").Get("node-" + kind.Name).Get("properties")
 		var want []string
@@ -174,23 +175,86 @@ tools:
 	}
 }
 
-func TestEditorSchemaIsDraft07WithDescriptions(t *testing.T) {
-	root := graph.JSONSchema(nodes.All)
+// keysOf calls f for each key that a schema knows, with its place in the schema.
+func keysOf(place string, v value.Value, f func(place string, key value.Value)) {
+	switch v.Kind() {
+	case value.Object:
+		for _, e := range v.Entries() {
+			inner := place + "/" + e.Key
+			if strings.HasSuffix(place, "/properties") && !strings.Contains(place, "/if/") {
+				f(inner, e.Value)
+			}
+			if e.Key != "examples" && e.Key != "default" {
+				keysOf(inner, e.Value, f)
+			}
+		}
+	case value.Array:
+		for i, item := range v.Elems() {
+			keysOf(place+"/"+strconv.Itoa(i), item, f)
+		}
+	}
+}
+
+func TestEditorSchemaDescribesEveryKeyWithExamples(t *testing.T) {
+	root := nodes.JSONSchema()
 	if got := root.Get("$schema").Str(); got != "http://json-schema.org/draft-07/schema#" {
 		t.Errorf("$schema is %q", got)
 	}
-	var walk func(path string, v value.Value)
-	walk = func(path string, v value.Value) {
-		for _, e := range v.Get("properties").Entries() {
-			if path != "nodes" && e.Value.Get("description").Str() == "" {
-				t.Errorf("%s.%s has no description", path, e.Key)
+	if got := root.Get("$id").Str(); got != graph.SchemaID {
+		t.Errorf("$id is %q", got)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(graph.SchemaID, root.Any()); err != nil {
+		t.Fatal(err)
+	}
+	keys := 0
+	keysOf("", root, func(place string, key value.Value) {
+		keys++
+		if key.Get("description").Str() == "" {
+			t.Errorf("%s has no description", place)
+		}
+		examples := key.Get("examples")
+		if examples.Len() == 0 {
+			t.Errorf("%s has no example", place)
+			return
+		}
+		s, err := c.Compile(graph.SchemaID + "#" + place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, example := range examples.Elems() {
+			if err := s.Validate(example.Any()); err != nil {
+				t.Errorf("%s: the example %s is not valid: %v", place, example.JSON(), err)
 			}
-			walk(path+"."+e.Key, e.Value)
-			walk(path+"."+e.Key, e.Value.Get("items"))
-			walk(path+"."+e.Key, e.Value.Get("additionalProperties"))
+		}
+	})
+	if keys < 450 {
+		t.Errorf("found only %d keys", keys)
+	}
+}
+
+// The examples of the schema come from files that are valid as a whole.
+func TestReferenceFilesAreValid(t *testing.T) {
+	schema := editorSchema(t)
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "files.env"), []byte("A=b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range nodes.References() {
+		file, ds := config.Parse(filepath.Join(folder, "x.yaml"), source, config.Options{
+			Getenv: func(name string) (string, bool) { return "the-value-of-" + name, true },
+		})
+		_, more := graph.Build(file, nodes.All)
+		for _, d := range append(ds, more...) {
+			if d.Code == diag.CodeUnusedServer {
+				continue // those with the settings of servers have no tools
+			}
+			t.Errorf("%v\n%s", d, source)
+		}
+		if err := schema.Validate(anyYAML(t, source)); err != nil {
+			t.Errorf("%v\n%s", err, source)
 		}
 	}
-	walk("", root)
 }
 
 func TestEditorSchemaTakesCallersTokensInBothForms(t *testing.T) {

@@ -1,0 +1,160 @@
+package repotest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// editorSchemas writes the schemas that `mcpgraph schema` prints into a folder.
+func editorSchemas(t *testing.T, folder string) {
+	t.Helper()
+	for name, args := range map[string][]string{
+		"mcpgraph.schema.json": {"schema"},
+	} {
+		out, err := exec.Command("mcpgraph", args...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), out, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const configModeline = "# yaml-language-server: $schema=mcpgraph.schema.json\n"
+
+// problemsAt returns diagnostics as "LINE:COLUMN MESSAGE", counted from 1.
+func problemsAt(list []lspDiagnostic) []string {
+	var out []string
+	for _, d := range list {
+		out = append(out, fmt.Sprintf("%d:%d %s", d.Range.Start.Line+1, d.Range.Start.Character+1, d.Message))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// editorCase is a file with a mark (‸) where an editor asks for completion or a
+// hover text.
+type editorCase struct {
+	name, text string
+	// completion is what is offered, as names and the begin of their descriptions.
+	completion map[string]string
+	// hover is what the hover text has.
+	hover []string
+}
+
+// TestYAMLLanguageServer drives the server that most editors use with the
+// schemas.
+func TestYAMLLanguageServer(t *testing.T) {
+	t.Parallel()
+	s := startYAMLServer(t)
+	folder := t.TempDir()
+	editorSchemas(t, folder)
+
+	files := map[string]string{} // by their URIs
+	for _, pattern := range []string{"examples/*.yaml", "pkg/nodes/reference/*.yaml"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no files %s: %v", pattern, err)
+		}
+		for _, name := range names {
+			files[s.open(filepath.Join(folder, filepath.Base(name)), configModeline+readFile(t, name))] = name
+		}
+	}
+	for uri, name := range files {
+		if problems := s.diagnostics(uri); len(problems) > 0 {
+			t.Errorf("%s: %q", name, problemsAt(problems))
+		}
+	}
+
+	wrong := s.open(filepath.Join(folder, "mistakes.yaml"), configModeline+`version: "1.0"
+server: {name: n, version: 1.0.0, maxCallWaitMs: soon}
+mcpServers:
+  files: {command: npx, argz: [x]}
+tools:
+  - name: t
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: list}
+      - {id: list, type: mcp, server: files, next: exit}
+      - {id: say, type: transfrom, next: exit}
+      - {id: exit, type: exit, retries: 3}
+`)
+	want := []string{
+		`11:9 Missing property "tool".`,
+		`12:25 Value is not accepted. Valid values: "entry", "mcp", "transform", "switch", "map", "parallel", "call", "wait", "ask", "fail", "exit".`,
+		`13:32 Property retries is not allowed.`,
+		`3:50 Incorrect type. Expected "integer".`,
+		`5:25 Property argz is not allowed.`,
+	}
+	if got := problemsAt(s.diagnostics(wrong)); !slices.Equal(got, want) {
+		t.Errorf("problems are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	for _, c := range []editorCase{
+		{name: "top", text: configModeline + "version: \"1.0\"\n‸", completion: map[string]string{
+			"mcpServers": "Upstream MCP servers", "tools": "The tools that the server offers",
+		}},
+		{name: "server", text: configModeline + "server:\n  name: n\n  ‸", completion: map[string]string{
+			"version": "Version of the server", "maxCallWaitMs": "How long a call waits",
+		}},
+		{name: "upstream", text: configModeline + "mcpServers:\n  files:\n    ‸", completion: map[string]string{
+			"command": "Program to start", "retry": "Retry failed calls",
+		}},
+		{name: "node", text: configModeline + "tools:\n  - name: t\n    nodes:\n      - id: a\n        type: map\n        ‸", completion: map[string]string{
+			"items": "The list", "tolerateFailures": "How many",
+		}},
+		{name: "hover", text: configModeline + "executionLimits:\n  max‸CallDepth: 3\n", hover: []string{
+			"Largest depth of tools that call tools", "4",
+		}},
+		{name: "hover-node", text: configModeline + "tools:\n  - name: t\n    nodes:\n      - id: a\n        type: mcp\n        ou‸tput: text\n", hover: []string{
+			"Which part of the reply becomes the node's output", "content",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, s, folder) })
+	}
+}
+
+func (c editorCase) run(t *testing.T, s *languageServer, folder string) {
+	before, after, found := strings.Cut(c.text, "‸")
+	if !found {
+		t.Fatal("the text has no mark")
+	}
+	uri := s.open(filepath.Join(folder, "case-"+c.name+".yaml"), before+after)
+	at := map[string]any{
+		"textDocument": map[string]any{"uri": uri},
+		"position":     lspPosition{strings.Count(before, "\n"), len(before) - 1 - strings.LastIndex(before, "\n")},
+	}
+	if c.completion != nil {
+		var answer struct {
+			Items []struct {
+				Label         string
+				Documentation any
+			}
+		}
+		s.call("textDocument/completion", at, &answer)
+		got := map[string]string{}
+		for _, item := range answer.Items {
+			got[item.Label] = fmt.Sprint(item.Documentation)
+		}
+		for label, doc := range c.completion {
+			if !strings.Contains(got[label], doc) {
+				t.Errorf("completion offers %s with %q, want %q; all: %q", label, got[label], doc, got)
+			}
+		}
+	}
+	if c.hover != nil {
+		var answer struct{ Contents struct{ Value string } }
+		s.call("textDocument/hover", at, &answer)
+		for _, want := range c.hover {
+			if !strings.Contains(answer.Contents.Value, want) {
+				t.Errorf("the hover text is %q, want %q in it", answer.Contents.Value, want)
+			}
+		}
+	}
+}
