@@ -13,6 +13,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
@@ -147,6 +148,31 @@ func WithCredentialSource(server string, source upstream.CredentialSource) Optio
 // overrides the session setting of the entries.
 func WithSessionStore(store upstream.SessionStore) Option {
 	return func(o *options) { o.engine.Sessions = store }
+}
+
+// WithLock uses the lock file at path, which must exist. By default Load uses the
+// one beside the configuration, if there is one: the configuration's name with
+// .lock.json in place of its ending. The file is read from disk.
+func WithLock(path string) Option {
+	return func(o *options) { o.engine.Lock.Path = path }
+}
+
+// WithLockRequired lets Load fail if there is no lock file.
+func WithLockRequired() Option {
+	return func(o *options) { o.engine.Lock.Required = true }
+}
+
+// WithLockMode sets what happens to calls of upstream tools that differ from the
+// lock file, and to calls of tools that are not in it. With [lock.Off] the file is
+// not read.
+func WithLockMode(mode lock.Mode) Option {
+	return func(o *options) { o.engine.Lock.Mode = mode }
+}
+
+// WithStatedAnnotations publishes the annotations of tools as the file has them.
+// By default those that it leaves out are computed from the lock file.
+func WithStatedAnnotations() Option {
+	return func(o *options) { o.engine.Lock.StatedAnnotations = true }
 }
 
 // WithTelemetry reports every request, run, node and upstream call to t. A nil

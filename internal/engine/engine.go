@@ -42,6 +42,7 @@ type Options struct {
 	Runs        *runs.Store                           // required
 	Memory      *memory.Budget                        // nil: no bound
 	Sessions    upstream.SessionStore                 // nil: what the entries say
+	Lock        LockOptions
 	// Credentials are the sources of credentials by the name of the server.
 	Credentials map[string]upstream.CredentialSource
 	// Intercept stands for the servers in each exchange of a tool call, beneath the

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
@@ -25,6 +26,7 @@ type Program struct {
 	opts        Options
 	set         *graph.Set
 	byName      map[string]*graph.Graph
+	lock        *lock.File // nil: nothing is locked
 	diagnostics []diag.Diagnostic
 	sources     diag.Sources
 	upstreams   upstreams
@@ -52,6 +54,7 @@ func (e *Engine) compile() (*Program, error) {
 			p.set, more = graph.Build(file, nodes.All, e.opts.Functions...)
 		}
 		ds = append(ds, more...)
+		ds = append(ds, p.readLock(e.path)...)
 		if !diag.HasErrors(ds) {
 			ds = append(ds, p.unpublishable()...)
 		}
@@ -117,6 +120,9 @@ func (p *Program) Set() *graph.Set { return p.set }
 // Diagnostics returns what was found in the file, warnings at worst, and the
 // texts to show with it.
 func (p *Program) Diagnostics() ([]diag.Diagnostic, diag.Sources) { return p.diagnostics, p.sources }
+
+// Lock returns what is locked of the servers; nil without a lock file.
+func (p *Program) Lock() *lock.File { return p.lock }
 
 // Pool returns the sessions with the servers of the file; nil if Options.Caller
 // takes their place.

@@ -3,6 +3,7 @@ package repotest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -18,6 +19,8 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 var update = flag.Bool("update", os.Getenv("UPDATE") != "", "rewrite the expected output of docs/diagnostics.md")
@@ -26,7 +29,7 @@ const diagnosticsPage = "docs/diagnostics.md"
 
 // example is a code of the page with the example that shows it, if it has one,
 // and what the page says it prints.
-var example = regexp.MustCompile("(?ms)^### ([a-z-]+)\n\n\\*\\*([a-z]+)\\*\\* · [^\n]+\n\n(?:```(yaml|yaml bytes)\n(.*?)^```\n\n)?```text\n(.*?)^```\n")
+var example = regexp.MustCompile("(?ms)^### ([a-z-]+)\n\n\\*\\*([a-z]+)\\*\\* · [^\n]+\n\n(?:```(yaml|yaml bytes)\n(.*?)^```\n\n)?(?:```json\n(.*?)^```\n\n)?```text\n(.*?)^```\n")
 
 // TestExamplesOfDiagnosticsRenderAsThePageSays runs the examples of
 // docs/diagnostics.md, and holds that every code has one.
@@ -39,7 +42,7 @@ func TestExamplesOfDiagnosticsRenderAsThePageSays(t *testing.T) {
 	codes := slices.Clone(diag.Codes)
 	got := example.ReplaceAllStringFunc(string(page), func(entry string) string {
 		m := example.FindStringSubmatch(entry)
-		code, severity, language, text, want := m[1], m[2], m[3], m[4], m[5]
+		code, severity, language, text, lockFile, want := m[1], m[2], m[3], m[4], m[5], m[6]
 		i := slices.IndexFunc(codes, isCode(code))
 		if i < 0 {
 			t.Errorf("the page has %s, which is no code, or has it twice", code)
@@ -51,7 +54,7 @@ func TestExamplesOfDiagnosticsRenderAsThePageSays(t *testing.T) {
 		codes = slices.Delete(codes, i, i+1)
 		var printed string
 		t.Run(code, func(t *testing.T) {
-			printed = runExample(t, code, exampleSource(language, text))
+			printed = runExample(t, code, exampleSource(language, text), lockFile)
 			if printed == "" {
 				t.Error("the example does not show it")
 			}
@@ -125,8 +128,9 @@ func exampleSource(language, text string) string {
 }
 
 // runExample gives what is printed for the diagnostics of a code. An example
-// without a source is a file that is not there.
-func runExample(t *testing.T, code, source string) string {
+// without a source is a file that is not there. lockFile is the lock file; it may
+// be empty.
+func runExample(t *testing.T, code, source, lockFile string) string {
 	t.Helper()
 	const name = "server.yaml"
 	t.Chdir(t.TempDir())
@@ -138,9 +142,18 @@ func runExample(t *testing.T, code, source string) string {
 			t.Fatal(err)
 		}
 	}
+	if lockFile != "" {
+		if err := os.WriteFile(lock.Path(name), []byte(completeLock(t, lockFile)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var ds []diag.Diagnostic
 	var sources diag.Sources
-	engine, err := mcpgraph.Load(name, mcpgraph.WithGetenv(func(string) (string, bool) { return "", false }))
+	opts := []mcpgraph.Option{mcpgraph.WithGetenv(func(string) (string, bool) { return "", false })}
+	if code == diag.CodeNoLock {
+		opts = append(opts, mcpgraph.WithLockRequired())
+	}
+	engine, err := mcpgraph.Load(name, opts...)
 	var refused *mcpgraph.LoadError
 	switch {
 	case err == nil:
@@ -159,6 +172,19 @@ func runExample(t *testing.T, code, source string) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// completeLock adds the digest of a lock file that has none.
+func completeLock(t *testing.T, text string) string {
+	t.Helper()
+	if strings.Contains(text, `"digest"`) {
+		return text
+	}
+	v, err := value.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(text, "{", fmt.Sprintf(`{"digest": "sha256-%x", `, sha256.Sum256(v.Get("servers").Append(nil))), 1)
 }
 
 // complete adds the required fields that an example leaves out.

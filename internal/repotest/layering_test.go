@@ -42,6 +42,7 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"go.yaml.in/yaml/v4"},
 	},
 
+	"pkg/lock":                     {ours: []string{"pkg/diag", "pkg/value"}},
 	"pkg/expr":                     {ours: []string{"pkg/diag", "pkg/jsonata", "pkg/memory", "pkg/value"}},
 	"internal/jsonrpc":             {ours: []string{"pkg/value"}},
 	"pkg/upstream/internal/redact": {ours: []string{"pkg/value"}},
@@ -118,7 +119,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/parked": {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"internal/engine": {ours: []string{
 		"pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",
-		"pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
+		"pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
 	"internal/suite":    {ours: []string{"pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/value"}},
@@ -129,7 +130,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	".": {ours: []string{
 		"internal/engine", "internal/serving", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag",
-		"pkg/executor", "pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/runs", "pkg/server", "pkg/telemetry",
+		"pkg/executor", "pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
 

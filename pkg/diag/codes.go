@@ -50,7 +50,7 @@ type CodeInfo struct {
 }
 
 // Codes lists every code, in the order of docs/diagnostics.md.
-var Codes = slices.Concat(fileCodes, graphCodes, liveCodes)
+var Codes = slices.Concat(fileCodes, graphCodes, lockCodes, liveCodes)
 
 // fileCodes describes the codes of reading a file and of everything in it but
 // nodes.
@@ -87,6 +87,18 @@ var fileCodes = []CodeInfo{
 	{CodePassthrough, Error, "The caller's own token would be forwarded to an upstream server"},
 	{CodeLiteralToken, Warning, "The token of a caller is written in the file"},
 	{CodeUnheldScope, Warning, "A tool requires a scope that no caller has"},
+}
+
+// Codes of the lock file.
+const (
+	CodeLock   = "bad-lock"
+	CodeNoLock = "no-lock"
+)
+
+// lockCodes describes the codes of the lock file.
+var lockCodes = []CodeInfo{
+	{CodeLock, Error, "The lock file cannot be used"},
+	{CodeNoLock, Error, "There is no lock file, and one is required"},
 }
 
 // Codes of checks against the running servers.

@@ -1,0 +1,105 @@
+package lock
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// version is the version of the format.
+const version = 1
+
+// Keys of a lock file.
+const (
+	keyVersion = "lockVersion"
+	keyDigest  = "digest"
+	keyServers = "servers"
+
+	keyName      = "name"
+	keyRelease   = "version"
+	keyProtocol  = "protocol"
+	keyToolNames = "toolNames"
+	keyTools     = "tools"
+
+	keyDescription  = "description"
+	keyInputSchema  = "inputSchema"
+	keyOutputSchema = "outputSchema"
+	keyAnnotations  = "annotations"
+)
+
+// Encode returns the file as JSON with two spaces of indentation and a line break
+// at the end. Equal files have equal texts.
+func (f *File) Encode() []byte {
+	servers := f.value()
+	whole := value.NewBuilder(3)
+	whole.Set(keyVersion, value.FromInt(version))
+	whole.Set(keyDigest, value.FromString(digest(servers)))
+	whole.Set(keyServers, servers)
+	var out bytes.Buffer
+	text := whole.Value().Append(nil)
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		out.Write(text) // a schema is nested too deep to be indented
+	}
+	out.WriteByte('\n')
+	return out.Bytes()
+}
+
+// Digest returns the digest of what is locked, as it stands in the file.
+func (f *File) Digest() string { return digest(f.value()) }
+
+// digest is over compact JSON, so that white space is no difference.
+func digest(servers value.Value) string {
+	sum := sha256.Sum256(servers.Append(nil))
+	return "sha256-" + hex.EncodeToString(sum[:])
+}
+
+func (f *File) value() value.Value {
+	servers := value.NewBuilder(len(f.Servers))
+	for _, s := range f.Servers {
+		one := value.NewBuilder(5)
+		for _, e := range []struct{ key, text string }{{keyName, s.ServerName}, {keyRelease, s.Version}, {keyProtocol, s.Protocol}} {
+			if e.text != "" {
+				one.Set(e.key, value.FromString(e.text))
+			}
+		}
+		names := make([]value.Value, len(s.ToolNames))
+		for i, name := range s.ToolNames {
+			names[i] = value.FromString(name)
+		}
+		one.Set(keyToolNames, value.FromArray(names))
+		tools := value.NewBuilder(len(s.Tools))
+		for _, t := range s.Tools {
+			tools.Set(t.Name, t.value())
+		}
+		one.Set(keyTools, tools.Value())
+		servers.Set(s.Name, one.Value())
+	}
+	return servers.Value()
+}
+
+func (t *Tool) value() value.Value {
+	b := value.NewBuilder(4)
+	if t.Description != "" {
+		b.Set(keyDescription, value.FromString(t.Description))
+	}
+	for _, p := range t.parts() {
+		if !p.of.IsUndefined() {
+			b.Set(p.key, p.of)
+		}
+	}
+	return b.Value()
+}
+
+// part is one of the values of a tool.
+type part struct {
+	key string
+	of  value.Value
+}
+
+// parts returns what of a tool decides what calls of it mean.
+func (t *Tool) parts() []part {
+	return []part{{keyInputSchema, t.InputSchema}, {keyOutputSchema, t.OutputSchema}, {keyAnnotations, t.Annotations}}
+}
