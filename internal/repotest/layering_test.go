@@ -62,7 +62,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"pkg/upstream": {
 		ours: []string{
-			"internal/jsonrpc", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/memory", "pkg/value",
+			"internal/jsonrpc", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/lock", "pkg/memory", "pkg/value",
 			"pkg/upstream/internal/credential", "pkg/upstream/internal/policy", "pkg/upstream/internal/redact",
 			"pkg/upstream/internal/wire",
 		},

@@ -18,6 +18,8 @@ const (
 	FailDenied      = "unauthorized"    // credentials are refused or missing
 	FailBusy        = "busy"            // an open circuit, no turn in time, too many parked runs
 	FailProtocol    = "protocol"        // any other JSON-RPC error or HTTP status
+	FailDrift       = "drift"           // the tool differs from the lock file
+	FailNotLocked   = "notLocked"       // the tool is not in the lock file
 	FailOutput      = "output"          // the reply lacks what `output` asks for
 	FailExpression  = "expression"      // JSONata or JSON Logic failed
 	FailNoRoute     = "noRoute"         // a switch without a way
@@ -123,7 +125,7 @@ func (f *Failure) Reserved() bool {
 }
 
 // sameAgain are the failures that a retry without Errors is not for.
-var sameAgain = []string{FailExpression, FailNoRoute, FailOutput, FailArguments, FailDeclined, FailCannotAsk}
+var sameAgain = []string{FailExpression, FailNoRoute, FailOutput, FailArguments, FailDeclined, FailCannotAsk, FailDrift, FailNotLocked}
 
 // Matches reports whether the rule is for the failure.
 func (r *RetryRule) Matches(f *Failure) bool {

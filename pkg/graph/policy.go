@@ -146,7 +146,7 @@ type failureName struct {
 
 // failureNames are those that rules can name in every file, but for AllFailures.
 var failureNames = []string{
-	FailToolError, FailConnect, FailClosed, FailTimeout, FailMalformed, FailDenied, FailBusy, FailProtocol, FailOutput,
+	FailToolError, FailConnect, FailClosed, FailTimeout, FailMalformed, FailDenied, FailBusy, FailProtocol, FailDrift, FailNotLocked, FailOutput,
 	FailExpression, FailNoRoute, FailArguments, FailResult, FailTooMany, FailDeclined, FailCannotAsk, FailAnswer,
 }
 

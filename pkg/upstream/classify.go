@@ -53,7 +53,8 @@ func classifyCause(err, raw error) policy.Failure {
 	switch {
 	case err == nil:
 		return policy.Failure{}
-	case errors.As(raw, &own), errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks):
+	case errors.As(raw, &own), errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks),
+		errors.Is(raw, errDrift), errors.Is(raw, errNotLocked):
 		return policy.Failure{Final: true, Silent: true}
 	case errors.Is(raw, errCallTimeLimit):
 		return policy.Failure{Final: true, Fault: true, Names: []string{failedTimeout}}

@@ -23,12 +23,17 @@ const (
 // FailureName returns the name by which rules of a graph know the failure:
 // "connect", "closed", "timeout" or "malformed" as in retryOn, "unauthorized"
 // where credentials are refused or missing, "busy" where the circuit is open or the
-// rate limit left no turn in time, "cancelled" where the caller gave up, and
+// rate limit left no turn in time, "drift" and "notLocked" where the lock file does
+// not allow the call, "cancelled" where the caller gave up, and
 // "protocol" for every other answer.
 func (e *Error) FailureName() string {
 	raw := rawCause(e)
 	var lacks *credential.Error
 	switch {
+	case errors.Is(raw, errDrift):
+		return failedDrift
+	case errors.Is(raw, errNotLocked):
+		return failedNotLocked
 	case errors.Is(raw, errCallerGaveUp):
 		return failedCancelled
 	case errors.Is(raw, errPoolClosed):

@@ -47,7 +47,7 @@ func (f *Failure) Error() string {
 // FailureNames returns the names of failures that have one, statuses and codes apart:
 // those of retryOn, and those that only rules of a graph know.
 func FailureNames() []string {
-	return append(config.FailureNames(), failedUnauthorized, failedBusy, failedProtocol)
+	return append(config.FailureNames(), failedUnauthorized, failedBusy, failedProtocol, failedDrift, failedNotLocked)
 }
 
 // CheckFailureName returns an error with a suggestion if no failure has this name.
@@ -112,6 +112,10 @@ func (s *server) errorOf(ctx context.Context, tool string, f *Failure) *Error {
 		return request(&credential.Error{Message: "the call does not carry the credential that it needs"})
 	case failedBusy:
 		return s.newError("call", tool, policy.ErrRateLimited.Error(), "", policy.ErrRateLimited)
+	case failedDrift:
+		return s.newError("call", tool, errDrift.Error(), "", errDrift)
+	case failedNotLocked:
+		return s.newError("call", tool, errNotLocked.Error(), "", errNotLocked)
 	case failedProtocol:
 		return request(&wire.TooLongError{Limit: s.entry.MaxMessageBytes})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 )
 
@@ -24,7 +25,13 @@ func (p *Pool) Next(entries []*config.Upstream, o Options) *Pool {
 	if o.ClientVersion == "" {
 		o.ClientVersion = "dev"
 	}
-	next := &Pool{servers: make(map[string]*server, len(entries))}
+	if o.LockMode == "" {
+		o.LockMode = lock.Default
+	}
+	next := &Pool{servers: make(map[string]*server, len(entries)), lockMode: o.LockMode}
+	if o.LockMode != lock.Off {
+		next.lock = o.Lock
+	}
 	redactors := make([]*redact.Redactor, 0, len(entries))
 	for _, entry := range entries {
 		s := p.servers[entry.Name]
@@ -32,6 +39,7 @@ func (p *Pool) Next(entries []*config.Upstream, o Options) *Pool {
 			s = newServer(entry, o)
 			s.retain(next)
 		}
+		s.lock.Store(newToolLock(entry.Name, o, s.lock.Load(), s.log))
 		next.servers[entry.Name] = s
 		next.names = append(next.names, entry.Name)
 		redactors = append(redactors, s.redact)

@@ -22,6 +22,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -67,6 +68,12 @@ type Options struct {
 	// sampling/createMessage, roots/list. The handshake announces these methods. Other
 	// requests are refused; an elicitation is declined.
 	Answers map[string]Answer
+	// Lock is what servers are compared with before the first call of a tool on a
+	// session, and again when they say that their tools have changed; nil compares
+	// nothing. Calls of tools that are not in it fail. LockMode is what happens to
+	// calls of tools that differ; empty is lock.Default.
+	Lock     *lock.File
+	LockMode lock.Mode
 	// Intercept stands for the servers in each exchange of a tool call. Nil: calls go
 	// to the servers. Lists of tools always do.
 	Intercept Intercept
@@ -90,6 +97,10 @@ type Pool struct {
 	redact   *redact.Redactor // of the secrets of all servers
 	personal bool             // whether calls carry credentials of their callers
 	closed   atomic.Bool
+
+	lock     *lock.File // nil: nothing is locked
+	lockMode lock.Mode
+	unlocked sync.Map // calls that are not locked and were logged
 }
 
 // Result is the outcome of one call.
@@ -112,6 +123,9 @@ func New(entries []*config.Upstream, o Options) *Pool {
 func (p *Pool) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (Result, error) {
 	s, err := p.server("call", server, tool)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := p.notLocked(s, tool); err != nil {
 		return Result{}, err
 	}
 	return s.call(withInfo(ctx, info), tool, args)

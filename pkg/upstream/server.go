@@ -46,8 +46,9 @@ type server struct {
 	// of them as members of _meta.
 	clientInfo, capabilities, modernMeta string
 
-	era     atomic.Int32  // how the server wants to be spoken to
-	probing chan struct{} // full while one caller finds out the era
+	lock    atomic.Pointer[toolLock] // that of the newest pool; nil: nothing is locked
+	era     atomic.Int32             // how the server wants to be spoken to
+	probing chan struct{}            // full while one caller finds out the era
 
 	discoverTimeout time.Duration       // see fallbackDelay
 	issued          atomic.Uint64       // numbers given to requests
@@ -180,6 +181,9 @@ func (s *server) try(ctx context.Context, call *credential.Call, tool string, ar
 		return s.layers.Pass(ctx, string(call.Identity), tool, counted)
 	}
 	call, err = s.runOnSession(ctx, call, "call", tool, func(ctx context.Context, session *session, call *credential.Call) (err error) {
+		if err = session.checkLock(ctx, call, tool); err != nil {
+			return err
+		}
 		if reply, err = session.callTool(ctx, tool, args, pass); err == nil && call.Token != "" {
 			err = refusedReply(reply)
 		}

@@ -32,7 +32,8 @@ type session struct {
 	pending map[string]*pendingRequest // requests under way, by id
 	retired bool                       // it ends with the last of them
 
-	toolHeaders atomic.Pointer[toolHeaders] // nil: not read, or changed
+	toolHeaders atomic.Pointer[toolHeaders]  // nil: not read, or changed
+	checked     atomic.Pointer[checkedTools] // nil: not compared with a lock
 
 	notifications
 	life   context.Context // ends with the session
@@ -273,6 +274,7 @@ func (s *session) tools(ctx context.Context) ([]value.Value, error) {
 		cursor := page.Get("nextCursor")
 		if cursor.Kind() != value.String {
 			s.hints.store(tools, version)
+			s.compareTools(tools, version)
 			return s.usableTools(tools), nil
 		}
 		members = cursor.Append([]byte(`"cursor":`))

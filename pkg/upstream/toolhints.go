@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
@@ -18,7 +19,7 @@ import (
 type toolHints struct {
 	mu      sync.Mutex
 	known   map[string]bool // by the tool's name on the wire; nil: not known
-	changes int             // how often the server said that its tools have changed
+	changes atomic.Int64    // how often the server said that its tools have changed
 	reading *listRead       // nil: the list is not being read
 	failed  time.Time       // when it could not be read; zero if it could
 }
@@ -27,6 +28,7 @@ type toolHints struct {
 type listRead struct {
 	session *session
 	done    chan struct{}
+	err     error // set before done is closed
 }
 
 // rereadAfter is the least time between two attempts to read a list of tools
@@ -41,14 +43,10 @@ func (h *toolHints) lookup(name string) (repeatable, known bool) {
 }
 
 // version is how often the tools have changed so far.
-func (h *toolHints) version() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.changes
-}
+func (h *toolHints) version() int64 { return h.changes.Load() }
 
 // store takes what a list of tools says, which was asked for at that version.
-func (h *toolHints) store(tools []value.Value, version int) {
+func (h *toolHints) store(tools []value.Value, version int64) {
 	known := make(map[string]bool, len(tools))
 	for _, t := range tools {
 		a := t.Get("annotations")
@@ -58,7 +56,7 @@ func (h *toolHints) store(tools []value.Value, version int) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if version == h.changes {
+	if version == h.changes.Load() {
 		h.known, h.failed = known, time.Time{}
 	}
 }
@@ -68,7 +66,7 @@ func (h *toolHints) invalidate() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.known, h.failed = nil, time.Time{}
-	h.changes++
+	h.changes.Add(1)
 }
 
 // read reads the list of tools on the session with the credentials of call, or joins who
@@ -83,6 +81,7 @@ func (h *toolHints) read(s *session, call *credential.Call) *listRead {
 	h.reading = r
 	go func() {
 		_, err := s.tools(withCall(s.life, call)) // which stores the hints
+		r.err = err
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.reading == r {
@@ -111,11 +110,12 @@ func (h *toolHints) await(ctx context.Context) {
 	}
 }
 
-// needsHints reports whether the tools are listed as soon as a session opens,
-// because a call may fail in a way after which the server cannot be asked.
+// needsHints reports whether the tools are listed as soon as a session opens:
+// they are compared with the lock, or a call may fail in a way after which the
+// server cannot be asked.
 func (s *server) needsHints() bool {
 	r := s.entry.Retry
-	return r != nil && r.MaxAttempts > 1 && !s.entry.RetryUnsafe
+	return s.lock.Load() != nil || r != nil && r.MaxAttempts > 1 && !s.entry.RetryUnsafe
 }
 
 // prefetchHints reads the list of tools in the background where it is not known and
