@@ -19,6 +19,13 @@ type callOptions struct {
 }
 
 func newCallOptions(opts []CallOption) callOptions {
+	if len(opts) == 0 {
+		return callOptions{} // without an allocation
+	}
+	return appliedOptions(opts)
+}
+
+func appliedOptions(opts []CallOption) callOptions {
 	var o callOptions
 	for _, opt := range opts {
 		opt(&o)

@@ -98,14 +98,24 @@ type call struct {
 	live    *runs.Live
 
 	mu      sync.Mutex
-	secrets []*callinfo.Info // of the requests that drove it; nothing else of them is kept
+	first   [1]secretsOfRequest // room for what most calls have
+	secrets []secretsOfRequest  // of the requests that drove it; nothing else of them is kept
+}
+
+// secretsOfRequest is what of the Info of a request says which secrets it had.
+type secretsOfRequest struct {
+	caller  string
+	secrets callinfo.Secrets
 }
 
 // note lets what is kept of the call be without the secrets of a request.
 func (c *call) note(info *callinfo.Info) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.secrets = append(c.secrets, &callinfo.Info{Caller: info.Caller, Secrets: info.Secrets})
+	if c.secrets == nil {
+		c.secrets = c.first[:0]
+	}
+	c.secrets = append(c.secrets, secretsOfRequest{info.Caller, info.Secrets})
 }
 
 // redactor returns what takes the secrets of all requests that drove the call out
@@ -114,11 +124,11 @@ func (c *call) redactor() func(string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []func(string) string
-	for i, info := range c.secrets {
-		if i > 0 && info.Secrets == nil {
+	for i, one := range c.secrets {
+		if i > 0 && one.secrets == nil {
 			continue // it has those of the file alone, as the first one
 		}
-		if f := c.program.redactor(info); f != nil {
+		if f := c.program.redactor(&callinfo.Info{Caller: one.caller, Secrets: one.secrets}); f != nil {
 			all = append(all, f)
 		}
 	}
@@ -143,7 +153,7 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 	if !o.Park {
 		driver.Ask = p.asker(info, o.Ask)
 	}
-	failure := errors.New("internal error") // unless nothing panics
+	failure := errPanicked // unless nothing panics
 	parked := false
 	defer func() {
 		if !parked {
@@ -165,6 +175,9 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 	failure = err
 	return result, p.redacted(info, err)
 }
+
+// errPanicked is why a call failed that did not return.
+var errPanicked = errors.New("internal error")
 
 // prepare lets a call with info note secrets, and log.
 func (p *Program) prepare(info *callinfo.Info) {
@@ -195,8 +208,11 @@ func (p *Program) hooksOf(info *callinfo.Info, own []executor.Hooks) []executor.
 // what came of it then means nothing.
 func interrupted(ctx context.Context, tool string, err error) error {
 	short := memory.AccountOf(ctx).Err()
+	if short == nil {
+		return err
+	}
 	var already *executor.InterruptedError
-	if short == nil || errors.As(err, &already) {
+	if errors.As(err, &already) {
 		return err
 	}
 	return &executor.InterruptedError{Tool: tool, Err: short}
