@@ -6,6 +6,7 @@ require (
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/coder/websocket v1.8.15
 	github.com/coreos/go-oidc/v3 v3.21.0
+	github.com/creachadair/jrpc2 v1.3.6
 	github.com/diegoholiveira/jsonlogic/v3 v3.9.1
 	github.com/dlclark/regexp2/v2 v2.12.0
 	github.com/failsafe-go/failsafe-go v0.9.8

@@ -83,10 +83,6 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/nodes":    {ours: []string{"pkg/diag", "pkg/graph", "pkg/value"}},
 	"pkg/executor": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value"}},
 
-	"pkg/edit": {ours: []string{
-		"internal/suite", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/value",
-	}},
-
 	"pkg/auth": {
 		ours: []string{"pkg/config", "pkg/value"},
 		others: []string{
@@ -141,11 +137,18 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/schematext": {ours: []string{"pkg/value"}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/schematext", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr",
+			".", "internal/lsp", "internal/schematext", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+	},
+	"internal/language": {
+		ours: []string{"internal/suite", "pkg/config", "pkg/diag", "pkg/graph", "pkg/nodes"},
+	},
+	"internal/lsp": {
+		ours:   []string{"internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag"},
+		others: []string{"github.com/creachadair/jrpc2"},
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
 

@@ -70,7 +70,7 @@ func (b *builder) finding(n *Node, f finding) diag.Diagnostic {
 
 // readNode writes how an expression reads the output of a node.
 func readNode(id string) string {
-	if isName(id) {
+	if IsName(id) {
 		return "$." + id
 	}
 	return "$.`" + id + "`"

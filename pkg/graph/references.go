@@ -140,7 +140,7 @@ func (g *Graph) top() *Graph {
 
 // quotedID reports an id that JSONata cannot read as a bare name.
 func (b *builder) quotedID(src *config.Node, id string) {
-	if isName(id) {
+	if IsName(id) {
 		return
 	}
 	d := src.Problem(diag.CodeQuotedID, fmt.Sprintf("expressions must write node %q in back-quotes", id))
@@ -152,9 +152,9 @@ func (b *builder) quotedID(src *config.Node, id string) {
 	b.report(d)
 }
 
-// isName reports whether JSONata's lexer takes s for one name: none of its
+// IsName reports whether JSONata's lexer takes s for one name: none of its
 // operators and no white space in it, and no literal, number or keyword.
-func isName(s string) bool {
+func IsName(s string) bool {
 	switch s {
 	case "", "true", "false", "null", "function", "λ":
 		return false

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/lsp"
+)
+
+func (a *app) lspCommand() *cobra.Command {
+	var mcpFiles []string
+	cmd := &cobra.Command{
+		Use:   "lsp",
+		Short: "Run the language server for editors",
+		Long: `Run a language server (LSP 3.17) on stdin and stdout, for configuration files and
+for test files (*.test.yaml). Editors start it; docs/editors.md has the settings.
+
+It shows the problems that validate finds while you type, completes keys, nodes,
+servers, tools and expressions, and shows what they are. It finds and renames nodes
+in expressions and tests, formats files, and applies hints. It never starts or
+connects to a server, and variables that are not set are no problem.
+
+It ends when the editor says so or stdin ends.`,
+		Example: `  mcpgraph lsp
+  mcpgraph lsp --mcp ~/.cursor/mcp.json`,
+		Args: configArgs(),
+		RunE: func(*cobra.Command, []string) error {
+			ctx, stop := a.untilSignal()
+			defer stop()
+			err := lsp.Serve(ctx, a.stdin, a.stdout, lsp.Options{
+				Version: mcpgraph.Version(), MCPFiles: mcpFiles, Getenv: a.getenv, Inputs: a.inputs,
+			})
+			if interrupt := interrupted(ctx); interrupt != nil && errors.Is(err, context.Cause(ctx)) {
+				return interrupt
+			}
+			return failed(err)
+		},
+	}
+	a.mcpFlag(cmd, &mcpFiles)
+	return cmd
+}

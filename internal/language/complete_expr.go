@@ -1,0 +1,326 @@
+package language
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+// exprPlace is where a cursor stands in an expression.
+type exprPlace struct {
+	// path are the names before the cursor, if it is rooted: from the document of
+	// the run. With previous they begin at the output of the node before, with
+	// variable at that of this variable, without the dollar sign.
+	path             []string
+	rooted, previous bool
+	variable         string
+	// name is what is written of the last name.
+	name   string
+	quoted bool // name stands in back-quotes
+	dollar bool // name is that of a function or variable
+	// node is true in a string that is the id of a node: $nodeExecution("‸.
+	node bool
+	// inner is true where the context is not the input of the expression.
+	inner bool
+	// text is true in a string or comment.
+	text bool
+}
+
+// readExpr reads an expression up to the cursor.
+func readExpr(src string) exprPlace {
+	var p exprPlace
+	// nested are the brackets that are open: those of a filter ([), a group (g) and
+	// a step (.) have another context than what is around them.
+	var nested []byte
+	operand := false // an operand ends before the current token
+	dot := false
+	tail := 0 // where the current run of names and dots begins
+	for i := 0; i < len(src); {
+		c := src[i]
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			i++
+			continue
+		case strings.HasPrefix(src[i:], "/*"):
+			end := strings.Index(src[i+2:], "*/")
+			if end < 0 {
+				return exprPlace{text: true}
+			}
+			i += end + 4
+			continue
+		case c == '"' || c == '\'':
+			end := quoteEnd(src, i)
+			if c == '\'' { // JSONata has backslashes in both
+				end = jsonataQuote(src, i)
+			}
+			if end < 0 {
+				return exprPlace{text: true, node: takesID(src[:i]), name: src[i+1:]}
+			}
+			i, operand, dot = end, true, false
+			tail = i
+			continue
+		case c == '/' && !operand:
+			end := regexEnd(src, i)
+			if end < 0 {
+				return exprPlace{text: true}
+			}
+			i, operand, dot = end, true, false
+			tail = i
+			continue
+		case c == '`':
+			end := strings.IndexByte(src[i+1:], '`')
+			if end < 0 {
+				i = len(src)
+			} else {
+				i += end + 2
+			}
+			operand, dot = true, false
+			continue
+		case isNameByte(c):
+			start := i
+			for i < len(src) && isNameByte(src[i]) {
+				i++
+			}
+			if !dot && operand {
+				tail = start
+			}
+			operand, dot = true, false
+			switch src[start:i] {
+			case "and", "or", "in":
+				if i < len(src) {
+					operand, tail = false, i
+				}
+			}
+			continue
+		case c == '.':
+			i++
+			operand, dot = false, true
+			continue
+		case c == '(' || c == '[' || c == '{':
+			kind := c
+			switch {
+			case c == '[' && !operand:
+				kind = 'a'
+			case c == '(' && operand:
+				kind = 'f' // of a call
+			case dot:
+				kind = '.'
+			case c == '{' && operand && !strings.HasSuffix(strings.TrimRight(src[:i], " \t\r\n"), ")"):
+				kind = 'g' // of a group
+			}
+			nested = append(nested, kind)
+			i++
+			operand, dot, tail = false, false, i
+			continue
+		case c == ')' || c == ']' || c == '}':
+			if len(nested) > 0 {
+				nested = nested[:len(nested)-1]
+			}
+			i++
+			operand, dot = true, false
+			if !strings.HasSuffix(src[:i], "$previousNode()") {
+				tail = i
+			}
+			continue
+		}
+		i++
+		operand, dot, tail = false, false, i
+	}
+	p.inner = slices.ContainsFunc(nested, func(c byte) bool { return c == '[' || c == '.' || c == 'g' })
+	p.read(strings.TrimLeft(src[tail:], " \t\r\n"))
+	return p
+}
+
+// read takes the names and dots before the cursor apart.
+func (p *exprPlace) read(s string) {
+	steps := splitSteps(s)
+	last := steps[len(steps)-1]
+	steps = steps[:len(steps)-1]
+	p.name = last
+	if rest, ok := strings.CutPrefix(last, "`"); ok {
+		p.name, p.quoted = rest, true
+	}
+	if len(steps) == 0 {
+		if strings.HasPrefix(p.name, "$") {
+			p.dollar, p.name = true, p.name[1:]
+			return
+		}
+		p.rooted = !p.inner
+		return
+	}
+	switch first := steps[0]; {
+	case first == "$$" || first == "$" && !p.inner:
+		p.rooted, p.path = true, steps[1:]
+	case first == "$previousNode()":
+		p.previous, p.path = true, steps[1:]
+	case strings.HasPrefix(first, "$") && first != "$":
+		p.variable, p.path = first[1:], steps[1:]
+	case first == "" || first == "$" || p.inner:
+	default:
+		p.rooted, p.path = true, steps
+	}
+}
+
+// splitSteps splits a path at its dots.
+func splitSteps(s string) []string {
+	var steps []string
+	from, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '`':
+			quoted = !quoted
+		case s[i] == '.' && !quoted:
+			steps = append(steps, strings.Trim(strings.TrimSpace(s[from:i]), "`"))
+			from = i + 1
+		}
+	}
+	return append(steps, strings.TrimLeft(s[from:], " \t\r\n"))
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// jsonataQuote returns the index behind a string in single quotes, or -1.
+func jsonataQuote(s string, i int) int {
+	for j := i + 1; j < len(s); j++ {
+		switch s[j] {
+		case '\\':
+			j++
+		case '\'':
+			return j + 1
+		}
+	}
+	return -1
+}
+
+func regexEnd(s string, i int) int {
+	depth := 0
+	for j := i + 1; j < len(s); j++ {
+		switch s[j] {
+		case '\\':
+			j++
+		case '[', '(', '{':
+			depth++
+		case ']', ')', '}':
+			depth--
+		case '/':
+			if depth <= 0 {
+				return j + 1
+			}
+		}
+	}
+	return -1
+}
+
+// takesID reports whether a string at the end of src is the id of a node.
+func takesID(src string) bool {
+	src = strings.TrimRight(src, " \t\r\n")
+	for _, f := range []string{"$nodeExecution(", "$nodeExecutions(", "$executionCount("} {
+		if strings.HasSuffix(src, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// expression adds what can be written in an expression.
+func (c *completer) expression() {
+	src := c.doc.Text[c.place.from:c.offset]
+	if c.place.quote == 0 && !c.place.block && strings.HasPrefix(src, "{") {
+		return
+	}
+	p := readExpr(src)
+	switch {
+	case p.node:
+		for _, n := range c.readable() {
+			c.inExpr(Item{Label: n.ID, Kind: NodeItem, Detail: nodeDetail(n)}, p.name)
+		}
+	case p.text:
+	case p.dollar:
+		c.functions(p.name)
+		if p.name == "" && !p.inner {
+			for _, n := range c.readable() {
+				c.inExpr(Item{Label: "$." + exprName(n.ID), Kind: NodeItem, Detail: nodeDetail(n)}, "$")
+			}
+		}
+	case p.previous, p.variable != "":
+	case p.rooted && len(p.path) == 0:
+		if c.doc.Kind == Test {
+			for _, name := range []string{"result", "error", "path", "calls", "outputs"} {
+				c.inExpr(Item{Label: name, Kind: PropertyItem}, p.name)
+			}
+			break
+		}
+		for _, n := range c.readable() {
+			label := exprName(n.ID)
+			if p.quoted {
+				label = n.ID
+			}
+			c.inExpr(Item{Label: label, Kind: NodeItem, Detail: nodeDetail(n)}, p.name)
+		}
+		if p.name == "" && strings.TrimSpace(src) == "" {
+			c.functions("")
+		}
+	case p.rooted && c.doc.Kind != Test:
+		c.members(p)
+	}
+}
+
+// members adds the properties of what a path leads to.
+func (c *completer) members(p exprPlace) {
+	for _, n := range c.readable() {
+		if n.ID != p.path[0] {
+			continue
+		}
+		for _, k := range c.model.properties(n, p.path[1:]) {
+			c.inExpr(Item{Label: exprName(k.name), Kind: PropertyItem, Detail: k.kind, Doc: k.doc}, p.name)
+		}
+		return
+	}
+}
+
+// functions adds functions and variables; written is what is there of the name.
+func (c *completer) functions(written string) {
+	back := "$" + written
+	if c.offset < len(back) || c.doc.Text[c.offset-len(back):c.offset] != back {
+		back = ""
+	}
+	if n := c.node(); n != nil && n.Graph != nil {
+		for _, v := range n.Graph.Variables() {
+			c.inExpr(Item{Label: "$" + v, Kind: VariableItem}, back)
+		}
+	}
+	if slices.Contains(c.place.path, any("when")) {
+		c.inExpr(Item{Label: "$error", Kind: VariableItem, Doc: "The failure: name, message, node, server, tool, code"}, back)
+	}
+	for _, f := range functions {
+		c.inExpr(Item{Label: "$" + f.name, Kind: FunctionItem, Detail: f.call, Doc: f.doc}, back)
+	}
+}
+
+// inExpr adds an item that replaces what is written of a name before the cursor,
+// and the rest of it behind.
+func (c *completer) inExpr(i Item, written string) {
+	to := c.offset
+	for to < c.place.to && isNameByte(c.doc.Text[to]) {
+		to++
+	}
+	i.Span, i.Insert = Span{c.offset - len(written), to}, i.Label
+	if c.place.quote != 0 {
+		i.Insert = quoteValue(i.Label, c.place.quote, false)
+	}
+	if c.place.space {
+		i.Insert = " " + i.Insert
+	}
+	c.add(i)
+}
+
+// exprName returns a name as expressions write it.
+func exprName(s string) string {
+	if graph.IsName(s) {
+		return s
+	}
+	return "`" + s + "`"
+}

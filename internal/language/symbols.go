@@ -1,0 +1,120 @@
+package language
+
+import (
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+// Symbol is an entry of the outline.
+type Symbol struct {
+	Name, Detail string
+	Kind         ItemKind // KeyItem, NodeItem, ServerItem or ToolItem
+	// Span is all of it, Selection its name.
+	Span, Selection Span
+	Children        []Symbol
+}
+
+// Symbols returns the outline of the file: servers, tools with their nodes, tests.
+func (d *Document) Symbols() []Symbol {
+	m := d.model
+	switch {
+	case m == nil:
+		return nil
+	case m.suite != nil:
+		return d.testSymbols(m)
+	}
+	var list []Symbol
+	for _, f := range m.root.Fields() {
+		s := d.field(f, KeyItem, "")
+		switch f.Key.String() {
+		case "mcpServers", "servers":
+			for _, entry := range f.Value.Fields() {
+				detail := entry.Value.Get("command").Text().String()
+				if detail == "" {
+					detail = entry.Value.Get("url").Text().String()
+				}
+				s.Children = append(s.Children, d.field(entry, ServerItem, detail))
+			}
+		case "tools":
+			for _, t := range m.file.Tools {
+				tool := d.element(t.Node, t.Name, ToolItem, t.Description)
+				tool.Children = d.nodes(m, t.Nodes, 0)
+				s.Children = append(s.Children, tool)
+			}
+		case "nodes":
+			s.Children = d.nodes(m, m.file.Nodes, 0)
+		default:
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func (d *Document) field(f config.Field, kind ItemKind, detail string) Symbol {
+	name := f.Key.String()
+	return Symbol{
+		Name: orUnnamed(name), Detail: detail, Kind: kind,
+		Span: d.within(d.span(f.Key.Pos(), f.Value.End()), d.span(f.Key.Pos(), f.Key.End())), Selection: d.span(f.Key.Pos(), f.Key.End()),
+	}
+}
+
+func (d *Document) element(n *config.Node, name config.Text, kind ItemKind, detail string) Symbol {
+	s := Symbol{Name: orUnnamed(name.String()), Detail: detail, Kind: kind, Span: d.span(n.Pos(), n.End())}
+	s.Selection = Span{s.Span.From, s.Span.From}
+	if name.String() != "" {
+		s.Selection = d.span(name.Pos(), name.End())
+	}
+	s.Span = d.within(s.Span, s.Selection)
+	return s
+}
+
+// within returns a span that holds another one.
+func (d *Document) within(s, inner Span) Span {
+	return Span{min(s.From, inner.From), max(s.To, inner.To)}
+}
+
+// orUnnamed returns a name that clients accept: one that is not empty.
+func orUnnamed(name string) string {
+	if name == "" {
+		return "(no name)"
+	}
+	return name
+}
+
+// nodes returns the outline of a list of nodes.
+func (d *Document) nodes(m *model, list []*config.Node, depth int) []Symbol {
+	var symbols []Symbol
+	for _, src := range list {
+		n := m.byNode[src]
+		if n == nil || depth > 100 {
+			continue
+		}
+		s := d.element(src, src.Get("id").Text(), NodeItem, nodeDetail(n))
+		for _, body := range n.Bodies {
+			s.Children = append(s.Children, d.nodes(m, sources(body), depth+1)...)
+		}
+		symbols = append(symbols, s)
+	}
+	return symbols
+}
+
+func sources(g *graph.Graph) []*config.Node {
+	var list []*config.Node
+	for _, n := range g.Nodes {
+		list = append(list, n.Source())
+	}
+	return list
+}
+
+func (d *Document) testSymbols(m *model) []Symbol {
+	var list []Symbol
+	for _, t := range m.root.Get("tests").Items() {
+		s := d.element(t, t.Get("name").Text(), ToolItem, t.Get("tool").Text().String())
+		for _, c := range t.Get("cases").Items() {
+			s.Children = append(s.Children, d.element(c, c.Get("name").Text(), KeyItem, ""))
+		}
+		list = append(list, s)
+	}
+	return list
+}

@@ -1,0 +1,131 @@
+package lsp
+
+import (
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+// publish sends the diagnostics of an open file.
+func (s *server) publish(path string) {
+	s.mu.Lock()
+	f := s.open[path]
+	if f == nil || s.closed {
+		s.mu.Unlock()
+		return
+	}
+	t, number, uri := f.text, f.number, f.uri
+	s.work.Add(1)
+	s.mu.Unlock()
+	defer s.work.Done()
+	doc := t.document()
+	if s.textOf(path) != t {
+		return // a later text is checked soon
+	}
+	byFile := map[string][]diagnostic{}
+	for i, d := range doc.Diagnostics {
+		if i == maxProblem {
+			break
+		}
+		byFile[d.File] = append(byFile[d.File], s.diagnostic(t, d))
+	}
+	own := byFile[path]
+	delete(byFile, path)
+	if own == nil {
+		own = []diagnostic{}
+	}
+	s.notify("textDocument/publishDiagnostics", publishParams{URI: uri, Version: &number, Diagnostics: own})
+	s.publishOthers(path, byFile)
+}
+
+// publishOthers sends what is wrong in other files that a file is checked with,
+// and takes away what was and is not any more.
+func (s *server) publishOthers(path string, byFile map[string][]diagnostic) {
+	s.mu.Lock()
+	before := s.published[path]
+	now := map[string]bool{}
+	for other := range byFile {
+		now[other] = true
+	}
+	delete(s.published, path)
+	if len(now) > 0 && s.open[path] != nil {
+		s.published[path] = now
+	}
+	s.mu.Unlock()
+	for other, list := range byFile {
+		s.notify("textDocument/publishDiagnostics", publishParams{URI: uriOf(other), Diagnostics: list})
+	}
+	for other := range before {
+		if !now[other] {
+			s.clearOther(other)
+		}
+	}
+}
+
+func (s *server) clearOther(path string) {
+	s.notify("textDocument/publishDiagnostics", publishParams{URI: uriOf(path), Diagnostics: []diagnostic{}})
+}
+
+// diagnosticsPage describes every code.
+const diagnosticsPage = "https://github.com/mcpgraph/mcpgraph/blob/main/docs/diagnostics.md#"
+
+// diagnostic returns a diagnostic of a text, or of another file that it is checked
+// with, as the protocol has it.
+func (s *server) diagnostic(t *text, d diag.Diagnostic) diagnostic {
+	x := t.lines()
+	out := diagnostic{
+		Severity: int(d.Severity) + 1, Code: d.Code, CodeDescription: &description{diagnosticsPage + d.Code},
+		Source: "mcpgraph", Message: d.Message,
+	}
+	if d.Hint != "" {
+		out.Message += "\n" + d.Hint
+	}
+	if d.File == t.path {
+		out.Range = x.span(t.document().DiagnosticSpan(d))
+	} else if other := s.linesOf(d.File); other != nil {
+		out.Range = Range{other.place(d.Pos), other.place(d.Pos)}
+		if !d.End.IsZero() {
+			out.Range.End = other.place(d.End)
+		}
+	}
+	for _, r := range d.Related {
+		info := relatedInfo{Location: location{URI: s.uri(r.File)}, Message: r.Message}
+		index := x
+		if r.File == "" || r.File == d.File {
+			info.Location.URI = s.uri(d.File)
+		}
+		if r.File != "" && r.File != t.path {
+			index = s.linesOf(r.File)
+		}
+		if index != nil {
+			at := index.place(r.Pos)
+			info.Location.Range = Range{at, at}
+		}
+		out.Related = append(out.Related, info)
+	}
+	return out
+}
+
+// uri returns the URI of a file: the client's, if it has it open.
+func (s *server) uri(path string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.open[path]; f != nil {
+		return f.uri
+	}
+	return uriOf(path)
+}
+
+// linesOf returns the lines of a file, or nil if it cannot be read.
+func (s *server) linesOf(path string) *lineIndex {
+	if t := s.textOf(path); t != nil {
+		return t.lines()
+	}
+	content, err := readFile(path)
+	if err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return newLineIndex(strings.TrimPrefix(string(content), "\ufeff"), s.encoding)
+}
