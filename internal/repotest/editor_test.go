@@ -8,13 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcpgraph/mcpgraph/internal/suite"
 )
 
 // editorSchemas writes the schemas that `mcpgraph schema` prints into a folder.
 func editorSchemas(t *testing.T, folder string) {
 	t.Helper()
 	for name, args := range map[string][]string{
-		"mcpgraph.schema.json": {"schema"},
+		"mcpgraph.schema.json":      {"schema"},
+		"mcpgraph-test.schema.json": {"schema", "--test"},
 	} {
 		out, err := exec.Command("mcpgraph", args...).Output()
 		if err != nil {
@@ -26,7 +29,18 @@ func editorSchemas(t *testing.T, folder string) {
 	}
 }
 
-const configModeline = "# yaml-language-server: $schema=mcpgraph.schema.json\n"
+const (
+	configModeline = "# yaml-language-server: $schema=mcpgraph.schema.json\n"
+	testModeline   = "# yaml-language-server: $schema=mcpgraph-test.schema.json\n"
+)
+
+// modeline returns the line that names the schema of a file.
+func modeline(file string) string {
+	if suite.IsTestFile(file) {
+		return testModeline
+	}
+	return configModeline
+}
 
 // problemsAt returns diagnostics as "LINE:COLUMN MESSAGE", counted from 1.
 func problemsAt(list []lspDiagnostic) []string {
@@ -57,13 +71,13 @@ func TestYAMLLanguageServer(t *testing.T) {
 	editorSchemas(t, folder)
 
 	files := map[string]string{} // by their URIs
-	for _, pattern := range []string{"examples/*.yaml", "pkg/nodes/reference/*.yaml"} {
+	for _, pattern := range []string{"examples/*.yaml", "pkg/nodes/reference/*.yaml", "internal/suite/*.test.yaml"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("no files %s: %v", pattern, err)
 		}
 		for _, name := range names {
-			files[s.open(filepath.Join(folder, filepath.Base(name)), configModeline+readFile(t, name))] = name
+			files[s.open(filepath.Join(folder, filepath.Base(name)), modeline(name)+readFile(t, name))] = name
 		}
 	}
 	for uri, name := range files {
@@ -72,7 +86,11 @@ func TestYAMLLanguageServer(t *testing.T) {
 		}
 	}
 
-	wrong := s.open(filepath.Join(folder, "mistakes.yaml"), configModeline+`version: "1.0"
+	for _, c := range []struct {
+		file, text string
+		want       []string
+	}{
+		{"mistakes.yaml", configModeline + `version: "1.0"
 server: {name: n, version: 1.0.0, maxCallWaitMs: soon}
 mcpServers:
   files: {command: npx, argz: [x]}
@@ -84,16 +102,36 @@ tools:
       - {id: list, type: mcp, server: files, next: exit}
       - {id: say, type: transfrom, next: exit}
       - {id: exit, type: exit, retries: 3}
-`)
-	want := []string{
-		`11:9 Missing property "tool".`,
-		`12:25 Value is not accepted. Valid values: "entry", "mcp", "transform", "switch", "map", "parallel", "call", "wait", "ask", "fail", "exit".`,
-		`13:32 Property retries is not allowed.`,
-		`3:50 Incorrect type. Expected "integer".`,
-		`5:25 Property argz is not allowed.`,
-	}
-	if got := problemsAt(s.diagnostics(wrong)); !slices.Equal(got, want) {
-		t.Errorf("problems are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+`, []string{
+			`11:9 Missing property "tool".`,
+			`12:25 Value is not accepted. Valid values: "entry", "mcp", "transform", "switch", "map", "parallel", "call", "wait", "ask", "fail", "exit".`,
+			`13:32 Property retries is not allowed.`,
+			`3:50 Incorrect type. Expected "integer".`,
+			`5:25 Property argz is not allowed.`,
+		}},
+		{"mistakes.test.yaml", testModeline + `tests:
+  - name: counts
+    tool: count_files
+    argument: {folder: .}
+    timeoutMs: soon
+    mocks:
+      - {server: files, reply: {text: a}}
+      - {server: files, tool: list_directory, reply: {text: a, json: b}}
+    expect: {path: entry}
+  - tool: count_files
+`, []string{
+			`10:20 Expected array, or a variable such as ${vars.NAME}.`,
+			`11:5 Missing property "name".`,
+			`5:5 Property argument is not allowed.`,
+			`6:16 Expected integer, or a variable such as ${vars.NAME}.`,
+			`8:9 Missing property "tool".`,
+			`9:54 Matches multiple schemas when only one must validate.`,
+		}},
+	} {
+		wrong := s.open(filepath.Join(folder, c.file), c.text)
+		if got := problemsAt(s.diagnostics(wrong)); !slices.Equal(got, c.want) {
+			t.Errorf("problems are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
 	}
 
 	for _, c := range []editorCase{
@@ -114,6 +152,15 @@ tools:
 		}},
 		{name: "hover-node", text: configModeline + "tools:\n  - name: t\n    nodes:\n      - id: a\n        type: mcp\n        ou‸tput: text\n", hover: []string{
 			"Which part of the reply becomes the node's output", "content",
+		}},
+		{name: "test", text: testModeline + "tests:\n  - name: a\n    ‸", completion: map[string]string{
+			"cases": "Runs the test once for each case", "answers": "Answers to questions", "tool": "The tool to call",
+		}},
+		{name: "mock", text: testModeline + "mocks:\n  - server: files\n    ‸", completion: map[string]string{
+			"replies": "Replies to one call after the other", "times": "How often the mock must be called",
+		}},
+		{name: "expect", text: testModeline + "tests:\n  - name: a\n    expect:\n      dur‸ationMs: 5\n", hover: []string{
+			"How long the run took", "5000",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, s, folder) })

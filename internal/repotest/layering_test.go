@@ -122,7 +122,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
-	"internal/suite":    {ours: []string{"pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/value"}},
+	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/value"}},
 	"internal/cassette": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/serving": {ours: []string{
 		"internal/engine", "internal/parked", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
@@ -137,7 +137,8 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/schematext": {ours: []string{"pkg/value"}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/lsp", "internal/schematext", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr",
+			".", "internal/lsp", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth", "pkg/callinfo",
+			"pkg/config", "pkg/diag", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},

@@ -66,6 +66,7 @@ const (
 	TextShape               // a string, number or boolean
 	ValueShape              // any value
 	ObjectShape             // a map with any keys and values
+	ArrayShape              // a list of any values
 )
 
 // Range returns the smallest and the largest number of a setting; ok is false

@@ -19,6 +19,7 @@ const SchemaID = "https://github.com/mcpgraph/mcpgraph/releases/latest/download/
 // samples, which are YAML files without problems, have at each key.
 func JSONSchema(kinds []*Kind, samples ...[]byte) value.Value {
 	definitions := value.NewBuilder(8 + 4*len(kinds))
+	defined := map[*config.Setting]string{&upstreams()[0]: upstreamName}
 	for _, at := range []site{{}, {flat: true}, {body: true}, {flat: true, body: true}} {
 		definitions.Set(nodeName(at), anyNode(kinds, at))
 		for _, k := range kinds {
@@ -39,9 +40,9 @@ func JSONSchema(kinds []*Kind, samples ...[]byte) value.Value {
 	expression := draft07.NewMap()
 	expression.Add(exprKey, nil, true, draft07.Described("A JSONata expression", draft07.Type("string")))
 	definitions.Set(expressionName, expression.Schema())
-	definitions.Set(upstreamName, settings(upstreams()))
+	definitions.Set(upstreamName, SettingsSchema(upstreams(), nil))
 	definitions.Set(ruleName, draft07.Described("A JSON Logic rule, in which var takes JSONata expressions", draft07.Anything()))
-	document := draft07.Document(SchemaID, "mcpgraph configuration", settings(config.Settings()), definitions)
+	document := draft07.Document(SchemaID, "mcpgraph configuration", SettingsSchema(config.Settings(), defined), definitions)
 	var values []value.Value
 	for _, sample := range samples {
 		if n, _ := config.ParseYAML("sample.yaml", sample); n != nil {
@@ -122,92 +123,6 @@ func rules(field string) value.Value {
 	return draft07.AnyOf(rule, draft07.List(rule))
 }
 
-// settings returns the schema of a map with these settings.
-func settings(list []config.Setting) value.Value {
-	m := draft07.NewMap()
-	for _, s := range list {
-		m.Add(s.Name, nil, s.Required, draft07.Described(s.Description(), withDefault(setting(s), s.Default)))
-	}
-	return m.Schema()
-}
-
-// withDefault adds a default, which is JSON or empty, to a schema.
-func withDefault(schema value.Value, absent string) value.Value {
-	if v, err := value.Parse(absent); err == nil {
-		return draft07.With(schema, "default", v)
-	}
-	return schema
-}
-
-// setting returns the schema of a setting in any of its forms.
-func setting(s config.Setting) value.Value {
-	if s.Or == nil {
-		return form(s)
-	}
-	forms := []value.Value{form(s)}
-	for _, other := range s.Or {
-		forms = append(forms, form(other))
-	}
-	return draft07.AnyOf(forms...)
-}
-
-// form returns the schema of one form of a setting.
-func form(s config.Setting) value.Value {
-	scalar := draft07.Type("string", "number", "boolean")
-	if lowest, highest, ok := s.Range(); ok {
-		kind := "integer"
-		if s.Shape == config.FactorShape {
-			kind = "number"
-		}
-		return draft07.Object("type", draft07.Text(kind), "minimum", value.FromInt(lowest), "maximum", value.FromInt(highest))
-	}
-	switch s.Shape {
-	case config.BoolShape:
-		return draft07.Type("boolean")
-	case config.StringsShape:
-		return draft07.List(draft07.Type("string"))
-	case config.TextsShape:
-		return draft07.List(scalar)
-	case config.ScalarsShape:
-		return draft07.Entries(scalar)
-	case config.FailuresShape:
-		return draft07.List(draft07.Type("string", "integer"))
-	case config.WordsShape:
-		return draft07.Object("type", draft07.Texts("string", "array"), "items", scalar)
-	case config.TokensShape:
-		token := value.FromArray([]value.Value{draft07.Type("string"), settings(s.Fields)})
-		return draft07.Entries(draft07.Object("oneOf", token))
-	case config.MapShape:
-		return settings(s.Fields)
-	case config.ListShape:
-		return draft07.List(settings(s.Fields))
-	case config.EntriesShape:
-		if &s.Fields[0] == &upstreams()[0] {
-			return draft07.Entries(draft07.Pointer(upstreamName))
-		}
-		return draft07.Entries(settings(s.Fields))
-	case config.ObjectSchemaShape:
-		return draft07.Type("object")
-	case config.AnySchemaShape:
-		return draft07.Type("object", "boolean")
-	case config.NodesShape:
-		return draft07.List(draft07.Pointer(nodeName(site{})))
-	case config.FlatNodesShape:
-		return draft07.List(draft07.Pointer(nodeName(site{flat: true})))
-	case config.CatchShape:
-		return rules("catch")
-	case config.TextShape:
-		return scalar
-	case config.ValueShape:
-		return draft07.Anything()
-	case config.ObjectShape:
-		return draft07.Type("object")
-	case config.ShareShape:
-		return draft07.Object("type", draft07.Texts("integer", "string"), "minimum", value.FromInt(0), "pattern", draft07.Text(sharePattern))
-	}
-	return draft07.Choice(s.Values)
-}
-
 // anyNode returns the schema of a node of any kind: by its type one of those of
 // the kinds, so that an editor reports problems of the type that is meant.
 func anyNode(kinds []*Kind, at site) value.Value {
@@ -260,7 +175,7 @@ func field(f *Field, at site) value.Value {
 	case ScalarField:
 		return orExpression(f.Types...)
 	case SettingField:
-		return withDefault(setting(*f.Setting), f.Setting.Default)
+		return withDefault(setting(*f.Setting, nil), f.Setting.Default)
 	case NodesField:
 		return bodyNodes(at)
 	case BodyField:
