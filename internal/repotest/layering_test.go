@@ -83,6 +83,10 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/nodes":    {ours: []string{"pkg/diag", "pkg/graph", "pkg/value"}},
 	"pkg/executor": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value"}},
 
+	"pkg/edit": {ours: []string{
+		"internal/suite", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/value",
+	}},
+
 	"pkg/auth": {
 		ours: []string{"pkg/config", "pkg/value"},
 		others: []string{

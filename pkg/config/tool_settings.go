@@ -10,8 +10,8 @@ var toolSettings = []Setting{
 	{Name: "icons", Doc: "Icons for clients, passed on unchanged", Shape: ListShape, Fields: iconSettings},
 	{Name: "requiredScopes", Doc: "Scopes that a caller over HTTP needs to call the tool", Shape: StringsShape},
 	{Name: "private", Doc: "Hide the tool from clients: only call nodes can call it", Shape: BoolShape, Default: "false"},
-	{Name: "nodes", Doc: "Nodes of the tool's graph", Shape: NodesShape},
 	{Name: "catch", Doc: "Where to go after a failure that no rule of the failed node handles", Shape: CatchShape},
+	{Name: "nodes", Doc: "Nodes of the tool's graph", Shape: NodesShape},
 }
 
 // Tool annotations and icons (MCP 2025-11-25).

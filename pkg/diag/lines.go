@@ -80,6 +80,9 @@ func (l *Lines) Offset(p Pos) int {
 	if l.runes == nil {
 		return max(start, min(start+p.Col-1, end))
 	}
+	if at := start + p.Col - 1; p.Col >= 1 && p.Col <= blockSize && at <= end && isASCII(l.text[start:at]) {
+		return at // as most places are
+	}
 	want := l.runesBefore(start) + p.Col - 1
 	// The last block that does not begin behind the wanted code point.
 	block := sort.Search(len(l.runes), func(i int) bool { return l.runes[i] > want }) - 1
@@ -94,6 +97,15 @@ func (l *Lines) Offset(p Pos) int {
 		at++
 	}
 	return at
+}
+
+func isASCII(text []byte) bool {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Line returns the text of a line, counted from 1, without its line break, or

@@ -21,6 +21,9 @@ type parser struct {
 	// sem is the first error that is not one of syntax: syntax errors are
 	// reported before it, wherever they stand.
 	sem *Error
+	// tokens are those read so far, if they are recorded.
+	record bool
+	tokens []Token
 }
 
 // parse returns the syntax tree of a source.
@@ -101,6 +104,9 @@ func (p *parser) advance(operand bool) *Error {
 		}
 	}
 	p.last, p.tok = p.tok, t
+	if p.record && t.kind != tokEnd {
+		p.tokens = append(p.tokens, Token{t.off, t.end, t.text, t.kind == tokOperator, t.kind, t.flags})
+	}
 	return nil
 }
 
