@@ -15,14 +15,13 @@ package cassette
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/atomicfile"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -116,28 +115,5 @@ func (c *Cassette) write(limit int) error {
 	if len(text) > limit {
 		return fmt.Errorf("the recording takes %d bytes; a cassette may take %d", len(text), limit)
 	}
-	return replaceFile(c.Path, text)
-}
-
-func replaceFile(path string, text []byte) error {
-	mode := os.FileMode(0o644)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-		if info, err := os.Stat(path); err == nil {
-			mode = info.Mode().Perm()
-		}
-	}
-	temp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = cmp.Or(err, f.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		os.Remove(temp)
-	}
-	return err
+	return atomicfile.Write(c.Path, text, 0o644)
 }

@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// configFiles replaces every folder among the paths by the configurations in it.
-func configFiles(paths []string) ([]string, error) {
+// configFiles replaces every folder among the paths by the YAML files in it that
+// are wanted.
+func configFiles(paths []string, wanted func(path string, text []byte) bool) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			files = append(files, path)
 			continue
 		}
-		found, err := configsIn(path)
+		found, err := filesIn(path, wanted)
 		if err != nil {
 			return nil, failed(err)
 		}
@@ -32,9 +33,12 @@ func configFiles(paths []string) ([]string, error) {
 // not parse.
 var toolsKey = regexp.MustCompile(`(?m)^(tools|"tools"|'tools')[ \t]*:`)
 
-// configsIn returns the configurations in a folder and those below it, in lexical
+// isConfig reports whether a YAML file is a configuration.
+func isConfig(_ string, text []byte) bool { return toolsKey.Match(text) }
+
+// filesIn returns the wanted YAML files in a folder and those below it, in lexical
 // order. Folders whose names begin with a dot, and node_modules, are left out.
-func configsIn(folder string) (found []string, err error) {
+func filesIn(folder string, wanted func(path string, text []byte) bool) (found []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch name := d.Name(); {
 		case err != nil:
@@ -49,7 +53,7 @@ func configsIn(folder string) (found []string, err error) {
 			if err != nil {
 				return err
 			}
-			if toolsKey.Match(text) {
+			if wanted(path, text) {
 				found = append(found, path)
 			}
 		}

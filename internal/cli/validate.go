@@ -74,7 +74,7 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 					return e.CheckLive(ctx, mcpgraph.WithCallInfo(info))
 				}
 			}
-			files, err := configFiles(args)
+			files, err := configFiles(args, isConfig)
 			if err != nil {
 				return err
 			}

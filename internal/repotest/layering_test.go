@@ -83,9 +83,13 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/nodes":    {ours: []string{"pkg/diag", "pkg/graph", "pkg/value"}},
 	"pkg/executor": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value"}},
 
-	"pkg/edit": {ours: []string{
-		"internal/suite", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/value",
-	}},
+	"pkg/edit": {
+		ours: []string{
+			"internal/atomicfile", "internal/suite", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/nodes",
+			"pkg/value",
+		},
+		others: []string{"github.com/rogpeppe/go-internal"},
+	},
 
 	"pkg/auth": {
 		ours: []string{"pkg/config", "pkg/value"},
@@ -127,7 +131,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/upstream", "pkg/value",
 	}},
 	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/value"}},
-	"internal/cassette": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
+	"internal/cassette": {ours: []string{"internal/atomicfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/serving": {ours: []string{
 		"internal/engine", "internal/parked", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
 		"pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
@@ -141,8 +145,8 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/schematext": {ours: []string{"pkg/value"}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/lsp", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth", "pkg/callinfo",
-			"pkg/config", "pkg/diag", "pkg/executor", "pkg/expr",
+			".", "internal/diff", "internal/lsp", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
+			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},
@@ -157,6 +161,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
 
+	"internal/atomicfile":    {},
 	"internal/diff":          {others: []string{"github.com/rogpeppe/go-internal"}},
 	"internal/mcptest":       {others: []string{"github.com/mark3labs/mcp-go"}},
 	"internal/testscale":     {},

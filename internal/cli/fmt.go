@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph/internal/diff"
+	"github.com/mcpgraph/mcpgraph/internal/suite"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/edit"
+)
+
+func (a *app) fmtCommand() *cobra.Command {
+	var o fmtOptions
+	cmd := &cobra.Command{
+		Use:   "fmt PATH...",
+		Short: "Format files",
+		Long: `Format configuration and test files in place, and print the names of those that changed.
+
+PATH is a file, - for stdin, or a folder. In a folder and its subfolders, it formats
+the *.yaml and *.yml files with a top-level key "tools", and the *.test.yaml files. It
+skips node_modules and folders whose names begin with a dot. Stdin is formatted to
+stdout.
+
+It changes indentation, the order of the keys of tools, nodes, servers and tests, and
+writes long expressions as blocks. Comments and blank lines stay. It reads the result
+again: a file that would not mean the same is not written.
+
+The exit code is 0 if all went well, 1 if a file has errors (or, with --check, would
+change), 2 for a wrong command line, and 3 if a file cannot be read or written.`,
+		Example: `  mcpgraph fmt tools.yaml
+  mcpgraph fmt --check .
+  mcpgraph fmt --diff tools.yaml
+  mcpgraph fmt - < tools.yaml`,
+		ValidArgsFunction: completeConfig,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("missing PATH; expected a file, a folder, or - for stdin")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			var err error
+			if o.outColored, err = a.color(o.color, a.stdout); err != nil {
+				return err
+			}
+			if o.errColored, err = a.color(o.color, a.stderr); err != nil {
+				return err
+			}
+			ctx, stop := a.untilSignal()
+			defer stop()
+			files, err := configFiles(args, func(path string, text []byte) bool {
+				return isConfig(path, text) || suite.IsTestFile(path)
+			})
+			if err != nil {
+				return err
+			}
+			return a.format(ctx, files, &o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; list the files that would change, and exit with 1 if there are any")
+	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; print what would change as a diff")
+	colorFlag(cmd, &o.color)
+	return cmd
+}
+
+type fmtOptions struct {
+	check, diff            bool
+	color                  string
+	outColored, errColored bool
+}
+
+// format formats files. It goes on behind a file with errors and returns the
+// gravest of them.
+func (a *app) format(ctx context.Context, files []string, o *fmtOptions) error {
+	var worst *exitError
+	for _, path := range files {
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		err := a.formatOne(ctx, path, o)
+		var exit *exitError
+		if err != nil && !errors.As(err, &exit) {
+			return err
+		}
+		if exit == nil {
+			continue
+		}
+		if exit.err != nil {
+			fmt.Fprintf(a.stderr, "mcpgraph: %v\n", exit.err)
+		}
+		if worst == nil || exit.code > worst.code {
+			worst = &exitError{code: exit.code}
+		}
+	}
+	if worst != nil {
+		return worst
+	}
+	return nil
+}
+
+func (a *app) formatOne(ctx context.Context, path string, o *fmtOptions) error {
+	name, source, err := a.source(ctx, path)
+	if err != nil {
+		return err
+	}
+	out, err := edit.Format(name, source)
+	var invalid *edit.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		text := bytes.TrimPrefix(source, []byte("\ufeff"))
+		options := diag.TextOptions{Color: o.errColored, Width: a.textWidth(a.stderr)}
+		if err := diag.WriteText(a.stderr, invalid.Diagnostics, diag.Sources{name: text}, options); err != nil {
+			return failed(err)
+		}
+		return &exitError{code: exitProblems}
+	case err != nil:
+		return &exitError{exitProblems, fmt.Errorf("%s is not formatted: %w", name, err)}
+	}
+	changed := !bytes.Equal(source, out)
+	if changed && o.diff {
+		if _, err := io.WriteString(a.stdout, diff.Unified(name, name+" (formatted)", string(source), string(out), o.outColored)); err != nil {
+			return failed(err)
+		}
+	}
+	switch {
+	case o.check && changed:
+		if !o.diff {
+			fmt.Fprintln(a.stdout, name)
+		}
+		return &exitError{code: exitProblems}
+	case o.check, o.diff:
+		return nil
+	case path == "-":
+		_, err := a.stdout.Write(out)
+		return failed(err)
+	case !changed:
+		return nil
+	}
+	if err := edit.Write(path, edit.RevisionOf(source), out); err != nil {
+		return failed(err)
+	}
+	_, err = fmt.Fprintln(a.stdout, name)
+	return failed(err)
+}
+
+// source returns the text of a file, or of stdin, and what to call it.
+func (a *app) source(ctx context.Context, path string) (name string, text []byte, err error) {
+	if path != "-" {
+		text, err = os.ReadFile(path)
+		return path, text, failed(err)
+	}
+	s, name, err := a.readInput(ctx, "-", path)
+	return name, []byte(s), err
+}
