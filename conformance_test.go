@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
 
@@ -136,6 +137,9 @@ func TestServerConformance(t *testing.T) {
 	defer func() { stop(); <-ended }()
 	for revision, least := range map[string]int{"2025-11-25": 18, "2026-07-28": 18} {
 		t.Run(revision, func(t *testing.T) {
+			if revision != "2026-07-28" {
+				testscale.OnlyFull(t)
+			}
 			found := mcptest.Conformance(t, "server", revision, "--url", "http://"+listener.Addr().String()+server.Path)
 			left := maps.Clone(cannotPass[revision])
 			passed := 0

@@ -15,6 +15,7 @@ import (
 	official "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 const askFile = "testdata/ask.yaml"
@@ -108,6 +109,9 @@ func TestUsersOfTheTypeScriptSDKAreAsked(t *testing.T) {
 		for _, over := range []string{"stdio", "http"} {
 			t.Run(of.generation+" "+of.revision+" "+over, func(t *testing.T) {
 				t.Parallel()
+				if (over == "http") != (of.revision == modernRevision) || of.generation == "client" && of.revision == legacyRevision {
+					testscale.OnlyFull(t)
+				}
 				place := map[string]any{"command": binary, "args": []string{"serve", askFile}}
 				if over == "http" {
 					w := serveWeb(t, nil, askFile)

@@ -24,6 +24,7 @@ import (
 	official "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 const legacyRevision, modernRevision = "2025-11-25", "2026-07-28"
@@ -346,6 +347,9 @@ func TestForeignClientsOfTypeScript(t *testing.T) {
 		for _, over := range []string{"stdio", "http"} {
 			t.Run(of.generation+" "+of.revision+" "+over, func(t *testing.T) {
 				t.Parallel()
+				if (over == "http") != (of.revision == modernRevision) || of.generation == "client" && of.revision == legacyRevision {
+					testscale.OnlyFull(t)
+				}
 				upstream := httptest.NewServer(&mcptest.Web{Events: true, Modern: true})
 				defer upstream.Close()
 				env := []string{"UPSTREAM=" + upstream.URL, "MCPGRAPH_AUTH_TOKENS=foreign " + foreignToken}

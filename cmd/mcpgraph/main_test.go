@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 // binary is the path of the program: the test binary under its name, as what
@@ -175,31 +176,36 @@ func TestInspectorListsAndCalls(t *testing.T) {
 		"stdio": {binary, "serve", "testdata/tools.yaml", "--expose-runs"},
 		"http":  {w.base + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + foreignToken},
 	} {
-		inspect := func(args ...string) string {
-			t.Helper()
-			args = slices.Concat([]string{filepath.Join(bin, "mcp-inspector"), "--cli"}, place, args)
-			cmd := exec.Command(filepath.Join(bin, "node"), args...)
-			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%s: %v\n%s%s", transport, err, out, stderrOf(err))
+		t.Run(transport, func(t *testing.T) {
+			if transport != "http" {
+				testscale.OnlyFull(t)
 			}
-			var v any
-			if err := json.Unmarshal(out, &v); err != nil {
-				t.Fatalf("%s: %v in %s", transport, err, out)
+			inspect := func(args ...string) string {
+				t.Helper()
+				args = slices.Concat([]string{filepath.Join(bin, "mcp-inspector"), "--cli"}, place, args)
+				cmd := exec.Command(filepath.Join(bin, "node"), args...)
+				cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+				out, err := cmd.Output()
+				if err != nil {
+					t.Fatalf("%v\n%s%s", err, out, stderrOf(err))
+				}
+				var v any
+				if err := json.Unmarshal(out, &v); err != nil {
+					t.Fatalf("%v in %s", err, out)
+				}
+				compact, _ := json.Marshal(v)
+				return string(compact)
 			}
-			compact, _ := json.Marshal(v)
-			return string(compact)
-		}
-		if got := inspect("--method", "tools/list"); !strings.Contains(got, `"name":"pick"`) || !strings.Contains(got, `"name":"pair"`) {
-			t.Errorf("%s: tools/list: %s", transport, got)
-		}
-		if got := inspect("--method", "tools/call", "--tool-name", "pair", "--tool-arg", "n=5"); !strings.Contains(got, `"structuredContent":{"n":5}`) {
-			t.Errorf("%s: tools/call: %s", transport, got)
-		}
-		if got := inspect("--method", "resources/list"); !strings.Contains(got, `"uri":"mcpgraph://runs"`) {
-			t.Errorf("%s: resources/list: %s", transport, got)
-		}
+			if got := inspect("--method", "tools/list"); !strings.Contains(got, `"name":"pick"`) || !strings.Contains(got, `"name":"pair"`) {
+				t.Errorf("tools/list: %s", got)
+			}
+			if got := inspect("--method", "tools/call", "--tool-name", "pair", "--tool-arg", "n=5"); !strings.Contains(got, `"structuredContent":{"n":5}`) {
+				t.Errorf("tools/call: %s", got)
+			}
+			if got := inspect("--method", "resources/list"); !strings.Contains(got, `"uri":"mcpgraph://runs"`) {
+				t.Errorf("resources/list: %s", got)
+			}
+		})
 	}
 }
 
@@ -217,6 +223,9 @@ func TestBothLayoutsCountARealDirectory(t *testing.T) {
 	for _, layout := range []string{"count_tool.yaml", "count_flat.yaml"} {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
+			if layout != "count_flat.yaml" {
+				testscale.OnlyFull(t)
+			}
 			source, err := os.ReadFile(filepath.Join("testdata", layout))
 			if err != nil {
 				t.Fatal(err)

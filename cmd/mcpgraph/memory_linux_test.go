@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 const hungryTools = `
@@ -94,7 +96,8 @@ func (w *web) slowly(tool, args string, until <-chan struct{}) (first string, _ 
 
 // TestHungryCallersHurtNobody lets many callers take what they can from a process
 // that may take 512 MiB, while another one makes short calls. MCPGRAPH_STRESS=1
-// (make stress) has 50 of each kind and readers slower, otherwise there are 3.
+// (make stress) has 50 of each kind and readers slower, otherwise there are 3, in
+// a quick run with a quarter of all sizes.
 func TestHungryCallersHurtNobody(t *testing.T) {
 	t.Parallel()
 	many, slowness := 3, 500*time.Millisecond
@@ -105,9 +108,13 @@ func TestHungryCallersHurtNobody(t *testing.T) {
 	if err := os.WriteFile(file, []byte(hungryTools), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const limit = 512
+	size := testscale.Of(1, 4) // in quarters
+	if many > 3 {
+		size = 4
+	}
+	limit := int64(size * 128)
 	w := serveWeb(t, []string{"GOMEMLIMIT="}, file, "--memory", fmt.Sprintf("%dMiB", limit))
-	list := `{"list":[` + strings.Repeat("1,", 7_000_000) + `1]}`
+	list := `{"list":[` + strings.Repeat("1,", size*1_750_000) + `1]}`
 	for _, kind := range []struct {
 		name, tool, args string
 		slow             bool
@@ -115,8 +122,8 @@ func TestHungryCallersHurtNobody(t *testing.T) {
 		{name: "long requests that are not read", tool: "echo", args: list},
 		{name: "long requests", tool: "sum", args: list},
 		{name: "expressions", tool: "cross", args: `{}`},
-		{name: "slow readers", tool: "long", args: `{"n":60000000}`, slow: true},
-		{name: "slow readers of less", tool: "long", args: `{"n":15000000}`, slow: true},
+		{name: "slow readers", tool: "long", args: fmt.Sprintf(`{"n":%d}`, size*15_000_000), slow: true},
+		{name: "slow readers of less", tool: "long", args: fmt.Sprintf(`{"n":%d}`, size*3_750_000), slow: true},
 	} {
 		var hungry, well sync.WaitGroup
 		var answered, refused, served, most atomic.Int64

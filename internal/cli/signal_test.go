@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -168,7 +169,12 @@ func TestServeEndsItsChildrenWhenTheClientReadsNoMore(t *testing.T) {
 	if err := s.closeOutput(); err != nil {
 		t.Fatal(err)
 	}
-	s.call(3, "process") // its answer cannot be written
+	// Its answer cannot be written, unless a program that another test is starting
+	// has the other end of the pipe for a moment.
+	for id, err := 3, error(nil); err == nil; id++ {
+		_, err = fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"process"}}`+"\n", id)
+		time.Sleep(10 * time.Millisecond)
+	}
 	var exit *exec.ExitError
 	if err := s.cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("serve: %v, want exit code 3", err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 // realServers is where npm has put the servers that some examples call.
@@ -58,6 +60,9 @@ func TestExamplesRun(t *testing.T) {
 			}
 			if e.node {
 				needRealServers(t)
+				if e.file != "two_servers.yaml" {
+					testscale.OnlyFull(t)
+				}
 				cmd.Dir = realServers // where npx finds the packages
 			}
 			cmd.Env = append(os.Environ(), "FILES_ROOT="+root, "MEMORY_FILE="+filepath.Join(t.TempDir(), "memory.jsonl"))

@@ -1,7 +1,11 @@
-// Package testscale sets how much tests that generate their cases generate.
+// Package testscale sets how many cases tests try that generate them, or that run
+// many programs of others.
 package testscale
 
-import "os"
+import (
+	"os"
+	"testing"
+)
 
 // variable, set to "full", asks for every case. .ci/run sets it.
 const variable = "MCPGRAPH_TESTS"
@@ -15,4 +19,13 @@ func Of[T any](quick, full T) T {
 		return full
 	}
 	return quick
+}
+
+// OnlyFull skips a test unless every case is asked for. A similar case that is
+// not skipped stands beside each use.
+func OnlyFull(t testing.TB) {
+	t.Helper()
+	if !Full() {
+		t.Skip("one of many similar cases: it runs where " + variable + " is full")
+	}
 }

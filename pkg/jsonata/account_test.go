@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -79,7 +80,7 @@ func TestMemoryIsThatOfTheEvaluation(t *testing.T) {
 				t.Fatal(err)
 			}
 			in := mustValue(t, `{"o":[`+strings.Repeat(`{"a":1},`, 9999)+`{"a":1}],"s":"`+strings.Repeat("a", 1000)+`"}`)
-			_, err = e.Eval(context.Background(), in, &Options{Limits: Limits{Memory: 64 << 20}})
+			_, err = e.Eval(context.Background(), in, &Options{Limits: Limits{Memory: testscale.Of[int64](32<<20, 64<<20)}})
 			code := ""
 			if own, ok := err.(*Error); ok {
 				code = own.Code

@@ -13,6 +13,13 @@ func SetTimes(t testing.TB, send, read time.Duration) {
 	t.Cleanup(func() { defaultTimeouts = before })
 }
 
+// SetShutdown sets how long calls have to return once a server ends.
+func SetShutdown(t testing.TB, d time.Duration) {
+	before := defaultTimeouts
+	defaultTimeouts.shutdown = d
+	t.Cleanup(func() { defaultTimeouts = before })
+}
+
 // SetUnread lets fewer bytes wait for a client on pipes, of the servers that are
 // made until the test ends.
 func SetUnread(t testing.TB, n int) {

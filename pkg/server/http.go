@@ -94,7 +94,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 	h.stop()
 	if !shutDown(srv, orDefault(opts.Grace, DefaultGrace)) {
 		kill(context.Cause(ctx))
-		shutDown(srv, shutdownGrace)
+		shutDown(srv, s.timeouts.shutdown)
 	}
 	srv.Close()
 	return context.Cause(ctx)

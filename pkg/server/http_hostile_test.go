@@ -42,6 +42,7 @@ func TestHostileRequestsOverHTTP(t *testing.T) {
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{` + eraMeta + `}}}`
 	rest := fmt.Sprintf("Content-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n\r\n%s", len(list), list)
 	host := "Host: " + at + "\r\n"
+	var all sync.WaitGroup
 	for _, c := range []struct {
 		name, text string
 		status     []int // 0: the connection is closed
@@ -109,12 +110,14 @@ func TestHostileRequestsOverHTTP(t *testing.T) {
 	} {
 		w := x.dial()
 		go func() { _, _ = w.Write([]byte(c.text)) }() // the server may answer before it has read all
-		status, body := w.status()
-		if !contains(c.status, status) {
-			t.Errorf("%s: %d %.200s", c.name, status, body)
-		}
-		w.Close()
+		all.Go(func() {                                // some of them the server waits for
+			defer w.Close()
+			if status, body := w.status(); !contains(c.status, status) {
+				t.Errorf("%s: %d %.200s", c.name, status, body)
+			}
+		})
 	}
+	all.Wait()
 	x.alive()
 	x.close()
 	lost()
@@ -137,6 +140,7 @@ func TestHostileConnections(t *testing.T) {
 	kind := "Content-Type: application/json\r\n"
 	hang := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hang","_meta":{` + eraMeta + `}}}`
 	call := fmt.Sprintf("POST /mcp HTTP/1.1\r\n%s%sMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: hang\r\nContent-Length: %d\r\n\r\n%s", host, kind, len(hang), hang)
+	var all sync.WaitGroup
 	for _, c := range []struct {
 		name, text string
 		half       bool  // the sending half is closed
@@ -162,17 +166,20 @@ func TestHostileConnections(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		status, body := w.status()
-		if !contains(c.status, status) {
-			t.Errorf("%s: %d %s", c.name, status, body)
-		}
-		if status != 0 {
-			if status, _ = w.status(); status != 0 {
-				t.Errorf("%s: the connection stays", c.name)
+		all.Go(func() { // most of them the server waits for
+			defer w.Close()
+			status, body := w.status()
+			if !contains(c.status, status) {
+				t.Errorf("%s: %d %s", c.name, status, body)
 			}
-		}
-		w.Close()
+			if status != 0 {
+				if status, _ = w.status(); status != 0 {
+					t.Errorf("%s: the connection stays", c.name)
+				}
+			}
+		})
 	}
+	all.Wait()
 	// Answers that nobody reads: many requests in one go, and never a look back.
 	for _, text := range []string{
 		strings.Repeat("GET /healthz HTTP/1.1\r\n"+host+"\r\n", 1000),

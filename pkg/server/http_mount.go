@@ -90,7 +90,7 @@ func (h *Handler) Close() {
 		h.stop()
 		if !h.idleWithin(orDefault(h.opts.Grace, DefaultGrace)) {
 			h.kill(errHandlerClosed)
-			h.idleWithin(shutdownGrace)
+			h.idleWithin(h.timeouts.shutdown)
 		}
 		h.kill(nil)
 		h.httpOptions.Store(nil)

@@ -12,10 +12,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
-// shutdownGrace is how long shutdown waits for cancelled calls to return and
-// for clients to read their answers.
-const shutdownGrace = 3 * time.Second
-
 // ServeStdio reads requests from in and writes answers to out, one JSON message
 // per line (MCP, Transports, stdio), until in ends. Then it answers the running
 // calls and returns nil. Calls run concurrently and are answered as they
@@ -61,7 +57,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-ctx.Done():
 		select {
 		case <-drained:
-		case <-time.After(shutdownGrace):
+		case <-time.After(s.timeouts.shutdown):
 		}
 	}
 	if ctx.Err() != nil {

@@ -99,6 +99,7 @@ func TestManyRequestsOverStdio(t *testing.T) {
 }
 
 func TestServerEndsIfStdioClientStopsReading(t *testing.T) {
+	server.SetShutdown(t, 100*time.Millisecond)
 	lost := checkLeaks(t)
 	t.Run("calls", func(t *testing.T) {
 		server.SetUnread(t, 1<<20)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -184,6 +185,9 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	for revision, least := range map[string]int{"2025-11-25": 18, "2026-07-28": 32} {
 		t.Run(revision, func(t *testing.T) {
+			if revision != "2026-07-28" {
+				testscale.OnlyFull(t)
+			}
 			found := mcptest.Conformance(t, "client", revision, "--command", os.Args[0])
 			passed := 0
 			for _, s := range found {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -129,14 +130,17 @@ func TestRealServersOverEveryTransport(t *testing.T) {
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
 	t.Run("everything over SSE", func(t *testing.T) {
+		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-server-everything", nil, "sse")
 		everything(t, &config.Upstream{Transport: config.SSE, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
 	})
 	t.Run("supergateway over WebSocket", func(t *testing.T) {
+		testscale.OnlyFull(t)
 		port := serveReal(t, "supergateway", nil, "--stdio", "mcp-server-everything", "--outputTransport", "ws", "--port", "PORT", "--messagePath", "/ws")
 		everything(t, &config.Upstream{Transport: config.WebSocket, URL: "ws://localhost:" + port + "/ws"}, "2025-11-25")
 	})
 	t.Run("supergateway over SSE", func(t *testing.T) {
+		testscale.OnlyFull(t)
 		port := serveReal(t, "supergateway", nil, "--stdio", "mcp-server-everything", "--outputTransport", "sse", "--port", "PORT")
 		everything(t, &config.Upstream{Transport: config.SSE, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
 	})
@@ -145,6 +149,7 @@ func TestRealServersOverEveryTransport(t *testing.T) {
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2026-07-28")
 	})
 	t.Run("mcp-proxy, before 2026-07-28", func(t *testing.T) {
+		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-proxy", nil, "--port", "PORT", "--no-modern", "--", "mcp-server-everything")
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
@@ -154,6 +159,7 @@ func TestRealServersOverEveryTransport(t *testing.T) {
 func TestRealServersWithoutAType(t *testing.T) {
 	t.Parallel()
 	t.Run("everything over HTTP", func(t *testing.T) {
+		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-server-everything", nil, "streamableHttp")
 		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
@@ -178,6 +184,9 @@ func TestRealServersWithoutAType(t *testing.T) {
 		"supergateway over SSE":                 {"/sse", config.SSE, []string{"sse"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "supergateway over HTTP" {
+				testscale.OnlyFull(t)
+			}
 			port := serveReal(t, "supergateway", variables, append([]string{"--stdio", command, "--port", "PORT", "--outputTransport"}, c.flags...)...)
 			u := &config.Upstream{Name: "fake", Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + c.path, Timeout: testTimeout}
 			byUser(u)
