@@ -54,6 +54,11 @@ func (g arguments) typed(input *graph.Schema) (value.Value, error) {
 	if err != nil {
 		return value.Undef, failed(err)
 	}
+	return g.typedBy(schema)
+}
+
+// typedBy is typed for a schema that may not compile.
+func (g arguments) typedBy(schema value.Value) (value.Value, error) {
 	b := value.NewBuilder(g.all.Len() + len(g.pairs))
 	for _, e := range g.all.Entries() {
 		b.Set(e.Key, e.Value)

@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"unicode"
-
-	"golang.org/x/term"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/schematext"
@@ -26,13 +22,13 @@ type answers struct {
 	// asking is called before something is asked on the terminal; it may be nil.
 	asking func()
 
-	mu    sync.Mutex // one question at a time is on the terminal
-	lines *bufio.Reader
+	mu     sync.Mutex // one question at a time is on the terminal
+	prompt *prompt
 }
 
 // readAnswers reads the values of --answer.
 func (a *app) readAnswers(pairs []string) (*answers, error) {
-	all := &answers{app: a, given: map[string][]value.Value{}, lines: bufio.NewReader(a.stdin)}
+	all := &answers{app: a, given: map[string][]value.Value{}, prompt: a.prompt()}
 	for _, p := range pairs {
 		node, text, ok := strings.Cut(p, "=")
 		if !ok || node == "" {
@@ -61,7 +57,7 @@ func (s *answers) ask(ctx context.Context, q executor.Question) (value.Value, er
 		}
 		return given[0], nil
 	}
-	if in, ok := s.app.stdin.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
+	if !s.prompt.possible() {
 		return value.Undef, &graph.Failure{Name: graph.FailCannotAsk, Message: fmt.Sprintf(
 			"nobody can be asked: stdin is no terminal; answer with --answer '%s={…}', or %[1]s=decline", q.Node.ID)}
 	}
@@ -78,7 +74,7 @@ func (s *answers) onTerminal(ctx context.Context, q executor.Question) (value.Va
 		fmt.Fprintf(s.app.stderr, "It wants you to visit %s\n", visible(link.Str()))
 	}
 	for {
-		said, err := s.line(ctx, "accept? [y]es, [n]o, [c]ancel: ")
+		said, err := s.prompt.line(ctx, "accept? [y]es, [n]o, [c]ancel: ")
 		switch {
 		case err != nil:
 			return value.Undef, err
@@ -103,7 +99,7 @@ func (s *answers) fields(ctx context.Context, schema value.Value) (value.Value, 
 	for _, field := range schema.Get("properties").Entries() {
 		prompt := "  " + visible(field.Key) + fieldHint(field.Value, required[field.Key]) + ": "
 		for {
-			said, err := s.line(ctx, prompt)
+			said, err := s.prompt.line(ctx, prompt)
 			if err != nil {
 				return value.Undef, err
 			}
@@ -153,18 +149,6 @@ func fieldHint(schema value.Value, required bool) string {
 		about = append(about, "optional")
 	}
 	return " (" + strings.Join(about, "; ") + ")"
-}
-
-// line reads one line of the terminal. At its end there are no answers.
-func (s *answers) line(ctx context.Context, prompt string) (string, error) {
-	fmt.Fprint(s.app.stderr, prompt)
-	return unlessSignalled(ctx, func() (string, error) {
-		text, err := s.lines.ReadString('\n')
-		if err != nil && text == "" {
-			return "", &graph.Failure{Name: graph.FailCannotAsk, Message: "nobody answered: the terminal was closed"}
-		}
-		return strings.TrimSpace(text), nil
-	})
 }
 
 // visible returns text without control characters: a question must not move the

@@ -47,7 +47,7 @@ func (s *call) Begin(ctx context.Context, in *graph.Input) (graph.Action, error)
 
 // End implements graph.Ender.
 func (s *call) End(_ context.Context, _ *graph.Input, reply value.Value) (graph.Output, error) {
-	v, err := output(reply, s.mode)
+	v, err := Output(reply, s.mode)
 	return graph.Output{Value: v, Edge: s.next}, err
 }
 

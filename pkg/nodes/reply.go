@@ -3,6 +3,7 @@ package nodes
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -54,9 +55,14 @@ func blocksOf(reply value.Value) (value.Value, error) {
 		graph.Describe(content))
 }
 
-// output takes a node's output from the result object of tools/call (MCP,
-// Server Features, Tools). It is undefined where the reply has no content.
-func output(reply value.Value, mode string) (value.Value, error) {
+// OutputModes returns the values of "output" of an mcp node.
+func OutputModes() []string { return slices.Clone(outputModes) }
+
+// Output returns the output of an mcp node whose call got this reply, the result
+// object of tools/call (MCP, Server Features, Tools). mode is one of
+// [OutputModes], or empty. It is undefined if the reply has no content. A reply
+// with isError is a *[ToolError].
+func Output(reply value.Value, mode string) (value.Value, error) {
 	if reply.Get("isError").Bool() {
 		return value.Undef, &ToolError{failure(reply, reply.Get("content")), reply}
 	}
