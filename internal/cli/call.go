@@ -47,7 +47,7 @@ CONFIG can also be the file of a desktop client, with the key mcpServers. The ex
 code is 1 if the call fails.`,
 		Example: `  mcpgraph call tools.yaml files list_directory --arg path=.
   mcpgraph call tools.yaml files write_file --args @note.json --yes
-  mcpgraph call .cursor/mcp.json files read_file --arg path=a.txt --output result`,
+  mcpgraph call mcp.json files read_file --arg path=a.txt --output result`,
 		Args: configArgs("CONFIG", "SERVER", "TOOL"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.config, o.server, o.tool = args[0], args[1], args[2]

@@ -158,7 +158,7 @@ mcpGraph.`,
 	root.AddCommand(grouped(groupCheck, a.validateCommand(), a.fmtCommand(), a.toolsCommand(), a.evalCommand(), a.graphCommand(), a.schemaCommand(), a.lspCommand())...)
 	root.AddCommand(grouped(groupSetup, a.exportCommand(), a.authCommand(), a.completionCommand())...)
 	root.AddCommand(a.versionCommand())
-	root.AddCommand(grouped(groupCheck, a.callCommand())...)
+	root.AddCommand(grouped(groupCheck, a.initCommand(), a.callCommand())...)
 	return root
 }
 

@@ -44,8 +44,10 @@ func (a *app) loadOnce(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, 
 // load loads a file to run it: errors and warnings go to stderr, and errors end
 // the command.
 func (a *app) load(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	return a.loadShowing(path, func([]diag.Diagnostic, diag.Sources) bool { return true }, opts...)
+	return a.loadShowing(path, showAll, opts...)
 }
+
+func showAll([]diag.Diagnostic, diag.Sources) bool { return true }
 
 // loadShowing is load, but shows the warnings of a file without errors only if
 // show is true.

@@ -143,9 +143,12 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 
 	"internal/schematext": {ours: []string{"pkg/value"}},
+	"internal/scaffold": {ours: []string{
+		"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value",
+	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/diff", "internal/lsp", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
+			".", "internal/diff", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",

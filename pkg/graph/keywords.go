@@ -39,6 +39,17 @@ var mapped = map[string]bool{
 	"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true,
 }
 
+// IsKeyword reports whether a key is one of JSON Schema, draft 4 to 2020-12, or of
+// OpenAPI.
+func IsKeyword(key string) bool { return slices.Contains(keywords, key) }
+
+// InnerSchemas reports whether schemas stand under a keyword, and if so, whether
+// they stand there by name, as under properties. Otherwise it is one or a list.
+func InnerSchemas(keyword string) (schemas, byName bool) {
+	_, schemas = inner[keyword]
+	return schemas, mapped[keyword]
+}
+
 // keywords reports what a schema surely means otherwise: keys that are no
 // keywords, and required properties that it does not describe. whole is true
 // for one that is not part of the description of a value by several schemas.

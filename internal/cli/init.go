@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/scaffold"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+type initOptions struct {
+	file     string
+	server   string
+	from     string
+	tool     string
+	args     []string
+	argsJSON string
+	yes      bool
+	logLevel string
+}
+
+func (a *app) initCommand() *cobra.Command {
+	o := initOptions{file: "tools.yaml"}
+	cmd := &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "Write a first file and its test",
+		Long: `Write a small working file with comments (default: tools.yaml), and its test beside
+it (tools.test.yaml). Existing files are never overwritten.
+
+On a terminal it asks which server and which of its tools to call. --server or
+--from, with --tool, answer that. If the tool is read-only and its arguments are
+known, it is called once: its reply becomes the mock of the test.
+
+Without a terminal and without flags it writes an example that counts files.`,
+		Example: `  mcpgraph init
+  mcpgraph init notes.yaml --server 'notes=npx -y notes-mcp' --tool list_notes
+  mcpgraph init --from .cursor/mcp.json --server github --tool list_issues`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("unexpected argument %q", args[1])
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.file = args[0]
+			}
+			return a.init(o)
+		},
+		ValidArgsFunction: completeOne,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.server, "server", "", "the server to call, `NAME=COMMAND` or NAME=URL; with --from the name of one in that file")
+	flags.StringVar(&o.from, "from", "", "take the server from this `FILE`, such as .cursor/mcp.json")
+	_ = cmd.MarkFlagFilename("from", "json", "yaml", "yml")
+	flags.StringVar(&o.tool, "tool", "", "the `TOOL` of the server to call")
+	flags.StringArrayVarP(&o.args, "arg", "a", nil, "an argument for the first call and the test, `NAME=VALUE` (repeatable)")
+	flags.StringVar(&o.argsJSON, "args", "", "all arguments for the first call and the test: `JSON`, @FILE or - for stdin")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "ask nothing")
+	quietLogFlag(cmd, &o.logLevel)
+	return cmd
+}
+
+func (a *app) init(o initOptions) error {
+	target, err := newTarget(o.file)
+	if err != nil {
+		return err
+	}
+	ctx, stop := a.untilSignal()
+	defer stop()
+	given, err := a.readArguments(ctx, o.argsJSON, o.args)
+	if err != nil {
+		return err
+	}
+	var p *prompt
+	if asking := a.prompt(); !o.yes && o.argsJSON != "-" && asking.possible() {
+		p = asking
+	}
+	if o.server == "" && o.from == "" {
+		if o.tool != "" || len(o.args) > 0 || o.argsJSON != "" {
+			return usagef("--tool, --arg and --args need --server or --from")
+		}
+		if p == nil {
+			return a.finish(target, scaffold.Example(target.test))
+		}
+	}
+	origin, err := a.origin(ctx, o, p)
+	if err != nil {
+		return err
+	}
+	if origin == nil {
+		return a.finish(target, scaffold.Example(target.test))
+	}
+	files, err := a.drafted(ctx, o, p, origin, given, target)
+	if err != nil {
+		return err
+	}
+	return a.finish(target, files)
+}
+
+// drafted connects to the server and makes the files.
+func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *serverOrigin, given arguments, target target) (_ scaffold.Files, err error) {
+	var none scaffold.Files
+	engine, err := a.loadOrigin(origin, o.logLevel)
+	if err != nil {
+		return none, err
+	}
+	defer closeEngine(engine, &err)
+	info := &callinfo.Info{Meta: value.Undef}
+	connecting := a.begin("connecting to " + origin.name)
+	servers, err := askServers(ctx, engine, info, origin.name)
+	connecting.end()
+	if err != nil {
+		return none, err
+	}
+	server := servers[0]
+	if server.Err != nil {
+		return none, &exitError{exitProblems, server.Err}
+	}
+	tool, err := a.chosenTool(ctx, p, server, o.tool)
+	if err != nil {
+		return none, err
+	}
+	call, err := a.firstCall(ctx, p, engine, info, server, tool, given)
+	if err != nil {
+		return none, err
+	}
+	files, err := scaffold.New(scaffold.Upstream{
+		Server: origin.name, Entry: origin.entry, Tool: tool.name, Description: tool.description(),
+		Input: tool.input(), Output: tool.output(), Annotations: tool.listed.Get("annotations"),
+	}, call, target.config, target.test)
+	if err != nil {
+		return none, &exitError{exitProblems, err}
+	}
+	return files, nil
+}
+
+// loadOrigin loads the server that the new file is to call.
+func (a *app) loadOrigin(origin *serverOrigin, logLevel string) (*mcpgraph.Engine, error) {
+	if origin.file != "" {
+		return a.loadServers(origin.file, nil, logLevel)
+	}
+	log, err := a.logger(logLevel)
+	if err != nil {
+		return nil, err
+	}
+	text := object("mcpServers", object(origin.name, origin.entry)).Append(nil)
+	engine, err := mcpgraph.LoadBytes("--server", text,
+		mcpgraph.WithServersOnly(), mcpgraph.WithLogger(log), mcpgraph.WithGetenv(a.getenv))
+	var wrong *mcpgraph.LoadError
+	if errors.As(err, &wrong) {
+		return nil, usagef("%s", strings.ReplaceAll(wrong.Diagnostics[0].Message, "\n", " "))
+	}
+	return engine, err
+}
+
+// firstCall returns the arguments of the test, and the reply of the tool if it may
+// be called: it is read-only, and its arguments are known.
+func (a *app) firstCall(ctx context.Context, p *prompt, engine *mcpgraph.Engine, info *callinfo.Info, server upstreamServer, tool upstreamTool, given arguments) (scaffold.Call, error) {
+	call := scaffold.Call{}
+	if p != nil && given.all.Len() == 0 && len(given.pairs) == 0 {
+		if err := askArguments(ctx, p, tool, &given); err != nil {
+			return call, err
+		}
+	}
+	nothing := given.all.Len() == 0 && len(given.pairs) == 0
+	args, err := a.checkedArguments(given, tool)
+	switch {
+	case err != nil && nothing:
+		return call, nil // some are required; the test makes them up
+	case err != nil:
+		return call, err
+	}
+	call.Arguments = args
+	if !tool.readOnly() || server.Entry.RequireApproval.Needs(tool.name) {
+		return call, nil
+	}
+	calling := a.begin("calling " + tool.name + " of " + server.Entry.Name)
+	reply, err := callUpstream(ctx, engine, info, server.Entry.Name, tool.name, args)
+	calling.end()
+	if interrupted(ctx) != nil {
+		return call, err
+	}
+	if err == nil && reply.Get("isError").Bool() {
+		err = errors.New(firstLine(reply.Get("content").Preview(maxDefaultBytes)))
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "mcpgraph: the first call of %s failed, so the test has a made-up reply: %s\n",
+			visible(tool.name), visible(oneLine(engine.Redact(info, err.Error()))))
+		return call, nil
+	}
+	call.Reply = engine.RedactValue(info, reply)
+	return call, nil
+}
+
+// finish writes the files and says what to do next.
+func (a *app) finish(t target, files scaffold.Files) error {
+	if err := t.write(files); err != nil {
+		return err
+	}
+	reply := "a test with a made-up reply"
+	if files.Real {
+		reply = "a test with the reply of a real call"
+	}
+	var args strings.Builder
+	for _, e := range files.Arguments.Entries() {
+		text := e.Value.JSON()
+		if e.Value.Kind() == value.String {
+			text = e.Value.Str()
+		}
+		args.WriteString(" --arg " + shellWord(visible(e.Key+"="+text)))
+	}
+	config, test := shellWord(t.config), shellWord(t.test)
+	column := max(len(t.config), len(t.test))
+	_, err := fmt.Fprintf(a.stdout, `wrote %-*s  the tool %s
+wrote %-*s  %s
+
+Next:
+  mcpgraph validate --strict %s
+  mcpgraph run %s %s%s
+  mcpgraph test %s
+  mcpgraph export %s --for claude    # prints the entry for Claude; also cursor, vscode, …
+`, column, t.config, files.Tool, column, t.test, reply, config, config, shellWord(files.Tool), args.String(), test, config)
+	return failed(err)
+}

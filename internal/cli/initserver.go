@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// serverOrigin is the server that a new file calls.
+type serverOrigin struct {
+	name  string
+	entry value.Value // of mcpServers, as the new file has it
+	file  string      // that has the server, of another program; empty if entry is all
+}
+
+// knownFiles are where desktop clients keep the servers of a project.
+var knownFiles = []string{".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", "mcp.json"}
+
+// origin returns the server that flags or answers name; nil is the example.
+func (a *app) origin(ctx context.Context, o initOptions, p *prompt) (*serverOrigin, error) {
+	switch {
+	case o.from != "":
+		return a.originFrom(ctx, p, o.from, o.server)
+	case o.server != "":
+		return parseServer(o.server)
+	}
+	return a.askOrigin(ctx, p)
+}
+
+func (a *app) askOrigin(ctx context.Context, p *prompt) (*serverOrigin, error) {
+	fmt.Fprintln(a.stderr, "Which MCP server should the tool call? Type its command, its URL, or a file with mcpServers.")
+	for _, file := range knownFiles {
+		if _, err := os.Stat(file); err == nil {
+			fmt.Fprintf(a.stderr, "There is %s.\n", file)
+		}
+	}
+	fmt.Fprintln(a.stderr, "Enter alone writes an example, which counts files.")
+	for {
+		said, err := p.ask(ctx, "server: ")
+		if err != nil || said == "" {
+			return nil, err
+		}
+		if info, err := os.Stat(said); err == nil && !info.IsDir() && strings.Contains(said, ".json") {
+			return a.originFrom(ctx, p, said, "")
+		}
+		origin, err := parseServer(said)
+		if err != nil {
+			fmt.Fprintf(a.stderr, "%v\n", err)
+			continue
+		}
+		name, err := p.ask(ctx, fmt.Sprintf("name of the server [%s]: ", origin.name))
+		if err != nil {
+			return nil, err
+		}
+		if name = serverLabel(name); name != serverLabel("") {
+			origin.name = name
+		}
+		return origin, nil
+	}
+}
+
+var (
+	namedServer = regexp.MustCompile(`^([A-Za-z0-9_.-]+)=(.*)$`)
+	// serverSuffixes are parts of the names of packages that say nothing.
+	serverSuffixes = regexp.MustCompile(`^(mcp-)?(server-)?|(-mcp)?(-server)?(@.*)?$`)
+)
+
+// parseServer reads NAME=COMMAND, NAME=URL, or one of them without a name.
+func parseServer(text string) (*serverOrigin, error) {
+	o := &serverOrigin{}
+	if m := namedServer.FindStringSubmatch(text); m != nil {
+		o.name, text = m[1], m[2]
+	}
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") ||
+		strings.HasPrefix(text, "ws://") || strings.HasPrefix(text, "wss://") {
+		o.entry = object("url", value.FromString(text))
+		if o.name == "" {
+			o.name = "server"
+		}
+		return o, nil
+	}
+	words, err := splitWords(text)
+	if err != nil {
+		return nil, usagef("--server %s: %w", text, err)
+	}
+	if len(words) == 0 {
+		return nil, usagef("--server %q has no command; expected NAME=COMMAND or NAME=URL", o.name+"=")
+	}
+	args := value.Undef
+	if len(words) > 1 {
+		args = texts(words[1:])
+	}
+	o.entry = object("command", value.FromString(words[0]), "args", args)
+	if o.name == "" {
+		o.name = guessedName(words)
+	}
+	return o, nil
+}
+
+// guessedName names a server by its package or program.
+func guessedName(words []string) string {
+	name := words[0]
+	switch name {
+	case "npx", "uvx", "bunx", "node", "python", "python3", "uv", "docker", "go", "deno":
+		for _, word := range words[1:] {
+			if strings.ContainsAny(word, "/.@") && !strings.HasPrefix(word, "-") || strings.Contains(word, "mcp") {
+				name = word
+				break
+			}
+		}
+	}
+	name = path.Base(strings.ReplaceAll(strings.TrimPrefix(name, "@"), `\`, "/"))
+	for range 2 {
+		name = serverSuffixes.ReplaceAllString(name, "")
+	}
+	return serverLabel(name)
+}
+
+// originFrom takes a server from another program's file.
+func (a *app) originFrom(ctx context.Context, p *prompt, file, name string) (*serverOrigin, error) {
+	// Variables stay variables in the new file, and secrets stay out of it.
+	getenv := func(name string) (string, bool) {
+		if _, ok := a.getenv(name); ok {
+			return "${" + name + "}", true
+		}
+		return "", false
+	}
+	engine, err := a.loadShowing(file, showAll, mcpgraph.WithServersOnly())
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	var names []string
+	for _, u := range engine.File().Upstreams {
+		names = append(names, u.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, failedf("%s has no servers", file)
+	case name == "" && len(names) == 1:
+		name = names[0]
+	case name == "" && p == nil:
+		return nil, usagef("%s has several servers; name one of them with --server: %s", file, strings.Join(names, ", "))
+	case name == "":
+		if name, err = p.choose(ctx, "server: ", names); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := entryOf(engine, name); err != nil {
+		return nil, err
+	}
+	abstract, _, _ := config.Load(file, nil, nil, config.Options{Getenv: getenv, ServersOnly: true})
+	for _, u := range abstract.Upstreams {
+		if u.Name == name {
+			entry, unset := entryValue(u)
+			if len(unset) > 0 {
+				fmt.Fprintf(a.stderr, "mcpgraph: secrets were not copied from %s; set %s before you use the new file\n", file, strings.Join(unset, ", "))
+			}
+			return &serverOrigin{name: name, entry: entry, file: file}, nil
+		}
+	}
+	return nil, failedf("%s changed while it was read", file)
+}
+
+// entryValue returns an entry as a file has it. The names of variables that take the
+// place of secrets are returned too.
+func entryValue(u *config.Upstream) (entry value.Value, unset []string) {
+	secret := func(name, text string) value.Value {
+		if slices.Contains(u.Secrets, text) && !strings.Contains(text, "${") {
+			variable := strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+			unset = append(unset, variable)
+			text = "${" + variable + "}"
+		}
+		return value.FromString(text)
+	}
+	if u.Transport != config.Stdio {
+		headers := value.NewBuilder(len(u.Headers))
+		for _, h := range u.Headers {
+			headers.Set(h.Name, secret(h.Name, h.Value))
+		}
+		kind := value.FromString(u.Transport)
+		if u.MayBeSSE {
+			kind = value.Undef
+		}
+		return object("type", kind, "url", value.FromString(u.URL), "headers", unlessEmpty(headers.Value())), unset
+	}
+	env := value.NewBuilder(len(u.Env))
+	for _, e := range u.Env {
+		env.Set(e.Name, secret(e.Name, e.Value))
+	}
+	cwd := value.Undef
+	if u.Cwd != "" {
+		cwd = value.FromString(u.Cwd)
+	}
+	return object("command", value.FromString(u.Command), "args", unlessEmpty(texts(u.Args)),
+		"env", unlessEmpty(env.Value()), "cwd", cwd), unset
+}
+
+func unlessEmpty(v value.Value) value.Value {
+	if v.Len() == 0 {
+		return value.Undef
+	}
+	return v
+}

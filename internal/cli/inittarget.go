@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/internal/scaffold"
+)
+
+// target is where init writes.
+type target struct{ config, test string }
+
+// newTarget returns the files that init is to write, or an error if one of them
+// exists already or cannot be written.
+func newTarget(config string) (target, error) {
+	ext := filepath.Ext(config)
+	base := strings.TrimSuffix(config, ext)
+	if info, err := os.Stat(config); err == nil && info.IsDir() {
+		return target{}, usagef("%s is a folder; name a file in it, such as %s", config, filepath.Join(config, "tools.yaml"))
+	}
+	if ext != ".yaml" && ext != ".yml" {
+		return target{}, usagef("FILE is %q; expected a name that ends in .yaml or .yml", config)
+	}
+	if strings.HasSuffix(base, ".test") {
+		return target{}, usagef("FILE is %q, the name of a test file; init adds .test itself", config)
+	}
+	t := target{config, base + ".test" + ext}
+	for _, path := range []string{t.config, t.test} {
+		if _, err := os.Lstat(path); err == nil {
+			return t, failedf("%s exists already; give another name, or remove it first", path)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return t, failed(err)
+		}
+	}
+	folder := filepath.Dir(config)
+	if _, err := os.Stat(folder); err != nil {
+		return t, failedf("the folder %s does not exist; create it first: mkdir -p %s", folder, shellWord(folder))
+	}
+	return t, nil
+}
+
+// write writes both files, or none.
+func (t target) write(files scaffold.Files) error {
+	if err := create(t.config, files.Config); err != nil {
+		return err
+	}
+	if err := create(t.test, files.Test); err != nil {
+		return errors.Join(err, os.Remove(t.config))
+	}
+	return nil
+}
+
+// create writes a file that does not exist yet.
+func create(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return failedf("%s exists already; give another name, or remove it first", path)
+	}
+	if err != nil {
+		return failed(fmt.Errorf("cannot write: %w", err))
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return failed(errors.Join(err, os.Remove(path)))
+	}
+	return nil
+}
