@@ -88,7 +88,7 @@ func loadError(err error) error {
 // Changes are what a Reload changed, by name, in the order of the file.
 type Changes struct {
 	ToolsAdded, ToolsChanged, ToolsRemoved []string
-	// ServersKept have their connections still; ServersChanged are connected anew
+	// ServersKept keep their connections; ServersChanged get new ones
 	// when they are next needed.
 	ServersKept, ServersAdded, ServersChanged, ServersRemoved []string
 }

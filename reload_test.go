@@ -369,7 +369,7 @@ func TestTheCallersOfTheFileChangeWithIt(t *testing.T) {
 	// A file that lets in everybody is not taken.
 	c.write(file("", says("a", "y")))
 	if _, err := c.Reload(); err == nil {
-		t.Error("everybody was let in")
+		t.Error("everybody was admitted")
 	}
 	if a, b := status("other-token-of-ann"), c.says("a"); a != 200 || b != "x" {
 		t.Errorf("status %d, and the tool says %q", a, b)

@@ -14,7 +14,7 @@ import (
 // file.
 type Changes struct {
 	ToolsAdded, ToolsChanged, ToolsRemoved []string
-	// ServersKept have their connections still; ServersChanged are connected anew
+	// ServersKept keep their connections; ServersChanged get new ones
 	// when they are next needed.
 	ServersKept, ServersAdded, ServersChanged, ServersRemoved []string
 }

@@ -29,7 +29,7 @@ func endpoint(u *config.Upstream) telemetry.Endpoint {
 	at := telemetry.Endpoint{Transport: server.TCP}
 	if where, err := url.Parse(u.URL); err == nil {
 		at.Address = where.Hostname()
-		at.Port, _ = strconv.Atoi(where.Port()) // 0 where the scheme's own is meant
+		at.Port, _ = strconv.Atoi(where.Port()) // 0: the port of the scheme
 	}
 	return at
 }

@@ -37,7 +37,7 @@ type Arrival struct {
 	Body       string
 }
 
-// webSession is one session: a server that writes to whoever waits.
+// webSession is one session: a server that writes to any waiting reader.
 type webSession struct {
 	web    *Web
 	server *server
@@ -110,7 +110,7 @@ func (s *webSession) Write(line []byte) (int, error) {
 		} `json:"params"`
 	}
 	text := json.RawMessage(bytes.TrimRight(bytes.Clone(line), "\n"))
-	_ = json.Unmarshal(text, &m) // what is not JSON goes to whoever waits
+	_ = json.Unmarshal(text, &m) // what is not JSON goes to any waiting reader
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	to := s.waiting[string(m.ID)]

@@ -80,7 +80,7 @@ var layers = map[string]struct{ ours, others []string }{
 		},
 	},
 
-	"pkg/nodes":    {ours: []string{"pkg/diag", "pkg/graph", "pkg/value"}},
+	"pkg/nodes":    {ours: []string{"pkg/config", "pkg/diag", "pkg/graph", "pkg/value"}},
 	"pkg/executor": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value"}},
 
 	"pkg/edit": {

@@ -16,7 +16,7 @@ import (
 // decoder turns nodes into tests. Its methods report what is wrong and go on.
 type decoder struct {
 	diagnostics []diag.Diagnostic
-	// reported has what was reported, because each case reads its test anew.
+	// reported has what was reported, because each case reads its test again.
 	reported map[problem]bool
 	// vars are those of the case; substitutes reports whether the file has any ${vars.…}.
 	vars        map[string]*config.Node

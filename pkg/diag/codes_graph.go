@@ -24,6 +24,7 @@ const (
 
 	CodeUnknownFailure  = "unknown-failure"
 	CodeDoubleRetry     = "double-retry"
+	CodeRuleUnreachable = "unreachable-rule"
 	CodeNoNodes         = "no-nodes"
 	CodeBodyEdge        = "body-edge"
 	CodeLooseNode       = "loose-node"
@@ -74,6 +75,7 @@ var graphCodes = []CodeInfo{
 	{CodeLiteral, Warning, "Text that is sent unchanged looks like an expression"},
 	{CodeUnknownFailure, Error, "A rule names a failure that does not exist, or that cannot be handled"},
 	{CodeDoubleRetry, Warning, "A node and its server both retry calls"},
+	{CodeRuleUnreachable, Warning, "A rule of catch never applies, because of the rules before it"},
 	{CodeNoNodes, Error, "A body has no nodes"},
 	{CodeBodyEdge, Error, "An edge leads into a body or out of one"},
 	{CodeLooseNode, Error, "Nothing leads to a node of a body"},

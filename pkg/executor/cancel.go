@@ -78,7 +78,7 @@ func (r *Run) close(o *opened) {
 		}
 	}
 	if len(o.live) > 0 {
-		r.schedule(&r.agenda.wall, timerEvent{r.clock.told.add(grace), o.frame, o.frame.task, abandon})
+		r.schedule(&r.timers.wall, timerEvent{r.clock.now.add(grace), o.frame, o.frame.task, abandon})
 		return
 	}
 	r.join(o)

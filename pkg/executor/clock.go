@@ -9,19 +9,19 @@ import (
 // driver's time, by which sleeps and questions end; and the working time, by
 // which limits end, which stands still while the run only waits for people.
 type clock struct {
-	began, told instant
-	paused      time.Duration // while people were waited for
-	since       instant       // when that began; 0 where something else goes on
-	active      int           // frames that wait for anything but people or bodies
-	asking      int           // frames that wait for people
+	began, now instant
+	paused     time.Duration // while people were waited for
+	since      instant       // when that began; 0 where something else goes on
+	active     int           // frames that wait for anything but people or bodies
+	asking     int           // frames that wait for people
 }
 
-// tell sets the time; it never goes back.
-func (c *clock) tell(now instant) { c.told = max(c.told, now) }
+// advance sets the time; it never goes back.
+func (c *clock) advance(now instant) { c.now = max(c.now, now) }
 
 // work returns the time of work.
 func (c *clock) work() instant {
-	now := c.told
+	now := c.now
 	if c.since != 0 {
 		now = c.since
 	}
@@ -36,10 +36,10 @@ func (c *clock) elapsed() time.Duration { return time.Duration(c.work() - c.bega
 func (c *clock) changed() bool {
 	switch people := c.active == 0 && c.asking > 0; {
 	case people && c.since == 0:
-		c.since = c.told
+		c.since = c.now
 		return true
 	case !people && c.since != 0:
-		c.paused += time.Duration(c.told - c.since)
+		c.paused += time.Duration(c.now - c.since)
 		c.since = 0
 		return true
 	}
@@ -69,27 +69,27 @@ func (c *clock) count(s state, n int) {
 func (r *Run) time() instant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.clock.told
+	return r.clock.now
 }
 
-// agenda holds the timer events of a run, for each reading of the clock.
-type agenda struct{ wall, work timerQueue }
+// timers holds the timer events of a run, for each reading of the clock.
+type timers struct{ wall, work timerQueue }
 
 // timerEvent is one event. It is void once the frame has another task.
 type timerEvent struct {
 	at    instant
 	frame *frame
 	task  uint32
-	what  occasion
+	what  timerKind
 }
 
-type occasion uint8
+type timerKind uint8
 
 const (
-	goOn     occasion = iota // a delay or sleep is over
-	deadline                 // of an attempt
-	expiry                   // of a question
-	abandon                  // tasks that were cancelled and do not end
+	goOn     timerKind = iota // a delay or sleep is over
+	deadline                  // of an attempt
+	expiry                    // of a question
+	abandon                   // tasks that were cancelled and do not end
 	runLimit
 )
 
@@ -169,11 +169,11 @@ func (r *Run) wake() (instant, bool) {
 	if r.done {
 		return 0, false
 	}
-	wall, ok := r.agenda.wall.next()
+	wall, ok := r.timers.wall.next()
 	if r.clock.since != 0 {
 		return wall.at, ok // the time of work stands
 	}
-	work, has := r.agenda.work.next()
+	work, has := r.timers.work.next()
 	if at := work.at.add(r.clock.paused); has && (!ok || at < wall.at) {
 		return at, true
 	}
@@ -187,12 +187,12 @@ func (r *Run) Advance(now time.Time) {
 	r.begin(instantOf(now))
 	for !r.done {
 		at, ok := r.wake()
-		if !ok || at > r.clock.told {
+		if !ok || at > r.clock.now {
 			return
 		}
-		h := &r.agenda.wall
+		h := &r.timers.wall
 		if a, ok := h.next(); !ok || a.at != at {
-			h = &r.agenda.work
+			h = &r.timers.work
 		}
 		a, _ := h.next()
 		heap.Pop(h)

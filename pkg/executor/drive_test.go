@@ -81,7 +81,7 @@ func TestTimeThatEndsAfterATaskIsSettledFailsNothing(t *testing.T) {
 			t.Fatalf("node %s: %v, %v", id, err, rec.Err)
 		}
 		if id == "one" {
-			r.Advance(genesis.Add(2 * time.Second)) // while hooks are told
+			r.Advance(genesis.Add(2 * time.Second)) // while hooks are called
 		}
 		if _, err := r.Settle(context.Background(), task, o); err == nil {
 			t.Errorf("the task of %s is settled twice", id)

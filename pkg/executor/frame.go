@@ -12,7 +12,7 @@ import (
 
 // frame is one walk through a graph: that of the tool, of a body, or of a
 // called tool. What it has is guarded by the mutex of its run but for env, in
-// and local, which belong to whoever has the frame's task.
+// and local, which belong to the goroutine that has the frame's task.
 type frame struct {
 	run    *Run
 	graph  *graph.Graph

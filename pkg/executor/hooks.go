@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -27,7 +28,7 @@ type Hooks struct {
 }
 
 // local is what a Local driver knows of a frame. It is that of the execution
-// under way, and belongs to whoever has the task.
+// under way, and belongs to the goroutine that has the task.
 type local struct {
 	ctx         context.Context // of the execution; nil before it is entered
 	attempt     context.Context // of the attempt
@@ -222,12 +223,17 @@ func (r *Run) detach(open []*frame) {
 
 // log writes what an expression logs, where a driver has a log.
 func (f *frame) log(v value.Value) {
+	f.logger().InfoContext(f.local.ctx, "log", "tool", f.run.graph.Name, "node", f.node.ID, "value", v.JSON())
+}
+
+// logger returns the log of the driver; one that drops everything without one.
+func (f *frame) logger() *slog.Logger {
 	f.run.mu.Lock()
-	d, ok := f.run.driver.(*driving)
-	f.run.mu.Unlock()
-	if ok && d.Log != nil {
-		d.Log.InfoContext(f.local.ctx, "log", "tool", f.run.graph.Name, "node", f.node.ID, "value", v.JSON())
+	defer f.run.mu.Unlock()
+	if d, ok := f.run.driver.(*driving); ok && d.Log != nil {
+		return d.Log
 	}
+	return slog.New(slog.DiscardHandler)
 }
 
 // waiting returns the frames that wait for what they opened, the outermost first.

@@ -64,7 +64,7 @@ func (l *Local) Run(ctx context.Context, r *Run, port Port) (err error) {
 	defer d.ctx.free()
 	r.Begin(port.Now())
 	if r.attach(d) {
-		r.changed.Store(true) // whoever drove it before may have missed something
+		r.changed.Store(true) // the driver before may have missed something
 		r.Advance(port.Now()) // before it is parked again, its time may be over
 		d.reopen()
 	}
@@ -73,7 +73,7 @@ func (l *Local) Run(ctx context.Context, r *Run, port Port) (err error) {
 	return w.drive()
 }
 
-// driving is one Local driving one Run. Tasks are done by whoever is free: the
+// driving is one Local driving one Run. Any free goroutine takes a task: the
 // goroutine of the caller, which never waits for a tool where anything else may
 // have to be done meanwhile, and those that have waited for one.
 type driving struct {

@@ -65,12 +65,12 @@ func (r *Run) Answer(id string, answer value.Value, failed error, now time.Time)
 func (r *Run) reply(id string, answer value.Value, failed error, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.clock.tell(instantOf(now))
+	r.clock.advance(instantOf(now))
 	for _, f := range r.asked {
 		if f.current().ID() != id {
 			continue
 		}
-		e := f.entry(Answered, r.clock.told)
+		e := f.entry(Answered, r.clock.now)
 		e.output, e.edge = answer, graph.NoEdge
 		if failed != nil {
 			e.fail(newNodeError(f, failed))

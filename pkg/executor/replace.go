@@ -25,8 +25,8 @@ func (r *Run) Replace(rec Record, output value.Value, now time.Time) error {
 	if last.event != Done || last.failed() || int(last.execution) != rec.Execution {
 		return ErrStale
 	}
-	r.clock.tell(instantOf(now))
-	e := f.replacement(last, output, r.clock.told)
+	r.clock.advance(instantOf(now))
+	e := f.replacement(last, output, r.clock.now)
 	if f.opener != nil {
 		e.size = size
 	}
@@ -77,7 +77,7 @@ func (r *Run) replayReplaced(rec *Record) error {
 	if last != rec.Execution || !still || f.past.executions[last].node.ID != rec.Node || f.past.executions[last].failed() {
 		return fmt.Errorf("it is not of the last execution of its walk")
 	}
-	r.clock.tell(instantOf(rec.End))
+	r.clock.advance(instantOf(rec.End))
 	r.append(f.replacement(f.past.executions[last], rec.Output, instantOf(rec.End)))
 	return nil
 }

@@ -53,11 +53,11 @@ func (r *Run) replay(rec *Record) error {
 		f.start, f.try = instantOf(rec.Start), int32(rec.Try)
 		f.task++
 		if limit := f.node.Policy.Timeout; limit > 0 {
-			r.schedule(&r.agenda.work, timerEvent{r.clock.work().add(limit), f, f.task, deadline})
+			r.schedule(&r.timers.work, timerEvent{r.clock.work().add(limit), f, f.task, deadline})
 		}
 		r.set(f, held)
 	}
-	r.clock.tell(instantOf(rec.End))
+	r.clock.advance(instantOf(rec.End))
 	f.extra = nil
 	if !rec.Arguments.IsUndefined() || rec.Attempts != 0 || rec.FromCache {
 		f.extra = &extra{sent: rec.Arguments, attempts: rec.Attempts, fromCache: rec.FromCache}

@@ -26,7 +26,7 @@ type Run struct {
 
 	mu     sync.Mutex
 	clock  clock
-	agenda agenda
+	timers timers
 	queue  queue
 	forks  []*opened // that can begin bodies
 	asked  []*frame
@@ -112,14 +112,14 @@ func (r *Run) take() (Task, bool) {
 	}
 	if f.phase != conclude {
 		if f.try == 0 {
-			f.start = r.clock.told
+			f.start = r.clock.now
 		}
 		if f.phase == begin {
 			f.try++
 			f.opened = nil
 		}
 		if limit := f.node.Policy.Timeout; limit > 0 {
-			r.schedule(&r.agenda.work, timerEvent{r.clock.work().add(limit), f, f.task, deadline})
+			r.schedule(&r.timers.work, timerEvent{r.clock.work().add(limit), f, f.task, deadline})
 		}
 	}
 	f.random = nil
@@ -203,13 +203,13 @@ func (r *Run) Begin(now time.Time) {
 }
 
 func (r *Run) begin(now instant) {
-	r.clock.tell(now)
+	r.clock.advance(now)
 	if r.started {
 		return
 	}
 	r.started, r.clock.began = true, now
 	if limit := r.graph.Limits.MaxExecutionTime; limit > 0 {
-		r.schedule(&r.agenda.work, timerEvent{r.clock.work().add(limit), &r.root, 0, runLimit})
+		r.schedule(&r.timers.work, timerEvent{r.clock.work().add(limit), &r.root, 0, runLimit})
 	}
 }
 

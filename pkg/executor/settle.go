@@ -56,7 +56,7 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 	if !r.valid(t) {
 		return nil, ErrStale
 	}
-	r.clock.tell(instantOf(o.End))
+	r.clock.advance(instantOf(o.End))
 	r.held--
 	if f.cancelled == nil && f.pending != nil && f.phase != conclude {
 		// Its time was over while it was evaluated.
@@ -79,7 +79,7 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 
 // decide returns what follows from a verdict, unless the walk is being ended.
 func (r *Run) decide(f *frame, v verdict, err error) *entry {
-	now := r.clock.told
+	now := r.clock.now
 	switch {
 	case f.cancelled != nil && (f.opener != nil || interrupted(f.cancelled)):
 		err = f.failed(f.cancelled)
@@ -180,12 +180,12 @@ func (r *Run) release(f *frame) {
 		f.phase = begin
 		f.task++
 		until := last.extra.get().until
-		if until <= r.clock.told {
+		if until <= r.clock.now {
 			r.push(f)
 			return
 		}
 		r.set(f, delayed)
-		r.schedule(&r.agenda.wall, timerEvent{until, f, f.task, goOn})
+		r.schedule(&r.timers.wall, timerEvent{until, f, f.task, goOn})
 	case last.event == Cancelled, last.edge == graph.NoEdge:
 		r.end(f, last.extra.get().err)
 	default:
@@ -227,9 +227,9 @@ func (r *Run) Open(t Task, a graph.Action, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	r.clock.tell(instantOf(now))
+	r.clock.advance(instantOf(now))
 	r.held--
-	e := f.entry(Opened, r.clock.told)
+	e := f.entry(Opened, r.clock.now)
 	e.output, e.do, e.edge, e.size = a.Value, a.Do, int32(a.Edge), size
 	x := e.extend()
 	x.opened, x.until = o, until
@@ -245,7 +245,7 @@ func (r *Run) wait(o *opened, until instant) {
 	switch o.do {
 	case graph.Sleep:
 		r.set(f, sleeping)
-		r.schedule(&r.agenda.wall, timerEvent{until, f, f.task, goOn})
+		r.schedule(&r.timers.wall, timerEvent{until, f, f.task, goOn})
 	case graph.Ask:
 		r.set(f, asking)
 		if action, decided := r.decision(f.node); decided { // while this one was evaluated
@@ -254,7 +254,7 @@ func (r *Run) wait(o *opened, until instant) {
 		}
 		r.asked = append(r.asked, f)
 		if until != 0 {
-			r.schedule(&r.agenda.wall, timerEvent{until, f, f.task, expiry})
+			r.schedule(&r.timers.wall, timerEvent{until, f, f.task, expiry})
 		}
 		r.changed.Store(true)
 	default:

@@ -20,8 +20,8 @@ type verdict struct {
 var noVerdict = verdict{edge: graph.NoEdge}
 
 // judge decides what follows from a failure: another attempt, a handler, or the
-// end of the walk. It evaluates expressions, so it must be called by whoever has
-// the task.
+// end of the walk. It evaluates expressions, so only the goroutine that has the
+// task calls it.
 func (r *Run) judge(ctx context.Context, f *frame, err error) verdict {
 	n := f.node
 	if len(n.Policy.Retry) == 0 && len(n.Policy.Catch) == 0 && len(f.graph.Catch) == 0 {
@@ -100,8 +100,13 @@ func (f *frame) handler(ctx context.Context, rules []graph.CatchRule, failed *gr
 		}
 		env := f.env
 		env.Vars = append(slices.Clip(f.env.Vars), value.Entry{Key: "error", Value: failed.Value()})
-		if v, err := rule.When.Eval(ctx, &env); err == nil && v.Truthy() {
+		v, err := rule.When.Eval(ctx, &env)
+		switch {
+		case err == nil && v.Truthy():
 			return rule.Edge, true
+		case err != nil && ctx.Err() == nil:
+			f.logger().Warn("a condition of catch failed, so its rule does not apply",
+				"tool", f.run.graph.Name, "node", f.node.ID, "condition", rule.When.Source(), "error", err)
 		}
 	}
 	return 0, false

@@ -28,7 +28,7 @@ type virtual struct {
 	calls []call
 	asked map[string]time.Time
 	most  int // tasks, then it gives up
-	// replaces is true where it sets the outputs of some executions anew.
+	// replaces is true where it replaces the outputs of some executions.
 	replaces bool
 	replaced int
 	salt     uint64 // of what comes of calls

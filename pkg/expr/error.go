@@ -12,7 +12,7 @@ type Error struct {
 	// in lists ints. It is nil for JSONata.
 	Path []any
 	// Offset and End span the place in bytes of the JSONata source or of the
-	// string at Path; both are -1 where the whole of it is meant.
+	// string at Path; both are -1 for the whole of it.
 	Offset, End int
 	// Code is JSONata's error code, or U1001 where a rule exceeded a bound,
 	// else "".

@@ -66,7 +66,7 @@ func (e *Env) document() value.Value {
 
 var emptyDocument = value.FromEntries(nil)
 
-// options are JSONata's options for the environment. It is made anew for each
+// options are JSONata's options for the environment. It is made for each
 // evaluation because a function in a result may keep it.
 func (e *Env) options(ctx context.Context) *jsonata.Options {
 	o := &jsonata.Options{}

@@ -45,7 +45,7 @@ type Finding struct {
 	Message, Hint string
 	// Path leads to the part of a rule; it is nil in a JSONata program. Offset
 	// and End span the part in bytes of the JSONata source or of the string at
-	// Path; both are -1 where the whole of it is meant.
+	// Path; both are -1 for the whole of it.
 	Path        []any
 	Offset, End int
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// bounded refuses a value that is nested too deeply for whoever walks it next:
+// bounded refuses a value that is nested too deeply for the next walk:
 // a loop can wrap what it has in one more list each turn. Only a rule that
 // built that many lists can have made one.
 func (st *state) bounded(v value.Value) error {

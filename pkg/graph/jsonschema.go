@@ -124,7 +124,7 @@ func rules(field string) value.Value {
 }
 
 // anyNode returns the schema of a node of any kind: by its type one of those of
-// the kinds, so that an editor reports problems of the type that is meant.
+// the kinds, so that an editor reports problems of that type.
 func anyNode(kinds []*Kind, at site) value.Value {
 	var types []string
 	var byType []value.Value

@@ -66,6 +66,7 @@ func (f *Fields) Retry() {
 
 // Catch asks for catch: one rule, or a list of them.
 func (f *Fields) Catch() {
+	var earlier []string // failures that earlier rules handle, without a condition
 	for _, r := range f.rules("catch", "Where to go after a failure: one rule, or a list of which the first match applies; the node's output is {\"error\": {…}}") {
 		rule := CatchRule{Errors: r.errors("Failures to handle; by default all")}
 		when := r.Object("when", "A further condition", Optional)
@@ -77,7 +78,31 @@ func (f *Fields) Catch() {
 			e.Catch, e.Label = true, rule.label()
 		}
 		f.node.Policy.Catch = append(f.node.Policy.Catch, rule)
+		if r.src == nil {
+			continue
+		}
+		handles := rule.Errors
+		if _, written := r.src.Field("errors"); !written {
+			handles = []string{AllFailures}
+		}
+		if len(handles) > 0 && !slices.ContainsFunc(handles, func(name string) bool { return !handled(name, earlier) }) {
+			d := r.src.Problem(diag.CodeRuleUnreachable, r.name()+" never applies: the rules before it handle the same failures")
+			d.Hint = "put it before the more general rule, or remove it"
+			f.report(d)
+		}
+		if _, conditional := r.src.Field("when"); !conditional {
+			earlier = append(earlier, handles...)
+		}
 	}
+}
+
+// handled reports whether rules with these names handle every failure that a name
+// in a rule stands for.
+func handled(name string, earlier []string) bool {
+	return slices.ContainsFunc(earlier, func(e string) bool {
+		class, ok := strings.CutSuffix(e, "xx")
+		return e == AllFailures || e == name || ok && len(name) == 3 && strings.HasPrefix(name, class)
+	})
 }
 
 // name names the map that f is of.

@@ -132,7 +132,7 @@ type Memory interface {
 }
 
 // Processor shares processor time between evaluations. One evaluation at a time
-// uses it, and whoever began that calls Release at its end.
+// uses it, and its caller calls Release at its end.
 type Processor interface {
 	// Yield is called every few thousand steps. It returns when the evaluation
 	// may go on, or ctx is done.
@@ -243,7 +243,7 @@ func outer(v value.Value) value.Value {
 }
 
 // maxValueDepth bounds the nesting of a value that an evaluation returns or
-// walks, so that whoever walks it next has stack enough.
+// walks, so that the next walk has stack enough.
 const maxValueDepth = value.MaxDepth
 
 // checkDepth refuses a value that is nested too deeply.

@@ -119,7 +119,7 @@ func (r *reference) stop() {
 const patience = 3 * time.Second
 
 // ask answers the questions. Where the reference hangs or dies, the answer has
-// the code "hang" or "dead" and the rest is asked anew.
+// the code "hang" or "dead" and the rest is asked again.
 func (r *reference) ask(questions []question) []outcome {
 	answers := make([]outcome, len(questions))
 	answered := make([]bool, len(questions))

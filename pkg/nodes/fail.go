@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -30,6 +31,8 @@ func decodeFail(f *graph.Fields) graph.Step {
 		name = defaultFailure
 	case !failureName.MatchString(name):
 		f.Problem("error", diag.CodeValue, "has an invalid failure name", "use letters and digits only")
+	case config.IsFailureCode(name):
+		f.Problem("error", diag.CodeValue, "has a failure name that means an HTTP status", `choose a name, such as "unavailable"`)
 	case graph.IsFailure(name):
 		f.Problem("error", diag.CodeValue, "has a failure name that mcpgraph itself uses", "choose another name")
 	}

@@ -17,7 +17,7 @@ type Call struct {
 	Caller string
 	Began  time.Time
 	// Redactor returns what takes secrets out of what is shown and kept of the
-	// run, or nil if there are none. It is asked anew each time, since a call
+	// run, or nil if there are none. It is called again each time, since a call
 	// meets more of them as it goes on. A nil Redactor leaves everything as it is.
 	Redactor func() func(string) string
 }

@@ -43,7 +43,7 @@ func TestReplaceChangesAccessRules(t *testing.T) {
 			}
 		}
 	}
-	// Who is let in has no session yet: 400.
+	// An admitted request has no session yet: 400.
 	check("at first", map[string]int{"ann": 400, "bob": 401, "ann https://one.example": 400, "ann https://two.example": 403})
 	opts.Access = server.Access{Guard: guardAllowing(t, "bob"), AllowedOrigins: []string{"https://two.example"}}
 	if err := x.server.Replace(opts); err != nil {
@@ -66,7 +66,7 @@ func TestAccessIsCheckedAgainAfterTheBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The body is asked for when the request was let in.
+	// The body is asked for when the request was admitted.
 	asked := make(chan struct{})
 	r = r.WithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(asked) }}))
 	r.Header.Set("Content-Type", "application/json")

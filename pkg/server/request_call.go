@@ -28,7 +28,7 @@ func (r *Request) readCall() *rpcError {
 		return rpcErr
 	}
 	if r.modern {
-		// Ignored, they would begin the call anew or ask again.
+		// Ignored, the call would start again or ask again.
 		if _, rpcErr := r.param("requestState", value.String); rpcErr != nil {
 			return rpcErr
 		}

@@ -86,7 +86,7 @@ func TestTheNextPoolTakesOverWhatHasNotChanged(t *testing.T) {
 	}
 	for _, s := range next.Stats() {
 		if s.Server == "same" && (s.Opened != 1 || s.Calls != 2) {
-			t.Errorf("its statistics began anew: %+v", s)
+			t.Errorf("its statistics started again: %+v", s)
 		}
 	}
 	for _, s := range old.Stats() {

@@ -168,7 +168,7 @@ func TestCallerThatIsRefusedUnlearnsNothing(t *testing.T) {
 			t.Fatal(err, time.Since(began))
 		}
 		if err := callAs(p, "mallory"); err == nil {
-			t.Fatal("mallory was let in")
+			t.Fatal("mallory was admitted")
 		}
 		if err := callAs(p, "bob"); err != nil {
 			t.Fatal(err)
@@ -325,7 +325,7 @@ func (w *eventWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// What was found out is found anew where one kind of server takes the place of
+// mcpgraph probes again where one kind of server takes the place of
 // the other.
 func TestServerThatMovesFromSSEToHTTPIsFound(t *testing.T) {
 	t.Parallel()

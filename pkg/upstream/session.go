@@ -47,7 +47,7 @@ type pendingRequest struct {
 }
 
 // newSession returns a session over the link before its handshake. What it
-// asks of its own accord carries the credentials of call, and what its lists of tools say
+// asks by itself carries the credentials of call, and what its lists of tools say
 // goes to h.
 func newSession(s *server, l wire.Link, call *credential.Call, h *toolHints) *session {
 	out := &session{

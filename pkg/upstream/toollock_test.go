@@ -156,7 +156,7 @@ func TestDriftIsFoundWhileAServerRuns(t *testing.T) {
 		c.must(t, "look", "drift")
 		c.must(t, "set", "")
 
-		// It is right again, and does not say so: after a while it is listed anew.
+		// It is right again, and does not say so: after a while it is listed again.
 		c.set(lockedLook, lockedSet)
 		c.must(t, "look", "drift")
 		time.Sleep(rereadAfter)

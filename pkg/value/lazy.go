@@ -18,7 +18,7 @@ const (
 
 // Meter counts the bytes that decoding is about to allocate. An error means
 // that there is no room for them: the value then reads as if nothing was in it,
-// and whoever set the Meter must not use what was made of it. It must be safe
+// and its caller must not use what was made of it. It must be safe
 // for concurrent use.
 type Meter interface{ Grow(n int64) error }
 

@@ -76,7 +76,7 @@ func (o *oauthClient) rediscover(ctx context.Context, why renewal) (*endpoints, 
 		o.mu.Unlock()
 		return nil, &Error{
 			Message: fmt.Sprintf("its authorization server has changed from %s to %s", before.issuer, e.issuer),
-			Hint:    "if that is meant, set " + o.entry.Setting("auth.issuer") + ", and check auth.clientId and auth.clientSecret",
+			Hint:    "if that is right, set " + o.entry.Setting("auth.issuer") + ", and check auth.clientId and auth.clientSecret",
 		}
 	}
 	return e, err

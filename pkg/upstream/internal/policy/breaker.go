@@ -83,7 +83,7 @@ func (l *Layers) leave(ctx context.Context, b *breaker, tool string, probe bool,
 	switch f := l.Classify(err); {
 	case f.Silent:
 		// Nothing was learnt. The library takes a permit back only with a
-		// result, so being half open starts anew.
+		// result, so being half open starts again.
 		if probe && b.circuit.IsHalfOpen() {
 			b.circuit.Open()
 			b.circuit.HalfOpen()

@@ -24,7 +24,7 @@ func withoutWaiting(w io.Writer) func([]byte) int {
 		n    int
 	)
 	write := func(fd uintptr) bool {
-		n, _ = syscall.Write(int(fd), text) // whoever writes the rest meets the error
+		n, _ = syscall.Write(int(fd), text) // the write of the rest gets the error
 		return true
 	}
 	return func(b []byte) int {
