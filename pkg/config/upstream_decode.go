@@ -174,6 +174,10 @@ func (s *section) reportIgnored(keys []Text) {
 	}
 	p := keys[0].Problem(diag.CodeMeaningless, message)
 	for _, k := range keys {
+		if k.String() == "auth" { // mcpgraph has such a field, of which this is another form
+			p.Hint = `"auth": mcpgraph needs a "type" in it, such as "oauth2"`
+			break
+		}
 		if near, ok := diag.Nearest(k.String(), names(s.settings)); ok && !slices.Contains(unusedForeignFields, k.String()) {
 			p.Hint = fmt.Sprintf("%q: did you mean %q?", k.String(), near)
 			break

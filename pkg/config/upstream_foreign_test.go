@@ -219,3 +219,12 @@ func TestVariablesAreEscapedInAddressesUnderAnyName(t *testing.T) {
 		}
 	}
 }
+
+func TestAuthOfCursorSaysWhatItNeeds(t *testing.T) {
+	_, _, ds := entriesOf(t, "../../testdata/entries/.cursor/mcp.json", Options{
+		Getenv: func(string) (string, bool) { return "x", true },
+	})
+	if len(ds) != 1 || !strings.HasPrefix(ds[0].Hint, `"auth": mcpgraph needs a "type" in it`) {
+		t.Errorf("%+v", ds)
+	}
+}
