@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/audit"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 )
 
 // settle is how long a file may take to be written in pieces.
@@ -27,7 +29,7 @@ const settle = 100 * time.Millisecond
 type reloader struct {
 	*app
 	path   string
-	others []string // files that --mcp and --auth-tokens name
+	others []string // files that --mcp and --auth-tokens name, and the lock file
 	seen   contents
 	hangup chan os.Signal
 	watch  *fsnotify.Watcher // nil without --watch
@@ -42,7 +44,7 @@ type reloader struct {
 // newReloader begins to listen before the file is read, so that no change is
 // missed.
 func (a *app) newReloader(o serveOptions) (*reloader, error) {
-	others := slices.Clone(o.mcpFiles)
+	others := append(slices.Clone(o.mcpFiles), cmp.Or(o.lock.path, lock.Path(o.config)))
 	if o.http.auth.TokensFile != "" {
 		others = append(others, o.http.auth.TokensFile)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type runOptions struct {
 	caller       caller
 	observe      observeOptions
 	memory       memoryOption
+	lock         lockOptions
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -70,6 +72,7 @@ command line, from a file (@FILE) or from stdin (-). --arg wins over --args.
 	a.mcpFlag(cmd, &o.mcpFiles)
 	o.caller.flags(cmd)
 	o.memory.flag(cmd)
+	o.lock.flags(cmd)
 	return cmd
 }
 
@@ -106,7 +109,7 @@ func (a *app) run(o runOptions) (err error) {
 		return err
 	}
 	defer ob.end()
-	engine, err := a.loadOnce(o.config, append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(o.memory.budget(log)))...)
+	engine, err := a.loadOnce(o.config, append(slices.Concat(ob.options, o.lock.options), mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(o.memory.budget(log)))...)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type serveOptions struct {
 	http     httpOptions
 	calls    callOptions
 	memory   memoryOption
+	lock     lockOptions
 	watch    bool
 }
 
@@ -38,8 +39,8 @@ stdout carries MCP messages only; warnings and logs go to stderr. Upstream
 servers start when they are first needed, and end with this server. It stops at
 the end of stdin, and at SIGINT or SIGTERM.
 
-SIGHUP reloads the file. --watch reloads it whenever the file, a file of --mcp or
-a tokens file (tokensFile, --auth-tokens) changes. Running calls finish with the
+SIGHUP reloads the file. --watch reloads it whenever the file, its lock file, a file
+of --mcp or a tokens file (tokensFile, --auth-tokens) changes. Running calls finish with the
 version they started with, and clients are told if their tools changed. A file
 with errors is reported, and the previous version stays in use.`,
 		Example: `  mcpgraph serve tools.yaml
@@ -60,7 +61,9 @@ with errors is reported, and the previous version stays in use.`,
 	o.http.flags(cmd)
 	o.calls.flags(cmd)
 	o.memory.flag(cmd)
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "reload when the file, a file of --mcp or a tokens file changes")
+	o.lock.flags(cmd)
+	o.lock.annotations(cmd)
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "reload when the file, its lock file, a file of --mcp or a tokens file changes")
 	return cmd
 }
 
@@ -84,6 +87,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	defer ob.end()
 	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store))
 	options = append(options, o.calls...)
+	options = append(options, o.lock.options...)
 	records, err := a.openAudit(o.observe, ob.log)
 	if err != nil {
 		return err

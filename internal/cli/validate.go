@@ -24,6 +24,7 @@ func (a *app) validateCommand() *cobra.Command {
 		color    string
 		mcpFiles []string
 		live     bool
+		lock     lockOptions
 		caller   caller
 	}
 	cmd := &cobra.Command{
@@ -34,6 +35,9 @@ func (a *app) validateCommand() *cobra.Command {
 PATH is a file, - for stdin, or a folder. In a folder and its subfolders, it checks
 the *.yaml and *.yml files with a top-level key "tools". It skips node_modules and
 folders whose names begin with a dot.
+
+If there is a lock file beside a file (see mcpgraph lock --help), calls of upstream
+tools are checked against it, and expressions against the outputs of these tools.
 
 --live also connects to the upstream servers. It checks that they have the tools
 that nodes call, and that the known arguments match their inputSchemas.
@@ -78,7 +82,7 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 			if err != nil {
 				return err
 			}
-			found, err := a.check(ctx, files, o.mcpFiles, live)
+			found, err := a.check(ctx, files, append(o.lock.options, mcpgraph.WithMCPFiles(o.mcpFiles...)), live)
 			if err != nil {
 				return err
 			}
@@ -99,6 +103,7 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
 	a.mcpFlag(cmd, &o.mcpFiles)
+	o.lock.file(cmd)
 	cmd.Flags().BoolVar(&o.live, "live", false, "also connect to the servers and check calls against their tools")
 	o.caller.flags(cmd)
 	return cmd
@@ -123,10 +128,10 @@ func (f findings) count(s diag.Severity) int {
 
 // check loads files without running them. live also checks files without errors
 // against their servers.
-func (a *app) check(ctx context.Context, paths, mcpFiles []string, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
+func (a *app) check(ctx context.Context, paths []string, opts []mcpgraph.Option, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
 	found := findings{files: len(paths), sources: diag.Sources{}}
 	for _, path := range paths {
-		engine, err := a.read(ctx, path, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithMCPFiles(mcpFiles...))
+		engine, err := a.read(ctx, path, append(slices.Clip(opts), mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))...)
 		var loadErr *mcpgraph.LoadError
 		switch {
 		case err == nil:

@@ -34,10 +34,11 @@ func (o LockOptions) path(config string) string {
 	return lock.Path(config)
 }
 
-// readLock reads the lock file of a configuration.
+// readLock reads the lock file of a configuration. Without its tools nothing is
+// locked.
 func (p *Program) readLock(config string) []diag.Diagnostic {
 	o := p.opts.Lock
-	if o.Mode == lock.Off {
+	if o.Mode == lock.Off || p.opts.ServersOnly {
 		return nil
 	}
 	path := o.path(config)

@@ -64,6 +64,10 @@ func (e *Engine) compile() (*Program, error) {
 	if file == nil || diag.HasErrors(ds) {
 		return nil, &LoadError{Path: e.path, Diagnostics: ds, Sources: sources}
 	}
+	if p.lock != nil {
+		p.diagnostics = append(p.diagnostics, p.set.CheckLock(p.lock)...)
+		diag.Sort(p.diagnostics)
+	}
 	for _, g := range p.set.Graphs {
 		p.byName[g.Name] = g
 	}
@@ -83,7 +87,7 @@ func (p *Program) connect(before *Program) {
 	if before != nil {
 		pool = before.upstreams.pool
 	}
-	p.upstreams = newUpstreams(file, p.opts, p.engine.log, p.recorder, pool)
+	p.upstreams = newUpstreams(file, p.lock, p.opts, p.engine.log, p.recorder, pool)
 	if p.recorder != nil {
 		p.upstreams.caller = p.recorder.Caller(p.upstreams.caller)
 	}
@@ -117,8 +121,9 @@ func (p *Program) keepGuard(before *Program) {
 // Set returns the compiled tools and the file that they are from.
 func (p *Program) Set() *graph.Set { return p.set }
 
-// Diagnostics returns what was found in the file, warnings at worst, and the
-// texts to show with it.
+// Diagnostics returns what was found in the file, warnings at worst, and in
+// comparison with the lock file, where an error says that a call fails. With it come
+// the texts to show.
 func (p *Program) Diagnostics() ([]diag.Diagnostic, diag.Sources) { return p.diagnostics, p.sources }
 
 // Lock returns what is locked of the servers; nil without a lock file.
@@ -160,6 +165,9 @@ func (p *Program) Tools() []server.Tool {
 			Name: g.Name, Title: g.Title, Description: g.Description,
 			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
 			Blocks: nodes.GivesBlocks(g.Exit.Step),
+		}
+		if p.lock != nil && !p.opts.Lock.StatedAnnotations {
+			t.Annotations = g.ComputeAnnotations(p.lock)
 		}
 		if g.Output != nil {
 			t.OutputSchema = schemaValue(g.Output)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/scheduler"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
@@ -30,7 +31,7 @@ type upstreams struct {
 const tokenFileVariable = "MCPGRAPH_TOKEN_STORE"
 
 // newUpstreams takes the servers over from before that have not changed.
-func newUpstreams(file *config.File, opts Options, log *slog.Logger, recorder *telemetry.Recorder, before *upstream.Pool) upstreams {
+func newUpstreams(file *config.File, locked *lock.File, opts Options, log *slog.Logger, recorder *telemetry.Recorder, before *upstream.Pool) upstreams {
 	if opts.Caller != nil {
 		return upstreams{caller: opts.Caller}
 	}
@@ -40,6 +41,7 @@ func newUpstreams(file *config.File, opts Options, log *slog.Logger, recorder *t
 		Credentials: opts.Credentials, TokenFile: tokens, SessionStore: opts.Sessions,
 		Secrets: file.Server.Secrets, Memory: opts.Memory, Intercept: opts.Intercept, Repeatable: opts.Repeatable,
 	}
+	o.Lock, o.LockMode = locked, opts.Lock.Mode
 	if len(opts.Servers) > 0 {
 		o.Dial = inProcessServers{opts.Servers, log}.dial
 	}

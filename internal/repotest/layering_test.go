@@ -72,7 +72,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/draft07": {ours: []string{"pkg/value"}},
 	"pkg/graph": {
 		ours: []string{
-			"internal/draft07", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/memory",
+			"internal/draft07", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/lock", "pkg/memory",
 			"pkg/value",
 		},
 		others: []string{
@@ -134,7 +134,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/cassette": {ours: []string{"internal/atomicfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/serving": {ours: []string{
 		"internal/engine", "internal/parked", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
-		"pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
+		"pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
 	}},
 	".": {ours: []string{
 		"internal/engine", "internal/serving", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag",
@@ -150,7 +150,7 @@ var layers = map[string]struct{ ours, others []string }{
 		ours: []string{
 			".", "internal/diff", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
-			"pkg/graph", "pkg/jsonata", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
+			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
 		},
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},

@@ -93,12 +93,17 @@ var fileCodes = []CodeInfo{
 const (
 	CodeLock   = "bad-lock"
 	CodeNoLock = "no-lock"
+
+	CodeNotLocked  = "not-locked"
+	CodeAnnotation = "wrong-annotation"
 )
 
 // lockCodes describes the codes of the lock file.
 var lockCodes = []CodeInfo{
 	{CodeLock, Error, "The lock file cannot be used"},
 	{CodeNoLock, Error, "There is no lock file, and one is required"},
+	{CodeNotLocked, Error, "A node calls a tool that is not in the lock file"},
+	{CodeAnnotation, Warning, "The annotations of a tool promise more than the lock file says of what it calls"},
 }
 
 // Codes of checks against the running servers.

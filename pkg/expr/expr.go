@@ -103,6 +103,7 @@ type Program struct {
 	rule node
 	refs []Ref
 
+	reads    []Read
 	findings []Finding
 }
 
@@ -153,6 +154,47 @@ type Ref struct {
 	// Steps are the names that are read below the node, as far as they are
 	// plain names, where the program reads the document.
 	Steps []Step
+}
+
+// Reads lists the paths of at least one step that the program reads of variables
+// that it does not bind, and of $previousNode(). The slice is shared and must not
+// be modified.
+func (p *Program) Reads() []Read { return p.reads }
+
+// Read is one path that does not begin at a node's id.
+type Read struct {
+	// Variable is the name of the variable without its dollar sign; empty for the
+	// output of the node before.
+	Variable string
+	// Path is as that of a [Ref].
+	Path []any
+	// Steps are the names that are read below it, as far as they are plain names.
+	Steps []Step
+}
+
+// Whole returns the path that the value of a JSONata program is, as names. root
+// tells what they begin at: "" is the document of the run, so that the first name
+// is that of a node, "()" the output of the node before, and else it is the name of
+// a variable. It reports false for any other program.
+func (p *Program) Whole() (root string, steps []string, ok bool) {
+	if p.json == nil {
+		return "", nil, false
+	}
+	return WholeOf(p.json.Whole())
+}
+
+// PreviousRoot is the root of a path that begins at the output of the node before.
+const PreviousRoot = "()"
+
+// WholeOf is [Program.Whole] for a part of a program.
+func WholeOf(r jsonata.Read, is bool) (root string, steps []string, ok bool) {
+	switch {
+	case !is || r.Func != "" && r.Func != previousName:
+		return "", nil, false
+	case r.Func != "":
+		return PreviousRoot, r.Path, true
+	}
+	return r.Variable, r.Path, true
 }
 
 // Step is one name of a path. Offset and End are as those of a [Ref].

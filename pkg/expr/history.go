@@ -9,11 +9,15 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
+// previousName is the name of the function that returns the output of the node
+// before.
+const previousName = "previousNode"
+
 // historyFunctions look into the run. Their signatures are JSONata's: a wrong
 // type is error T0410, undefined fits every parameter, and a missing node name
 // is taken from the context where that is a string.
 var historyFunctions = []jsonata.Function{
-	{Name: "previousNode", Signature: "<n?:x>", Immediate: true, Call: previousNode},
+	{Name: previousName, Signature: "<n?:x>", Immediate: true, Call: previousNode},
 	{Name: "executionCount", Signature: "<s:n>", Immediate: true, Call: executionCount},
 	{Name: "nodeExecution", Signature: "<s-n:x>", Immediate: true, Call: nodeExecution},
 	{Name: "nodeExecutions", Signature: "<s:a>", Immediate: true, Call: nodeExecutions},

@@ -16,7 +16,7 @@ func CompileJSONata(src string, opts ...jsonata.Option) (*Program, error) {
 	if err != nil {
 		return nil, jsonataError(err, src, nil)
 	}
-	return &Program{json: e, refs: sourceRefs(e, nil), findings: sourceFindings(e, nil)}, nil
+	return &Program{json: e, refs: sourceRefs(e, nil), reads: sourceReads(e, nil), findings: sourceFindings(e, nil)}, nil
 }
 
 func compileSource(src string, opts []jsonata.Option) (*jsonata.Expr, error) {
@@ -70,6 +70,23 @@ func sourceRefs(e *jsonata.Expr, path []any) []Ref {
 	}
 	slices.SortStableFunc(refs, func(a, b Ref) int { return a.Offset - b.Offset })
 	return refs
+}
+
+// sourceReads returns what an expression at path reads of variables, and of the
+// node before.
+func sourceReads(e *jsonata.Expr, path []any) []Read {
+	var reads []Read
+	for _, r := range e.Reads() {
+		if r.Func != "" && r.Func != previousName {
+			continue
+		}
+		read := Read{Variable: r.Variable, Path: path}
+		for i, step := range r.Path {
+			read.Steps = append(read.Steps, Step{Name: step, Offset: r.Places[i][0], End: r.Places[i][1]})
+		}
+		reads = append(reads, read)
+	}
+	return reads
 }
 
 // takesNode reports whether a call names a node literally.

@@ -37,14 +37,15 @@ func CompileLogic(rule value.Value, opts ...jsonata.Option) (*Program, []*Error)
 		return nil, c.errs
 	}
 	c.constants(rule, root)
-	return &Program{rule: root, refs: c.refs, findings: c.findings}, nil
+	return &Program{rule: root, refs: c.refs, reads: c.reads, findings: c.findings}, nil
 }
 
 type compiler struct {
 	options []jsonata.Option // of the JSONata in the rule
 
-	errs []*Error
-	refs []Ref
+	errs  []*Error
+	refs  []Ref
+	reads []Read
 
 	findings []Finding
 	path     []any
@@ -230,6 +231,7 @@ func (c *compiler) reference(name string) node {
 		return c.fail(jsonataError(err, name, c.here()))
 	}
 	c.refs = append(c.refs, sourceRefs(prog, c.here())...)
+	c.reads = append(c.reads, sourceReads(prog, c.here())...)
 	c.findings = append(c.findings, sourceFindings(prog, c.here())...)
 	return &jsonataVar{prog, c.here()}
 }

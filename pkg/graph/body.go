@@ -140,6 +140,9 @@ func (b *builder) isFunction(name string) bool {
 // SetSpread sets how a Fork of the node runs its bodies.
 func (f *Fields) SetSpread(s Spread) { f.node.Spread = &s }
 
+// SpreadOver declares that the bodies of a Fork run for each item of t.
+func (f *Fields) SpreadOver(t *Template) { f.node.items = t }
+
 // bodies makes the graphs of the bodies of a node.
 func (b *builder) bodies(n *Node) {
 	for _, s := range n.bodies {

@@ -330,7 +330,7 @@ func (b *builder) start(t *config.Tool) *Graph {
 		Input:       b.inputSchema(t.InputSchema, "inputSchema of "+owner),
 		Output:      b.schema(t.OutputSchema, "outputSchema of "+owner),
 		Annotations: t.Annotations, Icons: t.Icons, RequiredScopes: t.RequiredScopes, Private: t.Private,
-		File: b.file.Path, Pos: t.Pos,
+		File: b.file.Path, Pos: t.Pos, annotationsSrc: t.Node.Get("annotations"),
 	}
 }
 

@@ -54,9 +54,10 @@ type Graph struct {
 
 	byID map[string]*Node
 	// rules stands for Catch and Handlers where they were decoded, nil without.
-	rules *Node
-	scope *scope // nil where there are no nodes
-	walk  *walk  // while it is checked
+	rules          *Node
+	annotationsSrc *config.Node // nil without annotations
+	scope          *scope       // nil where there are no nodes
+	walk           *walk        // while it is checked
 }
 
 // Node returns the node with this id, or nil. It costs the same for any number
@@ -108,7 +109,11 @@ type Node struct {
 	fails  string // the name of the failure that the node ends its walk with
 	refs   []reference
 	found  []finding
+	reads  []read
 	shape  *expr.Shape // of the output; nil where nothing is sure
+	whole  *rooted     // the path that the output is; nil if it is none
+	reply  replyPart   // what of a reply is the output
+	items  *Template   // of a map
 	// literal returns the output along an edge, and where it is written, if that
 	// is known before any run; else it is nil.
 	literal func(*Edge) (value.Value, *config.Node)

@@ -154,6 +154,9 @@ func (f *Fields) program(prog *expr.Program, n *config.Node) *Program {
 	for _, r := range prog.Refs() {
 		f.node.refs = append(f.node.refs, reference{program: p, ref: r})
 	}
+	for _, r := range prog.Reads() {
+		f.node.reads = append(f.node.reads, read{program: p, of: r})
+	}
 	for _, found := range prog.Findings() {
 		f.node.found = append(f.node.found, finding{p, found, len(f.vars) > 0})
 	}
@@ -178,6 +181,9 @@ func (f *Fields) Yields(p *Program) {
 		return
 	}
 	f.node.shape = p.prog.Shape()
+	if root, steps, ok := p.prog.Whole(); ok {
+		f.node.whole = &rooted{root, steps}
+	}
 	// JSON is JSONata that means itself.
 	if v, err := value.Parse(p.Source()); err == nil {
 		f.node.literal = func(*Edge) (value.Value, *config.Node) { return v, p.src }

@@ -21,6 +21,8 @@ type contents interface {
 type absent struct {
 	scalar string
 	others []string
+	// guess is true where the property may be there, but its name looks misspelt.
+	guess bool
 }
 
 // properties reports what expressions and rules of a graph, and of the bodies in
@@ -65,21 +67,43 @@ func (i *inputContents) of(n *Node) contents {
 
 // property follows the steps of a reference as far as something is known.
 func (b *builder) property(g *Graph, target *Node, r reference, known contents) {
-	whole := "the output of node " + fmt.Sprintf("%q", target.ID)
-	for i, step := range r.ref.Steps {
+	p := propertyPath{
+		program: r.program, path: r.ref.Path, steps: r.ref.Steps,
+		whole:   fmt.Sprintf("the output of node %q", target.ID),
+		related: diag.Related{Pos: target.Pos, Message: "the node is here"},
+	}
+	if target == g.Entry {
+		p.related = diag.Related{Pos: g.Input.src.Pos(), Message: "the schema is here"}
+	}
+	b.follow(p, known)
+}
+
+// propertyPath is a path of properties that a program reads of something.
+type propertyPath struct {
+	program *Program
+	path    []any       // of the reference in a rule
+	steps   []expr.Step // below whole
+	whole   string      // what is read, for messages
+	related diag.Related
+}
+
+// follow reports the first step of a path that is never there.
+func (b *builder) follow(p propertyPath, known contents) {
+	whole := p.whole
+	for i, step := range p.steps {
 		below, wrong := known.step(step.Name)
 		if wrong != nil {
 			for i--; i >= 0; i-- {
-				if around := r.ref.Steps[i].Name; !isIndex(around) {
+				if around := p.steps[i].Name; !isIndex(around) {
 					whole = fmt.Sprintf("%q in ", around) + whole
 					break
 				}
 			}
-			d := r.problem(diag.CodeUnknownProperty, fmt.Sprintf("%s has no property %q: reading it returns nothing", whole, step.Name))
+			d := p.program.src.Problem(diag.CodeUnknownProperty, fmt.Sprintf("%s has no property %q: reading it returns nothing", whole, step.Name))
 			if wrong.scalar != "" {
 				d.Message = fmt.Sprintf("%s is %s, which has no property %q: reading it returns nothing", whole, wrong.scalar, step.Name)
 			}
-			d.Pos, d.End = r.program.place(r.ref.Path, step.Offset, step.End)
+			d.Pos, d.End = p.program.place(p.path, step.Offset, step.End)
 			if near, ok := b.nearest(step.Name, wrong.others); ok {
 				d.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else if n := len(wrong.others); n > 0 && n <= maxListed {
@@ -88,10 +112,7 @@ func (b *builder) property(g *Graph, target *Node, r reference, known contents) 
 					d.Hint = "its only property is " + diag.List(wrong.others)
 				}
 			}
-			d.Related = []diag.Related{{Pos: target.Pos, Message: "the node is here"}}
-			if target == g.Entry {
-				d.Related = []diag.Related{{Pos: g.Input.src.Pos(), Message: "the schema is here"}}
-			}
+			d.Related = []diag.Related{p.related}
 			b.report(d)
 			return
 		}

@@ -15,6 +15,13 @@ type reference struct {
 	ref     expr.Ref
 }
 
+// read is a place in a program that reads a variable, or the output of the node
+// before.
+type read struct {
+	program *Program
+	of      expr.Read
+}
+
 func (r reference) problem(code, message string) diag.Diagnostic {
 	d := r.program.src.Problem(code, message)
 	d.Pos, d.End = r.program.place(r.ref.Path, r.ref.Offset, r.ref.End)

@@ -133,7 +133,7 @@ func (c *schemaContents) step(name string) (contents, *absent) {
 	}
 	_, misspelt := diag.Misspelt(name, slices.Collect(maps.Keys(s.names)))
 	if s.closed || s.unevaluated || misspelt && !s.open {
-		return nil, &absent{others: slices.Sorted(maps.Keys(s.names))}
+		return nil, &absent{others: slices.Sorted(maps.Keys(s.names)), guess: !s.closed && !s.unevaluated}
 	}
 	return nil, nil
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
@@ -78,4 +79,22 @@ func (b *builder) unusedServers() {
 			Message: fmt.Sprintf("no node calls server %q", up.Name),
 		})
 	}
+}
+
+// Called returns the tools that nodes call, in bodies too, by the name of the
+// server. They are sorted and as nodes name them.
+func (s *Set) Called() map[string][]string {
+	called := map[string][]string{}
+	for _, g := range s.Graphs {
+		for _, n := range g.all() {
+			if n.Server != "" && n.Tool != "" {
+				called[n.Server] = append(called[n.Server], n.Tool)
+			}
+		}
+	}
+	for server, tools := range called {
+		slices.Sort(tools)
+		called[server] = slices.Compact(tools)
+	}
+	return called
 }

@@ -17,6 +17,9 @@ type Expr struct {
 	path *fieldsNode // the expression, where it is nothing but a path
 	refs []Ref
 
+	reads []Read
+	whole *Read // nil where it is no path
+
 	findings []Finding
 	shape    *Shape
 }
@@ -85,13 +88,15 @@ func Compile(src string, opts ...Option) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs := findRefs(tree)
+	found := findRefs(tree)
+	whole := found.whole(tree)
 	u, err := compile(tree, nil, o.functions)
 	if err != nil {
 		return nil, err
 	}
-	e := &Expr{src: src, unit: u, path: fromInput(u.body), refs: refs}
+	e := &Expr{src: src, unit: u, path: fromInput(u.body), refs: found.refs, reads: found.reads, whole: whole}
 	e.findings, e.shape = check(src, tree, &o)
+	found.wholeFields(tree, e.shape)
 	return e, nil
 }
 

@@ -48,9 +48,10 @@ func (e *Expr) Refs() []Ref { return e.refs }
 type refFinder struct {
 	bound map[string]bool // variables that the source itself binds
 	refs  []Ref
+	reads []Read
 }
 
-func findRefs(tree *ast) []Ref {
+func findRefs(tree *ast) *refFinder {
 	r := &refFinder{bound: map[string]bool{}}
 	walk(tree, func(n *ast) bool {
 		switch n.kind {
@@ -70,7 +71,7 @@ func findRefs(tree *ast) []Ref {
 	})
 	r.visit(tree, true)
 	slices.SortStableFunc(r.refs, func(a, b Ref) int { return a.Offset - b.Offset })
-	return r.refs
+	return r
 }
 
 // visit goes through a tree; root means that its context is the input.
@@ -170,6 +171,8 @@ func (r *refFinder) path(n *ast, root bool) {
 	}
 	if sure {
 		r.refs = append(r.refs, ref)
+	} else {
+		r.addRead(n)
 	}
 	for i, s := range n.list {
 		for _, st := range s.stages {

@@ -12,10 +12,12 @@ type Shape struct {
 	Fields []ShapeField
 }
 
-// ShapeField is one field. Shape is nil where nothing is known of its value.
+// ShapeField is one field. Shape is nil where nothing is known of its value. Whole
+// is the path that its value is, as [Expr.Whole] has it, where that is certain.
 type ShapeField struct {
 	Name  string
 	Shape *Shape
+	Whole *Read
 	// Offset and End delimit the key in the source, in bytes.
 	Offset, End int
 }

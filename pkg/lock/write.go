@@ -1,10 +1,8 @@
 package lock
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -38,13 +36,7 @@ func (f *File) Encode() []byte {
 	whole.Set(keyVersion, value.FromInt(version))
 	whole.Set(keyDigest, value.FromString(digest(servers)))
 	whole.Set(keyServers, servers)
-	var out bytes.Buffer
-	text := whole.Value().Append(nil)
-	if err := json.Indent(&out, text, "", "  "); err != nil {
-		out.Write(text) // a schema is nested too deep to be indented
-	}
-	out.WriteByte('\n')
-	return out.Bytes()
+	return append(whole.Value().AppendIndent(nil, "  "), '\n')
 }
 
 // Digest returns the digest of what is locked, as it stands in the file.

@@ -95,10 +95,10 @@ func TestFilesWithoutProblemsHaveNone(t *testing.T) {
 }
 
 // nodeCodes returns the codes that the building of graphs reports: those before
-// the first that asking servers does.
+// the first that the lock file does.
 func nodeCodes() []diag.CodeInfo {
 	at := func(code string) int {
 		return slices.IndexFunc(diag.Codes, func(c diag.CodeInfo) bool { return c.Code == code })
 	}
-	return diag.Codes[at(diag.CodeNodeType):at(diag.CodeServerDown)]
+	return diag.Codes[at(diag.CodeNodeType):at(diag.CodeLock)]
 }

@@ -20,6 +20,7 @@ const defaultConcurrency = 10
 
 func decodeMap(f *graph.Fields) graph.Step {
 	s := each{items: f.Value("items", "The list; any other value counts as a list of one item, nothing and null as an empty list")}
+	f.SpreadOver(s.items)
 	spread := graph.Spread{
 		Each: true,
 		As:   f.Variable("as", "Name of the variable with the item, without $", "item"),

@@ -26,6 +26,14 @@ func decodeMCP(f *graph.Fields) graph.Step {
 		mode = modeFirstBlock
 	}
 	s.mode = mode
+	switch mode {
+	case "", modeStructured:
+		f.YieldsStructured()
+	case modeResult:
+		f.YieldsReply()
+	case modeText:
+		f.YieldsText()
+	}
 	s.next = f.Next()
 	f.Policy()
 	return s

@@ -60,7 +60,8 @@ type checkedTools struct {
 }
 
 // check compares a list of tools with the lock.
-func (l *toolLock) check(prefix string, tools []value.Value, version int64) *checkedTools {
+// Secrets are taken out where a tool differs: the file has none.
+func (l *toolLock) check(prefix string, tools []value.Value, version int64, redact func(string) string) *checkedTools {
 	c := &checkedTools{lock: l, version: version, at: time.Now(), drift: map[string]string{}}
 	listed := map[string]value.Value{}
 	twice := map[string]bool{}
@@ -80,6 +81,9 @@ func (l *toolLock) check(prefix string, tools []value.Value, version int64) *che
 			text = "the server lists it twice"
 		default:
 			differences := t.Diff(lock.NewTool(t.Name, now))
+			if len(differences) > 0 {
+				differences = t.Diff(lock.NewTool(t.Name, now.Rewritten(redact)))
+			}
 			text = shownDifferences(differences)
 			fails = slices.ContainsFunc(differences, func(d lock.Difference) bool { return !d.Documentation || l.mode == lock.Strict })
 		}
@@ -159,9 +163,8 @@ func (s *session) checkLock(ctx context.Context, call *credential.Call, tool str
 // the list of tools cannot be read.
 func (s *session) unlistedError(ctx context.Context, tool string, err error) error {
 	err = wire.NotWritten(fmt.Errorf("its list of tools, which is compared with the lock file: %w", err))
-	var answered *RPCError
-	if !errors.As(err, &answered) {
-		return err
+	if isClosed(s.link.Done()) {
+		return err // it is tried again on another session
 	}
 	failure := s.server.requestError(ctx, "call", tool, s, 0, err)
 	failure.Message = "its tools cannot be listed and compared with the lock file: " + failure.Message
@@ -171,13 +174,13 @@ func (s *session) unlistedError(ctx context.Context, tool string, err error) err
 // compareTools compares a list of tools with the lock.
 func (s *session) compareTools(tools []value.Value, version int64) {
 	if l := s.server.lock.Load(); l != nil && version == s.hints.version() {
-		s.checked.Store(l.check(s.server.entry.NamePrefix, tools, version))
+		s.checked.Store(l.check(s.server.entry.NamePrefix, tools, version, s.server.redact.Text))
 	}
 }
 
 func (s *server) driftError(tool, differs string) error {
 	return s.newError("call", tool, fmt.Sprintf("the tool differs from the lock file: %s", differs),
-		fmt.Sprintf("review the change, then lock the server again with `mcpgraph lock --server %s`", s.entry.Name), errDrift)
+		fmt.Sprintf("review the change, then lock the server again with `mcpgraph lock --server %s CONFIG`", s.entry.Name), errDrift)
 }
 
 // notLocked returns the error of a call of a tool that is not in the lock file,
@@ -193,5 +196,5 @@ func (p *Pool) notLocked(s *server, tool string) error {
 		return nil
 	}
 	return s.newError("call", tool, errNotLocked.Error(),
-		fmt.Sprintf("lock the server again with `mcpgraph lock --server %s`", s.entry.Name), errNotLocked)
+		fmt.Sprintf("lock the server again with `mcpgraph lock --server %s CONFIG`", s.entry.Name), errNotLocked)
 }

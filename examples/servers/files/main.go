@@ -40,7 +40,7 @@ func serve(dir string) error {
 	add := func(name, description string, do func(path string, r mcp.CallToolRequest) (string, error), more ...mcp.ToolOption) {
 		options := append([]mcp.ToolOption{
 			mcp.WithDescription(description),
-			mcp.WithString("path", mcp.Required(), mcp.Description("inside of "+f.dir)),
+			mcp.WithString("path", mcp.Required(), mcp.Description("below the folder of the server")),
 			mcp.WithReadOnlyHintAnnotation(true),
 			mcp.WithDestructiveHintAnnotation(false),
 			mcp.WithOpenWorldHintAnnotation(false),

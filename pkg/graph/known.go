@@ -1,0 +1,252 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// replyPart is what of a reply is the output of a node.
+type replyPart uint8
+
+const (
+	unknownPart replyPart = iota
+	structuredPart
+	wholePart
+	textPart
+)
+
+// YieldsStructured declares that the node's output is the structured content of the
+// reply, if the called tool has an outputSchema.
+func (f *Fields) YieldsStructured() { f.node.reply = structuredPart }
+
+// YieldsReply declares that the node's output is the whole reply.
+func (f *Fields) YieldsReply() { f.node.reply = wholePart }
+
+// YieldsText declares that the node's output is a string.
+func (f *Fields) YieldsText() { f.node.reply = textPart }
+
+// knowledge is what is known of the values in the graphs of a file with its lock
+// file: of outputs, of what comes before a node, and of variables.
+type knowledge struct {
+	locked  *lock.File
+	outputs map[*Node]contents
+	// Nodes of which something is being found, which may depend on itself.
+	busy, busyBefore map[*Node]bool
+	depth            int // of paths that lead to paths
+	into             map[*Graph]map[*Node][]*Node
+}
+
+func newKnowledge(locked *lock.File) *knowledge {
+	return &knowledge{locked: locked, outputs: map[*Node]contents{}, busy: map[*Node]bool{}, busyBefore: map[*Node]bool{}, into: map[*Graph]map[*Node][]*Node{}}
+}
+
+// output returns what is known of the output of a node, or nil.
+func (k *knowledge) output(n *Node) contents {
+	known, ok := k.outputs[n]
+	if ok || k.busy[n] {
+		return known
+	}
+	k.busy[n] = true
+	known = k.find(n)
+	delete(k.busy, n)
+	k.outputs[n] = known
+	return known
+}
+
+func (k *knowledge) find(n *Node) contents {
+	switch {
+	case n.Kind == nil:
+		return nil
+	case n.Kind.Role == Entry:
+		return k.given(n.Graph)
+	case n.reply == textPart:
+		return scalarContents("a string")
+	case n.reply != unknownPart && n.Server != "":
+		tool := k.locked.Tool(n.Server, n.Tool)
+		if tool == nil || tool.OutputSchema.Kind() != value.Object {
+			return nil
+		}
+		structured := newSchemaContents(tool.OutputSchema)
+		if n.reply == wholePart {
+			return replyContents{structured}
+		}
+		return structured
+	case n.Callee != nil:
+		if n.Callee.Output != nil {
+			return newSchemaContents(n.Callee.Output.src.Value())
+		}
+		return k.result(n.Callee)
+	case n.Spread != nil && n.Spread.Each:
+		if n.Spread.Tolerate > 0 || n.Spread.TolerateShare > 0 || len(n.Bodies) != 1 {
+			return nil // some results may be errors
+		}
+		return listOf(k.result(n.Bodies[0]))
+	case n.whole != nil:
+		return k.path(n, *n.whole)
+	case n.shape != nil:
+		return knownShape{k, n, n.shape}
+	}
+	return nil
+}
+
+// given returns what is known of what a graph is given: the arguments of a tool, the
+// item of a map, or what comes before the node that has the body.
+func (k *knowledge) given(g *Graph) contents {
+	switch owner := g.Owner; {
+	case owner == nil && g.Input != nil:
+		return newSchemaContents(g.Input.src.Value())
+	case owner == nil:
+		return nil
+	case owner.Spread != nil && owner.Spread.Each:
+		return k.items(owner)
+	case owner.Kind != nil && owner.Callee == nil:
+		return k.previous(owner)
+	}
+	return nil
+}
+
+// items returns what is known of the items of a map. Lists need not be told from
+// their elements: a path goes through them.
+func (k *knowledge) items(n *Node) contents {
+	if n.items == nil || n.items.program == nil {
+		return nil
+	}
+	if root, steps, ok := n.items.program.prog.Whole(); ok {
+		return k.path(n, rooted{root, steps})
+	}
+	return nil
+}
+
+// rooted is a path of names that begins at a root as expr.Program.Whole has it.
+type rooted struct {
+	root  string
+	steps []string
+}
+
+// path follows a path that an expression of a node reads.
+func (k *knowledge) path(n *Node, p rooted) contents {
+	if k.depth >= maxContentsDepth {
+		return nil
+	}
+	k.depth++
+	defer func() { k.depth-- }()
+	var known contents
+	steps := p.steps
+	switch p.root {
+	case "":
+		if len(steps) == 0 {
+			return nil
+		}
+		target := n.Graph.visible(steps[0])
+		if target == nil || len(steps) > 1 && steps[1] == "error" {
+			return nil
+		}
+		known, steps = k.output(target), steps[1:]
+	case expr.PreviousRoot:
+		known = k.previous(n)
+	default:
+		known = k.variable(n.Graph, p.root)
+	}
+	for _, step := range steps {
+		if known == nil {
+			return nil
+		}
+		known, _ = known.step(step)
+	}
+	return known
+}
+
+// variable returns what is known of a variable that expressions in a graph can
+// read, or nil.
+func (k *knowledge) variable(g *Graph, name string) contents {
+	for ; g != nil && g.Owner != nil; g = g.around() {
+		spread := g.Owner.Spread
+		switch {
+		case spread == nil || !spread.Each:
+		case spread.As == name:
+			return k.items(g.Owner)
+		case spread.At == name:
+			return scalarContents("a number")
+		}
+	}
+	return nil
+}
+
+// previous returns what is known of the output of the node before another one. It
+// is nil if any of the ways to the node brings something unknown.
+func (k *knowledge) previous(n *Node) contents {
+	before, certain := k.before(n)
+	if !certain || k.busyBefore[n] {
+		return nil
+	}
+	k.busyBefore[n] = true
+	defer delete(k.busyBefore, n)
+	var all []contents
+	if n == n.Graph.Entry && n.Kind.Role != Entry {
+		before = append(slices.Clip(before), nil) // a body that begins here
+	}
+	for _, m := range before {
+		known := contents(nil)
+		if m == nil {
+			known = k.given(n.Graph)
+		} else {
+			known = k.output(m)
+		}
+		if known == nil {
+			return nil
+		}
+		all = append(all, known)
+	}
+	return anyOf(all)
+}
+
+// before returns the nodes that lead to a node, and reports false if a failure may
+// lead there, too.
+func (k *knowledge) before(n *Node) ([]*Node, bool) {
+	g := n.Graph
+	for i := range g.Handlers {
+		if g.Handlers[i].To == n {
+			return nil, false
+		}
+	}
+	into := k.into[g]
+	if into == nil {
+		into = map[*Node][]*Node{}
+		for _, m := range g.Nodes {
+			for i := range m.Edges {
+				to := m.Edges[i].To
+				switch {
+				case to == nil:
+				case m.Edges[i].Catch:
+					into[to] = append(into[to], nil)
+				case !slices.Contains(into[to], m):
+					into[to] = append(into[to], m)
+				}
+			}
+		}
+		k.into[g] = into
+	}
+	return into[n], !slices.Contains(into[n], nil)
+}
+
+// result returns what is known of the result of a graph.
+func (k *knowledge) result(g *Graph) contents {
+	if g.Exit != nil {
+		return k.previous(g.Exit)
+	}
+	var all []contents
+	for _, n := range g.Nodes {
+		if !n.ends {
+			continue
+		}
+		known := k.output(n)
+		if known == nil {
+			return nil
+		}
+		all = append(all, known)
+	}
+	return anyOf(all)
+}

@@ -1,0 +1,115 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+)
+
+// scalarContents is a value without fields, such as "a string".
+type scalarContents string
+
+func (c scalarContents) step(string) (contents, *absent) { return nil, &absent{scalar: string(c)} }
+
+// replyContents is the whole reply of a tool.
+type replyContents struct{ structured contents }
+
+func (c replyContents) step(name string) (contents, *absent) {
+	if name == "structuredContent" {
+		return c.structured, nil
+	}
+	return nil, nil
+}
+
+// listContents is a list. A path goes through it.
+type listContents struct{ of contents }
+
+func listOf(c contents) contents {
+	if c == nil {
+		return nil
+	}
+	return listContents{c}
+}
+
+func (c listContents) step(name string) (contents, *absent) {
+	if isIndex(name) {
+		return c.of, nil
+	}
+	return c.of.step(name)
+}
+
+// anyContents is a value that has one of several contents.
+type anyContents []contents
+
+// maxAlternatives bounds how many contents a value can have.
+const maxAlternatives = 50
+
+// anyOf returns what is known of a value that has one of several contents.
+func anyOf(all []contents) contents {
+	var flat anyContents
+	for _, one := range all {
+		if more, ok := one.(anyContents); ok {
+			flat = append(flat, more...)
+		} else {
+			flat = append(flat, one)
+		}
+	}
+	switch {
+	case len(flat) == 0 || len(flat) > maxAlternatives:
+		return nil
+	case len(flat) == 1:
+		return flat[0]
+	}
+	return flat
+}
+
+func (c anyContents) step(name string) (contents, *absent) {
+	var below []contents
+	var wrong absent
+	for _, one := range c {
+		next, missing := one.step(name)
+		switch {
+		case missing != nil:
+			wrong.scalar = missing.scalar
+			wrong.guess = wrong.guess || missing.guess
+			wrong.others = append(wrong.others, missing.others...)
+		case next == nil:
+			return nil, nil
+		default:
+			below = append(below, next)
+		}
+	}
+	if len(below) > 0 {
+		return anyOf(below), nil
+	}
+	if len(wrong.others) > 0 {
+		wrong.scalar = "" // some of them are objects
+	}
+	slices.Sort(wrong.others)
+	wrong.others = slices.Compact(wrong.others)
+	return nil, &wrong
+}
+
+// knownShape is what the expression of a node makes sure, and what is known of the
+// values that it takes from elsewhere.
+type knownShape struct {
+	k     *knowledge
+	node  *Node
+	shape *expr.Shape
+}
+
+func (c knownShape) step(name string) (contents, *absent) {
+	f := c.shape.Field(name)
+	switch {
+	case f != nil && f.Shape != nil:
+		return knownShape{c.k, c.node, f.Shape}, nil
+	case f != nil && f.Whole != nil:
+		if root, steps, ok := expr.WholeOf(*f.Whole, true); ok {
+			return c.k.path(c.node, rooted{root, steps}), nil
+		}
+		return nil, nil
+	case f == nil && c.shape.Scalar == "" && isIndex(name):
+		return c, nil
+	}
+	return shapeContents{c.shape}.step(name)
+}

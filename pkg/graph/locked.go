@@ -1,0 +1,184 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// CheckLock compares the graphs with a lock file: calls of tools that are missing
+// or not locked, arguments that do not fit, properties that expressions read and
+// that no output has, results that cannot fit the outputSchema of their tool, and
+// annotations that promise too much. The Set must be without errors. The
+// diagnostics are sorted by place.
+func (s *Set) CheckLock(locked *lock.File) []diag.Diagnostic {
+	b := &builder{file: s.File, suggestions: maxComparisons}
+	for _, up := range s.File.Upstreams {
+		b.lockedCalls(s, up, locked.Server(up.Name))
+	}
+	k := newKnowledge(locked)
+	for _, g := range s.Graphs {
+		b.lockedProperties(g, k)
+		b.lockedResult(g, k)
+		b.statedAnnotations(g, locked)
+	}
+	diag.Sort(b.ds)
+	return b.ds
+}
+
+// lockedCalls reports the calls of a server that do not fit what is locked of it.
+func (b *builder) lockedCalls(s *Set, up *config.Upstream, locked *lock.Server) {
+	l := &live{up: up, tools: map[string]*liveTool{}}
+	if locked != nil {
+		l.names = locked.ToolNames
+		for _, t := range locked.Tools {
+			l.tools[t.Name] = &liveTool{schema: t.InputSchema}
+		}
+	}
+	for _, g := range s.Graphs {
+		for _, n := range g.all() {
+			switch {
+			case n.Server != up.Name || n.toolSrc == nil:
+			case locked == nil:
+				l.report(notLocked(n, fmt.Sprintf("server %q is not in the lock file: calls of its tools fail", up.Name)))
+			case locked.Tool(n.Tool) == nil && locked.Has(n.Tool):
+				l.report(notLocked(n, fmt.Sprintf("tool %q of server %q is not in the lock file: calls of it fail", n.Tool, up.Name)))
+			default:
+				l.check(n)
+			}
+		}
+	}
+	b.ds = append(b.ds, l.diagnostics...)
+}
+
+func notLocked(n *Node, message string) diag.Diagnostic {
+	d := n.toolSrc.Problem(diag.CodeNotLocked, message)
+	d.Hint = "lock it with `mcpgraph lock`"
+	return d
+}
+
+// lockedProperties reports what expressions of a graph, and of the bodies in it,
+// read that is never there, where only the lock file, or the ways through the
+// graph, tell.
+func (b *builder) lockedProperties(top *Graph, k *knowledge) {
+	input := &inputContents{graph: top}
+	for _, n := range top.all() {
+		for _, r := range n.refs {
+			target := n.Graph.visible(r.ref.Node)
+			if len(r.ref.Steps) == 0 || target == nil || n.isFound(r) || target.mayFail(r.ref.Steps[0]) {
+				continue
+			}
+			known := k.output(target)
+			if known == nil || absentIn(input.of(target), r.ref.Steps) {
+				continue // reported without the lock file already
+			}
+			b.property(top, target, r, known)
+		}
+		for _, r := range n.reads {
+			p := propertyPath{
+				program: r.program, path: r.of.Path, steps: r.of.Steps, whole: "$" + r.of.Variable,
+				related: diag.Related{Pos: n.Pos, Message: "the node is here"},
+			}
+			known := contents(nil)
+			if r.of.Variable == "" {
+				p.whole = "the output of the node before"
+				if len(n.Policy.Catch) == 0 || r.of.Steps[0].Name != "error" {
+					known = k.previous(n)
+				}
+			} else {
+				known = k.variable(n.Graph, r.of.Variable)
+			}
+			if known != nil {
+				b.follow(p, known)
+			}
+		}
+	}
+}
+
+// mayFail reports whether a step may read the failure of a node, in the place of its
+// output.
+func (n *Node) mayFail(first expr.Step) bool {
+	return first.Name == "error" && (len(n.Policy.Catch) > 0 || len(n.Graph.Catch) > 0)
+}
+
+// absentIn reports whether a path leads to a property that is never there.
+func absentIn(known contents, steps []expr.Step) bool {
+	for _, step := range steps {
+		if known == nil {
+			return false
+		}
+		var wrong *absent
+		if known, wrong = known.step(step.Name); wrong != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// lockedResult reports results that lack a property which the outputSchema of the
+// tool requires.
+func (b *builder) lockedResult(g *Graph, k *knowledge) {
+	if g.Output == nil || g.Exit == nil {
+		return
+	}
+	before, _ := k.before(g.Exit)
+	for _, n := range before {
+		if n == nil || n.literal != nil && b.isLiteral(n) {
+			continue
+		}
+		known := k.output(n)
+		if known == nil {
+			continue
+		}
+		path, others := lacks(known, g.Output.src.Value(), 0)
+		if path == nil {
+			continue
+		}
+		d := n.problem(diag.CodeImpossible, fmt.Sprintf(
+			"the output of node %q is the result and never has %q, which the outputSchema of tool %q requires", n.ID, strings.Join(path, "."), g.Name))
+		if near, ok := b.nearest(path[len(path)-1], others); ok {
+			d.Hint = fmt.Sprintf("did you mean %q?", near)
+		} else if len(others) > 0 && len(others) <= maxListed {
+			d.Hint = "it has " + strings.ReplaceAll(diag.List(others), " or ", " and ")
+		}
+		d.Related = []diag.Related{{Pos: g.Output.src.Pos(), Message: "the schema is here"}}
+		b.report(d)
+	}
+}
+
+// isLiteral reports whether the output of a node is compared with the schema as a
+// value.
+func (b *builder) isLiteral(n *Node) bool {
+	for i := range n.Edges {
+		if v, _ := n.literal(&n.Edges[i]); !v.IsUndefined() {
+			return true
+		}
+	}
+	return false
+}
+
+// lacks returns the first property that a schema requires and that is surely not
+// there, with those that are; nil if there is none.
+func lacks(known contents, schema value.Value, depth int) (path, others []string) {
+	if depth > maxContentsDepth || schema.Get("type").Str() != "object" {
+		return nil, nil
+	}
+	for _, name := range schema.Get("required").Elems() {
+		below, wrong := known.step(name.Str())
+		switch {
+		case wrong != nil && !wrong.guess && wrong.scalar == "":
+			return []string{name.Str()}, wrong.others
+		case below != nil:
+			if path, others := lacks(below, schema.Get("properties").Get(name.Str()), depth+1); path != nil {
+				return slices.Insert(path, 0, name.Str()), others
+			}
+		}
+	}
+	return nil, nil
+}
