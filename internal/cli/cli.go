@@ -157,6 +157,7 @@ mcpGraph.`,
 	root.AddCommand(grouped(groupServe, a.serveCommand(), a.runCommand(), a.statusCommand(), a.healthCommand())...)
 	root.AddCommand(grouped(groupCheck, a.validateCommand(), a.lockCommand(), a.fmtCommand(), a.toolsCommand(), a.evalCommand(), a.graphCommand(), a.schemaCommand(), a.lspCommand())...)
 	root.AddCommand(grouped(groupSetup, a.exportCommand(), a.authCommand(), a.completionCommand())...)
+	root.AddCommand(grouped(groupCheck, a.testCommand())...)
 	root.AddCommand(a.versionCommand())
 	root.AddCommand(grouped(groupCheck, a.initCommand(), a.callCommand())...)
 	return root

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/mcpgraph/mcpgraph/internal/suite"
 )
 
 // configFiles replaces every folder among the paths by the YAML files in it that
@@ -23,6 +25,23 @@ func configFiles(paths []string, wanted func(path string, text []byte) bool) ([]
 		}
 		if len(found) == 0 {
 			return nil, failedf("%s contains no configuration; expected a *.yaml or *.yml file with a top-level key \"tools\"", path)
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// testFiles replaces every folder among the paths by the test files in it.
+func testFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		found, err := filesIn(path, func(path string, _ []byte) bool { return suite.IsTestFile(path) })
+		if err != nil {
+			return nil, failed(err)
 		}
 		files = append(files, found...)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
@@ -35,6 +36,13 @@ type CallOptions struct {
 	Ask AskFunc
 	// Park lets the call return while the run waits for nothing but answers.
 	Park bool
+	// Seed is what the randomness of the run derives from; nil: the machine's.
+	Seed *uint64
+	// Gate is that of [executor.Local]; it may be nil.
+	Gate func(ctx context.Context, r *executor.Run, t executor.Task) error
+	// Processor returns what shares processor time, for one goroutine; nil: that of
+	// the process, by caller.
+	Processor func() expr.Processor
 }
 
 // AskFunc asks a person what a run wants to know: q.Value has the params of
@@ -82,12 +90,19 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 		}
 	}
 	info.RunID = runs.NewID()
-	c := &call{program: p, run: executor.NewRun(g, in, rand.Uint64()), id: info.RunID}
+	c := &call{program: p, run: executor.NewRun(g, in, o.seed()), id: info.RunID}
 	c.note(info)
 	c.live = p.opts.Runs.Begin(runs.Call{
 		ID: c.id, Run: c.run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor,
 	})
 	return c.drive(ctx, info, o)
+}
+
+func (o *CallOptions) seed() uint64 {
+	if o.Seed != nil {
+		return *o.Seed
+	}
+	return rand.Uint64()
 }
 
 // call is a call under way.
@@ -149,7 +164,7 @@ func (c *call) redactor() func(string) string {
 // drive drives the run to its end, or until it is parked.
 func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*Result, error) {
 	p, g := c.program, c.run.Graph()
-	driver := &executor.Local{Info: info, Hooks: p.hooksOf(info, o.Hooks), Log: info.Log}
+	driver := &executor.Local{Info: info, Hooks: p.hooksOf(info, o.Hooks), Log: info.Log, Gate: o.Gate}
 	if !o.Park {
 		driver.Ask = p.asker(info, o.Ask)
 	}
@@ -160,7 +175,7 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 			c.live.End(time.Now(), failure)
 		}
 	}()
-	err := driver.Run(ctx, c.run, port{p.upstreams.caller, info.Caller})
+	err := driver.Run(ctx, c.run, port{p.upstreams.caller, info.Caller, o.Processor})
 	result := &Result{Run: c.run}
 	if parked = errors.Is(err, executor.ErrParked); parked {
 		result.Parked = &Parked{c}

@@ -51,6 +51,8 @@ type Options struct {
 	// Repeatable reports whether a tool may be called twice where its server was not
 	// asked; it may be nil.
 	Repeatable func(server, tool string) bool
+	// AllowUnset keeps variables of the file that are not set; see config.Options.
+	AllowUnset bool
 }
 
 // Engine holds the programs made of one file: the current one, and those before
@@ -92,16 +94,40 @@ func New(path string, opts Options) (*Engine, error) {
 	if err := expr.CheckFunctions(opts.Functions); err != nil {
 		return nil, fmt.Errorf("WithFunctions: %w", err)
 	}
-	e := &Engine{path: path, opts: opts}
-	e.log = slog.New(telemetry.RewriteLog(opts.Log.Handler(), func(text string) string { return e.Redact(nil, text) }))
+	e := newEngine(path, opts)
 	p, err := e.compile()
 	if err != nil {
 		return nil, err
 	}
+	e.begin(p)
+	return e, nil
+}
+
+func newEngine(path string, opts Options) *Engine {
+	e := &Engine{path: path, opts: opts}
+	e.log = slog.New(telemetry.RewriteLog(opts.Log.Handler(), func(text string) string { return e.Redact(nil, text) }))
+	return e
+}
+
+// begin makes p the first program.
+func (e *Engine) begin(p *Program) {
 	p.connect(nil)
 	e.current.Store(p)
 	e.live.Store(&[]*Program{p})
-	return e, nil
+}
+
+// Fork returns an Engine whose program is compiled already: it is that of p, with
+// servers of its own. Of opts, what the file is read with does not count.
+func (p *Program) Fork(opts Options) *Engine {
+	e := newEngine(p.engine.path, opts)
+	own := &Program{
+		engine: e, opts: opts, set: p.set, byName: p.byName, diagnostics: p.diagnostics, sources: p.sources,
+		over: e.retire, guard: p.guard, redact: p.redact,
+	}
+	own.release = own.Release
+	own.users.Store(1)
+	e.begin(own)
+	return e
 }
 
 // Close ends the sessions with all servers and the processes behind them. Calls

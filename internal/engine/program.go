@@ -42,7 +42,7 @@ type Program struct {
 // compile reads the file and compiles it. The error is a *LoadError.
 func (e *Engine) compile() (*Program, error) {
 	file, sources, ds := config.Load(e.path, e.opts.MCPFiles, e.opts.Read, config.Options{
-		Getenv: e.opts.Getenv, Inputs: e.opts.Inputs, ServersOnly: e.opts.ServersOnly,
+		Getenv: e.opts.Getenv, Inputs: e.opts.Inputs, ServersOnly: e.opts.ServersOnly, AllowUnset: e.opts.AllowUnset,
 	})
 	p := &Program{engine: e, opts: e.opts, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
 	p.release = p.Release

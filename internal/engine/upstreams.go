@@ -86,6 +86,7 @@ func (c poolCaller) CallTool(ctx context.Context, info *callinfo.Info, server, t
 type port struct {
 	graph.Caller
 	owner string // the caller that the run is for
+	own   func() expr.Processor
 }
 
 // processors are shared by all Engines of this process.
@@ -97,4 +98,9 @@ func (port) Now() time.Time { return time.Now() }
 
 func (port) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 
-func (p port) Processor() expr.Processor { return processors.Task(p.owner) }
+func (p port) Processor() expr.Processor {
+	if p.own != nil {
+		return p.own()
+	}
+	return processors.Task(p.owner)
+}

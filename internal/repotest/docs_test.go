@@ -154,3 +154,35 @@ func TestServersInDocsAreClean(t *testing.T) {
 		t.Errorf("only %d examples found: has the form of the blocks changed?", ran)
 	}
 }
+
+// TestTestFilesInDocsPass runs every yaml block of docs/testing.md that is a test file,
+// with the configuration of that page.
+func TestTestFilesInDocsPass(t *testing.T) {
+	t.Parallel()
+	const page = "docs/testing.md"
+	config := ""
+	var tests []string
+	for place, block := range blocks(t, "yaml") {
+		switch {
+		case !strings.HasPrefix(place, page):
+		case strings.HasPrefix(block, "version:"):
+			config = block
+		case strings.HasPrefix(block, "tests:"):
+			tests = append(tests, block)
+		}
+	}
+	if config == "" || len(tests) < 4 {
+		t.Fatalf("%s has %d test files: has the form of the blocks changed?", page, len(tests))
+	}
+	for _, text := range tests {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"shop.yaml": config, "shop.test.yaml": text} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, err := exec.Command("mcpgraph", "test", "--strict", dir).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s\n%s", err, text, out)
+		}
+	}
+}

@@ -130,8 +130,13 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
-	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/value"}},
+	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/cassette": {ours: []string{"internal/atomicfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
+	"internal/suite/runner": {ours: []string{
+		"internal/engine", "internal/suite", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/executor",
+		"pkg/expr", "pkg/graph", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/upstream", "pkg/value",
+	}},
+	"internal/suite/report": {ours: []string{"internal/diff", "internal/suite/runner", "pkg/diag"}},
 	"internal/serving": {ours: []string{
 		"internal/engine", "internal/parked", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
 		"pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
@@ -152,6 +157,7 @@ var layers = map[string]struct{ ours, others []string }{
 			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
+			"internal/suite/report", "internal/suite/runner",
 		},
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
@@ -165,6 +171,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
 
 	"internal/atomicfile":    {},
+	"internal/virtualtime":   {},
 	"internal/diff":          {others: []string{"github.com/rogpeppe/go-internal"}},
 	"internal/mcptest":       {others: []string{"github.com/mark3labs/mcp-go"}},
 	"internal/testscale":     {},

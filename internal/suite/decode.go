@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/textproto"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ func (d *decoder) file(top *fields, file *File) {
 		d.report(m)
 	}
 	shared := d.mocks(top)
+	file.Mocks = shared
 	names := map[string]diag.Pos{}
 	for _, n := range top.items("tests") {
 		f := d.fieldsOf(n, "a test", testSettings)
@@ -147,10 +149,11 @@ func (d *decoder) add(file *File, f *fields, n *config.Node, name string, shared
 	}
 	t := &Test{
 		Name: name, Node: n, Tool: f.required("tool"), ToolNode: f.get("tool"), Arguments: f.object("arguments"),
-		Mocks: append(d.mocks(f), shared...), Redact: f.strings("redact"), Meta: f.object("meta"),
+		Mocks: append(slices.Clip(d.mocks(f)), shared...), Redact: f.strings("redact"), Meta: f.object("meta"),
 		Seed: uint64(f.number("seed", defaultSeed)), Timeout: f.milliseconds("timeoutMs", defaultTimeout),
 		Skip: f.required("skip"), Now: f.time("now"), Expect: d.expect(f),
 	}
+	t.Own = len(t.Mocks) - len(shared)
 	if t.Arguments.IsUndefined() {
 		t.Arguments = value.FromEntries(nil)
 	}

@@ -75,7 +75,7 @@ mocks:
 	if len(one.Answers) != 2 || one.Answers[1].Action != decline || !one.Answers[1].Content.IsUndefined() {
 		t.Errorf("%+v", one.Answers)
 	}
-	if len(one.Expect.Exprs) != 2 || !one.Expect.Snapshot || one.Expect.find("result") == nil || one.Expect.expectsError() {
+	if len(one.Expect.Exprs) != 2 || !one.Expect.Snapshot || one.Expect.find("result") == nil || one.Expect.ExpectsError() {
 		t.Errorf("%+v", one.Expect)
 	}
 }
@@ -123,7 +123,7 @@ func TestParseReportsWhatIsWrong(t *testing.T) {
 		{`tests: [{name: a, tool: t, arguments: {x: "${vars.y}"}}]`, `1:51 there is no variable "y" (add it to the test or to each of its cases: vars: {y: …})`},
 		{`tests: [{name: a, tool: t, mocks: [{server: s, tool: x}]}]`, `1:36 missing required field "reply" in a mock of test "a" (for a tool that must not be called, write times: 0)`},
 		{`tests: [{name: a, tool: t, mocks: [{server: s, tool: x, reply: {text: a, json: 1}}]}]`, `1:64 a reply has one form, found "json" or "text"`},
-		{`tests: [{name: a, tool: t, mocks: [{server: s, tool: x, reply: {failure: timout}}]}]`, `1:74 a mock cannot fail with "timout" (did you mean "timeout"?)`},
+		{`tests: [{name: a, tool: t, mocks: [{server: s, tool: x, reply: {failure: timout}}]}]`, `1:74 no failure has the name "timout"; did you mean "timeout"?`},
 		{`tests: [{name: a, tool: t, mocks: [{server: s, tool: x, times: {min: 3, max: 1}, reply: {text: a}}]}]`, `1:64 "min" is 3 and "max" is 1: no number of calls is both`},
 		{`tests: [{name: a, tool: t, expect: {result: {match: "("}}}]`, "1:53 invalid regular expression: error parsing regexp: missing closing ): `(?s)(` (the syntax is that of RE2 (https://github.com/google/re2/wiki/Syntax))"},
 		{`tests: [{name: a, tool: t, expect: {expr: "result ="}}]`, `1:52 the expression ends where a value was expected`},

@@ -52,8 +52,8 @@ var compared = []struct {
 	{"durationMs", exactly, config.Scalar},
 }
 
-// expectsError reports whether the run must fail.
-func (e *Expect) expectsError() bool { return e.find("error") != nil }
+// ExpectsError reports whether the run must fail.
+func (e *Expect) ExpectsError() bool { return e.find("error") != nil }
 
 // find returns the pattern of a key, or nil.
 func (e *Expect) find(key string) *Pattern {

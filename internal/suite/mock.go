@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -163,14 +163,8 @@ func (d *decoder) addReply(list []*Reply, n *config.Node, delay time.Duration) [
 	case "text", "error":
 		r.Result, _ = resultOf(form, value.FromString(f.string(form)))
 	case "failure":
-		if r.Failure = f.required(form); r.Failure != "" && !isFailure(r.Failure) {
-			p := f.get(form).Problem(diag.CodeUnknownFailure, fmt.Sprintf("a mock cannot fail with %q", r.Failure))
-			if near, ok := diag.Nearest(r.Failure, config.FailureNames()); ok {
-				p.Hint = fmt.Sprintf("did you mean %q?", near)
-			} else {
-				p.Hint = "expected " + diag.List(config.FailureNames()) + ", an HTTP status or a JSON-RPC code"
-			}
-			d.report(p)
+		if r.Failure = f.required(form); r.Failure != "" && upstream.CheckFailureName(r.Failure) != nil {
+			d.report(f.get(form).Problem(diag.CodeUnknownFailure, upstream.CheckFailureName(r.Failure).Error()))
 		}
 	default:
 		v := d.value(f.get(form))
@@ -219,18 +213,6 @@ func textOf(v value.Value) string {
 		return v.Str()
 	}
 	return v.JSON()
-}
-
-// isFailure reports whether a mock can fail like this: by a name of
-// config.FailureNames, an HTTP status, or a code of JSON-RPC.
-func isFailure(name string) bool {
-	for _, known := range config.FailureNames() {
-		if name == known {
-			return true
-		}
-	}
-	code, err := strconv.Atoi(name)
-	return err == nil && (code >= 400 && code <= 599 || code >= math.MinInt32 && code < 0)
 }
 
 // object returns an object of keys and values that take turns.

@@ -46,6 +46,9 @@ type Predicate struct {
 	expr *jsonata.Expr // nil if it did not compile
 }
 
+// reFlags lets . match line breaks.
+const reFlags = "(?s)"
+
 // The keys that make an object a pattern.
 const (
 	matchKey = "match"
@@ -89,7 +92,7 @@ func (d *decoder) special(p *Pattern, key string, n *config.Node) bool {
 		if !d.isText(n, key) {
 			return true
 		}
-		re, err := regexp.Compile("(?s)" + d.text(n))
+		re, err := regexp.Compile(reFlags + d.text(n))
 		if err != nil {
 			bad := n.Problem(diag.CodeValue, fmt.Sprintf("invalid regular expression: %v", err))
 			bad.Hint = "the syntax is that of RE2 (https://github.com/google/re2/wiki/Syntax)"
@@ -161,12 +164,12 @@ func (d *decoder) compile(n *config.Node, variables ...string) *jsonata.Expr {
 	return compiled
 }
 
-// holds evaluates the predicate over a value. Reason is why it does not hold.
-func (p *Predicate) holds(ctx context.Context, v value.Value) (ok bool, reason string) {
+// Holds evaluates the predicate over a value. Reason is why it does not hold.
+func (p *Predicate) Holds(ctx context.Context, o Evaluation, v value.Value) (ok bool, reason string) {
 	if p.expr == nil {
 		return false, "the expression has errors"
 	}
-	got, err := p.expr.Eval(ctx, v, nil)
+	got, err := p.expr.Eval(ctx, v, o.options())
 	switch {
 	case err != nil:
 		return false, err.Error()
@@ -180,3 +183,26 @@ func (p *Predicate) holds(ctx context.Context, v value.Value) (ok bool, reason s
 
 // maxShown bounds a value in a message, in bytes.
 const maxShown = 200
+
+// Literal returns a value as a test file has to write it to compare with it as it is:
+// an object with a single key that means more than itself stands in {is: …}.
+func Literal(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Array:
+		list := make([]value.Value, v.Len())
+		for i, e := range v.Elems() {
+			list[i] = Literal(e)
+		}
+		return value.FromArray(list)
+	case value.Object:
+		b := value.NewBuilder(v.Len())
+		for _, e := range v.Entries() {
+			if v.Len() == 1 && (e.Key == matchKey || e.Key == exprKey || e.Key == isKey) {
+				return object(isKey, v)
+			}
+			b.Set(e.Key, Literal(e.Value))
+		}
+		return b.Value()
+	}
+	return v
+}

@@ -29,6 +29,8 @@ type File struct {
 	// it; it is empty if the file does not.
 	Config     string
 	ConfigText config.Text
+	// Mocks are those of the file itself.
+	Mocks []*Mock
 	// Tests has one test for each case, in the order of the file.
 	Tests []*Test
 	// Node is the whole file.
@@ -45,8 +47,9 @@ type Test struct {
 	Tool      string
 	ToolNode  *config.Node
 	Arguments value.Value // an object
-	// Mocks are those of the test and then those of the file.
+	// Mocks are those of the test, Own of them, and then those of the file.
 	Mocks []*Mock
+	Own   int
 	// Cassette is the path of the file of recorded exchanges; empty: none. Redact
 	// are JSONata paths to values that recordings leave out.
 	Cassette string

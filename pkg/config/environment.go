@@ -111,6 +111,9 @@ func (e *environment) variable(t Text, at, end int) string {
 	if hasFallback {
 		return fallback
 	}
+	if e.decoder.allowUnset {
+		return written
+	}
 	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("environment variable %s is not set", name))
 	p.Hint = fmt.Sprintf("set it, or add a default: ${%s:-default}", name)
 	e.decoder.report(p)
@@ -123,6 +126,9 @@ func (e *environment) inputVariable(t Text, at, end int, id string) string {
 	if ok {
 		e.addSecret(v)
 		return v
+	}
+	if e.decoder.allowUnset {
+		return t.String()[at:end]
 	}
 	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("no value for ${input:%s}", id))
 	p.Hint = fmt.Sprintf("pass --input %s=VALUE, or set the environment variable %s", id, InputVariable(id))

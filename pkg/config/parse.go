@@ -24,6 +24,9 @@ type Options struct {
 	// ServersOnly reads upstream servers and nothing else, whether nodes name them
 	// or not. The file can then also be one of another program (see MCPFiles).
 	ServersOnly bool
+	// AllowUnset keeps a variable that has no value as it is written, without an
+	// error: for who only looks at the file, and starts no server.
+	AllowUnset bool
 }
 
 // MCPFile is a file with a map of upstream servers under one of entriesKeys.
@@ -49,7 +52,7 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 	if opts.Getenv == nil {
 		opts.Getenv = os.LookupEnv
 	}
-	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, path: path, diagnostics: ds, file: &File{
+	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, allowUnset: opts.AllowUnset, path: path, diagnostics: ds, file: &File{
 		Path: path, Source: doc.source, Root: root,
 		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxTotalExecutions, DefaultMaxExecutionTime, DefaultMaxCallDepth},
 	}}
@@ -118,6 +121,7 @@ type decoder struct {
 	file          *File
 	getenv        func(string) (string, bool)
 	inputs        map[string]string
+	allowUnset    bool   // Options.AllowUnset
 	path          string // of the file that is decoded
 	inputDefaults *Node  // its "inputs"; may be nil
 	foreign       bool   // it is another program's

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph/internal/suite/report"
+	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+)
+
+type testOptions struct {
+	paths       []string
+	run         string
+	verbose     bool
+	failFast    bool
+	parallel    int
+	strict      bool
+	format      string
+	outputs     []string
+	coverage    bool
+	minCoverage float64
+	watch       bool
+	update      bool
+	color       string
+	mcpFiles    []string
+}
+
+func (a *app) testCommand() *cobra.Command {
+	o := testOptions{minCoverage: -1}
+	cmd := &cobra.Command{
+		Use:   "test [PATH...]",
+		Short: "Test the tools of a file without its servers",
+		Long: `Run the tests of test files. No upstream server is started: mocks in the test file
+answer, on a clock on which waiting takes no time.
+
+PATH is a test file or a folder, in which all *.test.yaml and *.test.yml files are
+tested. Without PATH, that is the current folder.
+
+The exit code is 0 if all tests passed, 1 if one failed, if a file has errors or if
+there is no test, 2 for a wrong command line, and 3 if a file cannot be read.`,
+		Example: `  mcpgraph test
+  mcpgraph test count_files.test.yaml --run 'three tries' --verbose
+  mcpgraph test --coverage --min-coverage 90 --output junit=report.xml
+  mcpgraph test --watch`,
+		ValidArgsFunction: completeTestFile,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if o.paths = args; len(args) == 0 {
+				o.paths = []string{"."}
+			}
+			return a.test(o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.run, "run", "", "run only the tests whose names match this `REGEXP`")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show all tests, with the walks of their runs")
+	flags.BoolVar(&o.failFast, "fail-fast", false, "start no further test after one has failed")
+	flags.IntVar(&o.parallel, "parallel", 0, "run `N` tests at the same time (default: the number of processors)")
+	flags.BoolVar(&o.strict, "strict", false, "let a test fail if it has a mock that was not called")
+	flags.StringVar(&o.format, "format", "text", "print as `FORMAT`: text, json, junit, github or tap")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(report.Formats, cobra.ShellCompDirectiveNoFileComp))
+	flags.StringArrayVarP(&o.outputs, "output", "o", nil, "also write a report to a file, `FORMAT=FILE` (repeatable)")
+	flags.BoolVar(&o.coverage, "coverage", false, "list nodes and edges that no test walks")
+	flags.Float64Var(&o.minCoverage, "min-coverage", -1, "fail if less than this `PERCENT` of nodes and edges is covered")
+	flags.Lookup("min-coverage").DefValue = ""
+	flags.BoolVarP(&o.watch, "watch", "w", false, "run the tests again when a file changes")
+	flags.BoolVarP(&o.update, "update", "u", false, "write snapshots that are new or have changed")
+	colorFlag(cmd, &o.color)
+	a.mcpFlag(cmd, &o.mcpFiles)
+	return cmd
+}
+
+func completeTestFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"test.yaml", "test.yml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// test runs the tests, once or, with --watch, again and again.
+func (a *app) test(o testOptions) error {
+	session, err := a.newTestSession(o)
+	if err != nil {
+		return err
+	}
+	ctx, stop := a.untilSignal()
+	defer stop()
+	if o.watch {
+		return session.watch(ctx)
+	}
+	return session.once(ctx)
+}
+
+// testSession is one use of the command test.
+type testSession struct {
+	*app
+	options testOptions
+	runner  runner.Options
+	report  report.Options
+	outputs []testOutput
+	files   []string // that the latest run was about
+}
+
+// testOutput is a report that goes to a file.
+type testOutput struct{ format, path string }
+
+// newTestSession checks the flags.
+func (a *app) newTestSession(o testOptions) (*testSession, error) {
+	s := &testSession{app: a, options: o}
+	colored, err := a.color(o.color, a.stdout)
+	if err != nil {
+		return nil, err
+	}
+	s.report = report.Options{Color: colored, Width: a.textWidth(a.stdout), Verbose: o.verbose}
+	s.runner = runner.Options{
+		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles, Parallel: o.parallel, FailFast: o.failFast,
+		Strict: o.strict, Update: o.update, Verbose: o.verbose,
+	}
+	if o.run != "" {
+		re, err := regexp.Compile(o.run)
+		if err != nil {
+			return nil, usagef("--run %q: %v", o.run, err)
+		}
+		s.runner.Match = re.MatchString
+	}
+	if !slices.Contains(report.Formats, o.format) {
+		return nil, usagef("--format is %q; expected %s", o.format, diag.List(report.Formats))
+	}
+	if o.parallel < 0 {
+		return nil, usagef("--parallel is %d; expected a positive number", o.parallel)
+	}
+	if o.minCoverage != -1 && (o.minCoverage < 0 || o.minCoverage > 100) {
+		return nil, usagef("--min-coverage is %v; expected a number from 0 to 100", o.minCoverage)
+	}
+	for _, text := range o.outputs {
+		format, path, ok := strings.Cut(text, "=")
+		if !ok || path == "" || !slices.Contains(report.Formats, format) {
+			return nil, usagef("--output is %q; expected FORMAT=FILE with the format %s", text, diag.List(report.Formats))
+		}
+		s.outputs = append(s.outputs, testOutput{format, path})
+	}
+	return s, nil
+}
+
+// once runs the tests and reports what came of them.
+func (s *testSession) once(ctx context.Context) error {
+	files, err := testFiles(s.options.paths)
+	if err != nil {
+		return err
+	}
+	r, err := s.perform(ctx, files)
+	if err != nil {
+		return err
+	}
+	if err := s.write(r); err != nil {
+		return failed(err)
+	}
+	return s.verdict(ctx, r)
+}
+
+// perform runs the tests of files. In the text format, results are shown as they come.
+func (s *testSession) perform(ctx context.Context, files []string) (*runner.Report, error) {
+	o := s.runner
+	loaded := runner.Load(files, o)
+	s.files = loaded.Paths()
+	if s.options.format == "text" {
+		text := report.NewText(s.stdout, loaded.Sources(), s.report)
+		o.Done = text.Result
+		r := loaded.Run(ctx, o)
+		s.addCoverage(r)
+		text.Coverage(s.report.Coverage)
+		return r, failed(text.End(r))
+	}
+	r := loaded.Run(ctx, o)
+	s.addCoverage(r)
+	return r, failed(report.Write(s.stdout, s.options.format, r, s.report))
+}
+
+func (s *testSession) addCoverage(r *runner.Report) {
+	s.report.Coverage = nil
+	if s.options.coverage || s.options.minCoverage >= 0 {
+		s.report.Coverage = r.Coverage()
+	}
+}
+
+// write writes the reports of --output.
+func (s *testSession) write(r *runner.Report) error {
+	o := s.report
+	o.Color, o.Width = false, 0
+	for _, out := range s.outputs {
+		f, err := os.Create(out.path)
+		if err != nil {
+			return err
+		}
+		err = report.Write(f, out.format, r, o)
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write %s: %w", out.path, err)
+		}
+	}
+	return nil
+}
+
+// verdict returns how the command ends.
+func (s *testSession) verdict(ctx context.Context, r *runner.Report) error {
+	if err := interrupted(ctx); err != nil {
+		return err
+	}
+	if ds := r.Diagnostics(); diag.HasErrors(ds) {
+		return &exitError{code: codeOf(ds)}
+	}
+	switch c := s.report.Coverage; {
+	case r.Failed > 0:
+		return &exitError{code: exitProblems}
+	case len(r.Results) == 0 && s.options.run != "":
+		return &exitError{exitProblems, fmt.Errorf("no test has a name that matches --run %q", s.options.run)}
+	case len(r.Results) == 0:
+		return &exitError{exitProblems, fmt.Errorf("there are no tests in %s; expected files with names such as NAME.test.yaml", strings.Join(s.options.paths, ", "))}
+	case s.options.minCoverage >= 0 && c.Percent() < s.options.minCoverage:
+		return &exitError{exitProblems, fmt.Errorf("the coverage is %.1f%%, less than --min-coverage %v", report.Rounded(c.Percent()), s.options.minCoverage)}
+	}
+	return nil
+}

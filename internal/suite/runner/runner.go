@@ -1,0 +1,238 @@
+// Package runner runs the tests of test files: each on a clock of its own, through the
+// real engine and the real policies of upstream servers, with mocks in the place of the
+// servers.
+package runner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/suite"
+	"github.com/mcpgraph/mcpgraph/internal/virtualtime"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+)
+
+// Options are the settings of a run of tests.
+type Options struct {
+	Getenv   func(string) (string, bool) // required
+	Inputs   map[string]string           // of ${input:ID}
+	MCPFiles []string                    // further files with servers
+	// Match selects tests by their name; nil: all.
+	Match func(name string) bool
+	// Parallel is how many tests run at the same time; 0: as many as there are processors.
+	Parallel int
+	// FailFast begins no further test after one has failed.
+	FailFast bool
+	// Strict makes mocks that nobody called a failure.
+	Strict bool
+	// Update writes snapshots that are new or have changed.
+	Update bool
+	// Verbose lets results of tests that passed have their walks, too.
+	Verbose bool
+	// Done is called when a test has ended, by one goroutine at a time, in the order of
+	// the files. It may be nil.
+	Done func(*Result)
+}
+
+// Loaded are test files that can be run.
+type Loaded struct {
+	files   []*File
+	configs map[string]*config
+}
+
+// Load reads test files and compiles their configurations, each once.
+func Load(paths []string, o Options) *Loaded {
+	l := &loader{options: o, configs: map[string]*config{}}
+	all := &Loaded{configs: l.configs}
+	for _, path := range paths {
+		all.files = append(all.files, l.load(path))
+	}
+	return all
+}
+
+// Sources returns the texts of all files.
+func (l *Loaded) Sources() diag.Sources {
+	all := diag.Sources{}
+	for _, f := range l.files {
+		maps.Copy(all, f.sources)
+	}
+	return all
+}
+
+// Paths returns the paths of the test files and their configurations.
+func (l *Loaded) Paths() []string {
+	var paths []string
+	for _, f := range l.files {
+		paths = append(paths, f.Path)
+	}
+	for path := range l.configs {
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// Run runs the tests once and returns what came of them. It returns soon after ctx is
+// done; tests that have not ended then are not in the report.
+func (l *Loaded) Run(ctx context.Context, o Options) *Report {
+	began := time.Now()
+	r := &Report{Files: l.files, Sources: l.Sources()}
+	var all []*job
+	for _, f := range l.files {
+		if f.failed() {
+			continue
+		}
+		for _, t := range f.file.Tests {
+			if o.Match == nil || o.Match(t.Name) {
+				all = append(all, &job{file: f, test: t, done: make(chan *Result, 1)})
+			} else {
+				f.partial = true
+			}
+		}
+	}
+	perform(ctx, all, o, r)
+	for _, f := range r.Files {
+		f.finish(o)
+	}
+	for _, c := range l.configs {
+		if c.engine != nil {
+			_ = c.engine.Close() // it has connected to nothing
+		}
+	}
+	r.Elapsed = time.Since(began)
+	return r
+}
+
+// job is a test to be run.
+type job struct {
+	file *File
+	test *suite.Test
+	done chan *Result // gets nil if the test was not run
+}
+
+// perform runs the jobs side by side and reports them in their order.
+func perform(ctx context.Context, jobs []*job, o Options, r *Report) {
+	parallel := o.Parallel
+	if parallel <= 0 {
+		parallel = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var failed atomic.Bool
+	var wait sync.WaitGroup
+	for range min(parallel, len(jobs)) {
+		wait.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(jobs) {
+					return
+				}
+				j := jobs[i]
+				if ctx.Err() != nil || o.FailFast && failed.Load() {
+					j.done <- nil
+					continue
+				}
+				result := j.run(ctx, o)
+				if result != nil && result.Status == Failed {
+					failed.Store(true)
+				}
+				j.done <- result
+			}
+		})
+	}
+	for _, j := range jobs {
+		result := <-j.done
+		if result == nil {
+			j.file.partial = true
+			continue
+		}
+		j.file.settle(result, o)
+		r.add(result)
+		if o.Done != nil {
+			o.Done(result)
+		}
+	}
+	wait.Wait()
+}
+
+// errInterrupted ends tests when the command ends.
+var errInterrupted = errors.New("interrupted")
+
+// grace is how long a test may take to stop when its time is over.
+const grace = 3 * time.Second
+
+// run runs one test, whatever it does. It returns nil if ctx ended the test.
+func (j *job) run(ctx context.Context, o Options) *Result {
+	result := &Result{File: j.file.Path, Config: j.file.file.Config, Of: j.file, Test: j.test}
+	if j.test.Skip != "" {
+		result.Status = Skipped
+		return result
+	}
+	began := time.Now()
+	p := &play{job: j, options: o}
+	watchdog := time.AfterFunc(j.test.Timeout, func() { p.stop(errTimeout) })
+	defer watchdog.Stop()
+	unwatch := context.AfterFunc(ctx, func() { p.stop(errInterrupted) })
+	defer unwatch()
+	ended := make(chan error, 1)
+	go func() { ended <- virtualtime.Run(p.run) }()
+	abandon := time.NewTimer(j.test.Timeout + grace)
+	defer abandon.Stop()
+	select {
+	case err := <-ended:
+		if result.Outcome = p.outcome; len(result.Problems) > 0 {
+			result.Status = Failed
+		}
+		if err != nil {
+			result.fail(j.broken(err))
+		}
+	case <-abandon.C:
+		result.fail(p.timedOut())
+	}
+	if cause := p.stopped.Load(); cause != nil && errors.Is(*cause, errInterrupted) {
+		return nil
+	}
+	result.Elapsed = time.Since(began)
+	return result
+}
+
+// broken is the problem of a test that ended without an outcome.
+func (j *job) broken(err error) Problem {
+	message := "the test was stopped: " + err.Error()
+	var panicked *virtualtime.PanicError
+	detail := ""
+	if errors.As(err, &panicked) {
+		message, detail = "the test stopped with an "+err.Error()+"; please report it", string(panicked.Stack)
+	}
+	return Problem{Diagnostic: j.test.Node.Get("name").Problem(CodeTestFailed, message), Detail: detail}
+}
+
+// quiet drops the log records of runs.
+var quiet = slog.New(slog.DiscardHandler)
+
+// compile returns the engine of a configuration. It never connects to a server.
+func compile(path string, o Options) (*engine.Engine, error) {
+	e, err := engine.New(path, engine.Options{
+		Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: os.ReadFile,
+		Log: quiet, Runs: runs.New(runs.Limits{Count: runs.None}), AllowUnset: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	// What a delay varies by at random would make each run of a test another one.
+	for _, u := range e.Current().Set().File.Upstreams {
+		if u.Retry != nil && u.Retry.Jitter {
+			steady := *u.Retry
+			steady.Jitter = false
+			u.Retry = &steady
+		}
+	}
+	return e, nil
+}
