@@ -110,9 +110,24 @@ func (c *comparison) comments(before, after []string) error {
 	return nil
 }
 
-// comments returns the comments of a text in their order.
+// comment is a comment at an offset.
+type comment struct {
+	at   int
+	text string
+}
+
+// comments returns the comments of a text.
 func comments(src []byte, root *config.Layout) []string {
-	var found []string
+	var texts []string
+	for _, c := range commentsOf(src, root) {
+		texts = append(texts, c.text)
+	}
+	return texts
+}
+
+// commentsOf returns the comments of a text in their order.
+func commentsOf(src []byte, root *config.Layout) []comment {
+	var found []comment
 	at := 0
 	between := func(to int) {
 		for at < to {
@@ -126,7 +141,7 @@ func comments(src []byte, root *config.Layout) []string {
 				continue
 			}
 			end := lineEnd(src, at)
-			found = append(found, string(bytes.TrimRight(src[at:end], " \t")))
+			found = append(found, comment{at, string(bytes.TrimRight(src[at:end], " \t"))})
 			at = end
 		}
 		at = max(at, to)

@@ -63,6 +63,7 @@ func TestEveryFileOfTheRepositoryCanBeFormatted(t *testing.T) {
 			continue // files with errors in them, for the tests of diagnostics
 		}
 		mustFormat(t, path, source)
+		mustFormat(t, path, marked(source))
 		formatted++
 	}
 	if formatted < 100 {
