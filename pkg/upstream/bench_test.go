@@ -20,6 +20,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -54,7 +55,7 @@ func BenchmarkCallCost(b *testing.B) {
 					}
 					p, c := start(b, Options{}, over.pool(b)), over.library(b)
 					request := mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "echo", Arguments: json.RawMessage(size.args)}}
-					compare(b, callers, func() error {
+					compare(b, "library", callers, func() error {
 						_, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
 						return err
 					}, func() error {
@@ -67,8 +68,28 @@ func BenchmarkCallCost(b *testing.B) {
 	}
 }
 
-// compare reports the medians of rounds of two kinds of calls.
-func compare(b *testing.B, callers int, calls ...func() error) {
+// BenchmarkLockCost compares calls of a tool that is locked with calls without a
+// lock file, of the same server.
+func BenchmarkLockCost(b *testing.B) {
+	u := web(b, config.HTTP, echoServer())
+	plain := start(b, Options{}, u)
+	tools, err := plain.Tools(context.Background(), nil, "fake")
+	if err != nil {
+		b.Fatal(err)
+	}
+	locked := start(b, Options{Lock: (*lock.File)(nil).With(lock.NewServer("fake", "", tools, []string{"echo"}))}, u)
+	call := func(p *Pool) func() error {
+		return func() error {
+			_, err := p.CallTool(context.Background(), nil, "fake", "echo", value.FromEntries(nil))
+			return err
+		}
+	}
+	compare(b, "unlocked", 1, call(locked), call(plain))
+}
+
+// compare reports the medians of rounds of two kinds of calls, of which the second
+// one has a name.
+func compare(b *testing.B, with string, callers int, calls ...func() error) {
 	round := func(call func() error) time.Duration {
 		began := time.Now()
 		var wait sync.WaitGroup
@@ -102,8 +123,8 @@ func compare(b *testing.B, callers int, calls ...func() error) {
 	pool, library := median(times[0]), median(times[1])
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(pool, "ns/call")
-	b.ReportMetric(library, "library-ns/call")
-	b.ReportMetric(pool/library, "times-library")
+	b.ReportMetric(library, with+"-ns/call")
+	b.ReportMetric(pool/library, "times-"+with)
 }
 
 // echoServer is a server of the library's that answers the arguments.

@@ -258,3 +258,22 @@ func TestFirstCallsShareOneList(t *testing.T) {
 		_ = c.pool.Close(canceledContext)
 	})
 }
+
+// TestLockedCallsAllocateNothingMore checks what a call costs once the tools were
+// compared.
+func TestLockedCallsAllocateNothingMore(t *testing.T) {
+	c := newChanging(t, Options{Lock: lockOf(t, lockedLook, lockedSet)}, nil)
+	if _, err := ask(c.pool, "look", value.Undef); err != nil {
+		t.Fatal(err)
+	}
+	s := c.pool.servers["fake"]
+	session := s.slots[""].current
+	n := testing.AllocsPerRun(100, func() {
+		if session.checkLock(t.Context(), nil, "look") != nil || c.pool.notLocked(s, "look") != nil {
+			t.Error("it is not allowed")
+		}
+	})
+	if n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
