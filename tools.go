@@ -52,7 +52,8 @@ func (e *Engine) Graph(tool string) (*graph.Graph, error) { return e.engine.Curr
 func (e *Engine) File() *config.File { return e.engine.Current().Set().File }
 
 // Diagnostics returns what was found in the file, which is nothing worse than
-// warnings, and the texts to show with them.
+// warnings, and in comparison with its lock file, where an error says that calls
+// fail. With it come the texts to show.
 func (e *Engine) Diagnostics() ([]diag.Diagnostic, diag.Sources) {
 	return e.engine.Current().Diagnostics()
 }

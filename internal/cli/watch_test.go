@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -157,6 +158,24 @@ func put(t *testing.T, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestWatchFollowsTheLockFile writes a lock file beside a file that is served, and
+// then a broken one.
+func TestWatchFollowsTheLockFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tools.yaml")
+	put(t, path, toolsFile("one"))
+	w := serveWatched(t, path, "--watch")
+	put(t, lock.Path(path), string((&lock.File{}).Encode()))
+	w.tools("one")
+	if a := w.ask(`"tools/list"`).Get("tools").Elems()[0].Get("annotations"); !a.Get("readOnlyHint").Bool() {
+		t.Errorf("the annotations are %s", a.JSON())
+	}
+	n := len(w.said())
+	put(t, lock.Path(path), "{}")
+	w.until(n, "still serving the previous version")
+	w.ended()
 }
 
 func TestWatchServesWhatTheFileNowSays(t *testing.T) {
