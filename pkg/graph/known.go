@@ -36,11 +36,16 @@ type knowledge struct {
 	// Nodes of which something is being found, which may depend on itself.
 	busy, busyBefore map[*Node]bool
 	depth            int // of paths that lead to paths
+	left             int // paths that may still be followed
 	into             map[*Graph]map[*Node][]*Node
 }
 
+// maxPaths bounds how many paths are followed for a file: alternatives that lead to
+// alternatives could be any number.
+const maxPaths = 100_000
+
 func newKnowledge(locked *lock.File) *knowledge {
-	return &knowledge{locked: locked, outputs: map[*Node]contents{}, busy: map[*Node]bool{}, busyBefore: map[*Node]bool{}, into: map[*Graph]map[*Node][]*Node{}}
+	return &knowledge{left: maxPaths, locked: locked, outputs: map[*Node]contents{}, busy: map[*Node]bool{}, busyBefore: map[*Node]bool{}, into: map[*Graph]map[*Node][]*Node{}}
 }
 
 // output returns what is known of the output of a node, or nil.
@@ -128,9 +133,10 @@ type rooted struct {
 
 // path follows a path that an expression of a node reads.
 func (k *knowledge) path(n *Node, p rooted) contents {
-	if k.depth >= maxContentsDepth {
+	if k.depth >= maxContentsDepth || k.left == 0 {
 		return nil
 	}
+	k.left--
 	k.depth++
 	defer func() { k.depth-- }()
 	var known contents

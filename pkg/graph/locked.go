@@ -88,9 +88,7 @@ func (b *builder) lockedProperties(top *Graph, k *knowledge) {
 			known := contents(nil)
 			if r.of.Variable == "" {
 				p.whole = "the output of the node before"
-				if len(n.Policy.Catch) == 0 || r.of.Steps[0].Name != "error" {
-					known = k.previous(n)
-				}
+				known = k.previous(n)
 			} else {
 				known = k.variable(n.Graph, r.of.Variable)
 			}

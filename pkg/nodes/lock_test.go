@@ -278,6 +278,25 @@ func TestAnnotationsThatPromiseTooMuch(t *testing.T) {
 	}
 }
 
+// TestAlternativesOfAlternativesAreBounded follows a property through forty maps with
+// two ends each, which are 2^40 ways.
+func TestAlternativesOfAlternativesAreBounded(t *testing.T) {
+	list := strings.Replace(listNode, "next: b", "next: m0", 1)
+	for i := range 40 {
+		from := "$.a"
+		if i > 0 {
+			from = fmt.Sprintf("$.m%d", i-1)
+		}
+		list += fmt.Sprintf("      - {id: m%[1]d, type: map, items: [1], next: m%[2]d, nodes: [{id: s%[1]d, type: switch, conditions: [{rule: {var: $item}, next: x%[1]d}], next: y%[1]d}, "+
+			"{id: x%[1]d, type: transform, transform: {expr: '{\"files\": %[3]s.files}'}}, {id: y%[1]d, type: transform, transform: {expr: '{\"files\": %[3]s.files}'}}]}\n", i, i+1, from)
+	}
+	list += "      - {id: m40, type: transform, transform: {expr: $.m1.files.nmae & $.m39.files.nmae}, next: exit}\n"
+	ds := build(t, "", list, "").CheckLock(locked(t))
+	if len(ds) != 1 || !strings.Contains(ds[0].Message, `"nmae"`) {
+		t.Errorf("got %v", ds)
+	}
+}
+
 // TestNoFalseWarningsWithALock checks the files of the repository with locks in
 // which each tool returns anything: nothing but calls may be reported.
 func TestNoFalseWarningsWithALock(t *testing.T) {
