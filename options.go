@@ -157,6 +157,13 @@ func WithLock(path string) Option {
 	return func(o *options) { o.engine.Lock.Path = path }
 }
 
+// WithUnsetVariables keeps variables of the file without a value as they are
+// written, without an error: for programs that only check a file and start no
+// server.
+func WithUnsetVariables() Option {
+	return func(o *options) { o.engine.AllowUnset = true }
+}
+
 // WithLockRequired lets Load fail if there is no lock file.
 func WithLockRequired() Option {
 	return func(o *options) { o.engine.Lock.Required = true }

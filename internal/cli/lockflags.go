@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +36,12 @@ func (o *lockOptions) file(cmd *cobra.Command) {
 		o.options = append(o.options, mcpgraph.WithLockRequired())
 		return nil
 	})
+}
+
+// there reports whether a configuration has a lock file.
+func (o *lockOptions) there(config string) bool {
+	_, err := os.Stat(cmp.Or(o.path, lock.Path(config)))
+	return err == nil
 }
 
 // flags adds the flags of commands that call tools, too.

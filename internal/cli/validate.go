@@ -82,7 +82,14 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 			if err != nil {
 				return err
 			}
-			found, err := a.check(ctx, files, append(o.lock.options, mcpgraph.WithMCPFiles(o.mcpFiles...)), live)
+			opts := func(path string) []mcpgraph.Option {
+				opts := append(slices.Clip(o.lock.options), mcpgraph.WithMCPFiles(o.mcpFiles...))
+				if !o.live && o.lock.there(path) {
+					opts = append(opts, mcpgraph.WithUnsetVariables()) // no server is needed
+				}
+				return opts
+			}
+			found, err := a.check(ctx, files, opts, live)
 			if err != nil {
 				return err
 			}
@@ -128,10 +135,10 @@ func (f findings) count(s diag.Severity) int {
 
 // check loads files without running them. live also checks files without errors
 // against their servers.
-func (a *app) check(ctx context.Context, paths []string, opts []mcpgraph.Option, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
+func (a *app) check(ctx context.Context, paths []string, opts func(path string) []mcpgraph.Option, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
 	found := findings{files: len(paths), sources: diag.Sources{}}
 	for _, path := range paths {
-		engine, err := a.read(ctx, path, append(slices.Clip(opts), mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))...)
+		engine, err := a.read(ctx, path, append(opts(path), mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))...)
 		var loadErr *mcpgraph.LoadError
 		switch {
 		case err == nil:
