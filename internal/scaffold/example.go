@@ -18,7 +18,7 @@ var (
 // files of a directory, and its test. test is the name of the test file.
 func Example(test string) Files {
 	return Files{
-		Config: []byte(exampleConfig), Test: []byte(strings.ReplaceAll(exampleTest, "FILE", comment(test))),
+		Config: []byte(exampleConfig), Test: []byte(strings.Replace(exampleTest, "test FILE", "test "+comment(test), 1)),
 		Tool: "count_files", Arguments: object("directory", value.FromString(".")),
 	}
 }

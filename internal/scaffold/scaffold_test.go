@@ -112,6 +112,9 @@ func TestExampleHasNoProblems(t *testing.T) {
 	if !strings.Contains(string(files.Test), "mcpgraph test a.test.yaml") {
 		t.Error("the test does not say how it is run")
 	}
+	if !strings.Contains(string(files.Test), "[FILE] notes.md") {
+		t.Error("the reply of the mock has changed")
+	}
 }
 
 // FuzzNew makes files from whatever a server says of its tool. They are always
