@@ -108,8 +108,8 @@ func (c *completer) keys(at *shape) {
 	switch at.named {
 	case argument:
 		for _, p := range c.arguments() {
-			if !c.written(node, p.name) {
-				c.key(key{name: p.name, doc: p.doc, required: p.required, of: anything})
+			if !c.written(node, p.Name) {
+				c.key(key{name: p.Name, doc: described(p), required: p.Required, of: anything})
 			}
 		}
 	case anyNodeID:

@@ -274,8 +274,8 @@ func (c *completer) members(p exprPlace) {
 		if n.ID != p.path[0] {
 			continue
 		}
-		for _, k := range c.model.properties(n, p.path[1:]) {
-			c.inExpr(Item{Label: exprName(k.name), Kind: PropertyItem, Detail: k.kind, Doc: k.doc}, p.name)
+		for _, f := range c.doc.properties(c.model, n, p.path[1:]) {
+			c.inExpr(Item{Label: exprName(f.Name), Kind: PropertyItem, Detail: f.Type, Doc: f.Description}, p.name)
 		}
 		return
 	}

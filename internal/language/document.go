@@ -8,8 +8,10 @@
 package language
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 )
 
@@ -52,6 +55,9 @@ type Options struct {
 	// Open returns the document of another file, with unsaved changes, or nil if
 	// it cannot be read. A nil Open knows no other files.
 	Open func(path string) *Document
+	// Lock returns a lock file, or nil if there is none that can be read. A nil Lock
+	// knows none.
+	Lock func(path string) *lock.File
 	// Read returns the text of another file, with unsaved changes; nil knows none.
 	Read func(path string) ([]byte, error)
 	// MCPFiles are paths of further files of upstream servers.
@@ -126,7 +132,9 @@ func (d *Document) analyse(text string) (*model, []diag.Diagnostic) {
 	if d.Kind == Test {
 		return d.analyseTest(text)
 	}
-	file, ds := config.Parse(d.Path, []byte(text), d.configOptions())
+	unset := map[string]bool{}
+	file, ds := config.Parse(d.Path, []byte(text), d.configOptions(unset))
+	ds = d.withoutUnset(ds, unset)
 	if file == nil || file.Root == nil {
 		return nil, ds
 	}
@@ -189,14 +197,18 @@ func (d *Document) ConfigPath() string {
 	return ""
 }
 
-func (d *Document) configOptions() config.Options {
+// configOptions returns what a configuration is read with. Each variable without a
+// value is noted in unset.
+func (d *Document) configOptions(unset map[string]bool) config.Options {
 	getenv := d.opts.Getenv
+	if getenv == nil {
+		getenv = os.LookupEnv
+	}
 	opts := config.Options{Inputs: d.opts.Inputs, Getenv: func(name string) (string, bool) {
-		if getenv != nil {
-			if v, ok := getenv(name); ok {
-				return v, true
-			}
+		if v, ok := getenv(name); ok {
+			return v, true
 		}
+		unset[name] = true
 		return "unset", true
 	}}
 	if d.opts.Read != nil {
@@ -207,6 +219,29 @@ func (d *Document) configOptions() config.Options {
 		}
 	}
 	return opts
+}
+
+// variables are references to variables without a default.
+var variables = regexp.MustCompile(`\$\{(?:env:|input:)?([^}:]+)\}`)
+
+// withoutUnset drops what is wrong with values only because variables in them are
+// not set.
+func (d *Document) withoutUnset(ds []diag.Diagnostic, unset map[string]bool) []diag.Diagnostic {
+	if len(unset) == 0 {
+		return ds
+	}
+	return slices.DeleteFunc(ds, func(p diag.Diagnostic) bool {
+		if p.File != d.Path || p.Code != diag.CodeValue && p.Code != diag.CodeTransport {
+			return false
+		}
+		s := d.DiagnosticSpan(p)
+		for _, m := range variables.FindAllStringSubmatch(d.Text[s.From:s.To], -1) {
+			if unset[m[1]] || unset[config.InputVariable(m[1])] {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // current returns what is known of the document: of this text or, if it cannot be

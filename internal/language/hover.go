@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/schematext"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
@@ -52,8 +53,11 @@ func (d *Document) Hover(offset int) (text string, span Span, ok bool) {
 		}
 	}
 	if at.role == upstreamTool && p.isValue {
-		if text := c.hoverUpstreamTool(word); text != "" {
-			return text, Span{p.from, p.to}, true
+		server := m.root.At(p.path[:len(p.path)-1]...).Get("server").Text().String()
+		if home := d.home(); home != nil {
+			if text := home.describeUpstreamTool(server, word); text != "" {
+				return text, Span{p.from, p.to}, true
+			}
 		}
 	}
 	if p.isValue && k != nil && !p.block && word != "" {
@@ -85,7 +89,7 @@ func (c *completer) hoverName(o occurrence) string {
 	case nodeName:
 		if o.scope < len(m.units) {
 			if n := m.units[o.scope].Node(o.name); n != nil {
-				return m.describeNode(n)
+				return c.doc.home().describeNode(m, n)
 			}
 		}
 	case serverEntry:
@@ -101,7 +105,7 @@ func (c *completer) hoverName(o occurrence) string {
 	case toolEntry:
 		for _, t := range m.file.Tools {
 			if t.Name.String() == o.name {
-				return fmt.Sprintf("**%s** (tool)\n\n%s%s", o.name, t.Description, list("Arguments", schemaProperties(t.InputSchema)))
+				return fmt.Sprintf("**%s** (tool)\n\n%s%s", o.name, t.Description, list("Arguments", schematext.Fields(t.InputSchema.Value())))
 			}
 		}
 	}
@@ -114,7 +118,7 @@ func inlineCode(s string) string {
 }
 
 // describeNode returns what is known about a node.
-func (m *model) describeNode(n *graph.Node) string {
+func (d *Document) describeNode(m *model, n *graph.Node) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**", n.ID)
 	if n.Kind != nil {
@@ -135,38 +139,46 @@ func (m *model) describeNode(n *graph.Node) string {
 			break
 		}
 	}
-	b.WriteString(list("Output", m.properties(n, nil)))
+	b.WriteString(list("Output", d.properties(m, n, nil)))
 	return b.String()
 }
 
-// list returns properties as a Markdown list under a heading.
-func list(heading string, properties []known) string {
-	if len(properties) == 0 {
+// list returns fields as a Markdown list under a heading.
+func list(heading string, fields []schematext.Field) string {
+	if len(fields) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("\n\n" + heading + ":\n")
-	for i, p := range properties {
+	for i, f := range fields {
 		if i == 50 {
 			b.WriteString("\n- …")
 			break
 		}
-		fmt.Fprintf(&b, "\n- `%s`", inlineCode(p.name))
-		var words []string
-		if p.kind != "" {
-			words = append(words, p.kind)
-		}
-		if p.required {
-			words = append(words, "required")
-		}
-		if words != nil {
-			b.WriteString(" (" + strings.Join(words, ", ") + ")")
-		}
-		if p.doc != "" {
-			b.WriteString(": " + p.doc)
+		b.WriteString("\n- `" + inlineCode(f.Name) + "`")
+		if text := described(f); text != "" {
+			b.WriteString(": " + text)
 		}
 	}
 	return b.String()
+}
+
+// described returns what is known about a field in one line.
+func described(f schematext.Field) string {
+	var words []string
+	if f.Type != "" {
+		words = append(words, f.Type)
+	}
+	if f.Required {
+		words = append(words, "required")
+	}
+	if !f.Default.IsUndefined() {
+		words = append(words, "default "+inlineCode(f.Default.JSON()))
+	}
+	if f.Description != "" {
+		words = append(words, f.Description)
+	}
+	return strings.Join(words, "; ")
 }
 
 // hoverExpression returns what is known about a name in an expression.
@@ -193,14 +205,11 @@ func (c *completer) hoverExpression() (string, Span, bool) {
 		if n.ID != p.path[0] {
 			continue
 		}
-		for _, k := range c.model.properties(n, p.path[1:]) {
-			if k.name == word {
-				return fmt.Sprintf("**%s**%s", word, strings.TrimPrefix(list("", []known{k}), "\n\n:\n")), Span{from, to}, true
+		for _, k := range c.doc.properties(c.model, n, p.path[1:]) {
+			if k.Name == word {
+				return fmt.Sprintf("**%s**%s", word, strings.TrimPrefix(list("", []schematext.Field{k}), "\n\n:\n")), Span{from, to}, true
 			}
 		}
 	}
 	return "", Span{}, false
 }
-
-// hoverUpstreamTool returns what is known about a tool of an upstream server.
-func (c *completer) hoverUpstreamTool(string) string { return "" }

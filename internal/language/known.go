@@ -1,100 +1,146 @@
 package language
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/internal/schematext"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
+	"github.com/mcpgraph/mcpgraph/pkg/nodes"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// known is a property that a value can have.
-type known struct {
-	name, doc string
-	kind      string // its type in JSON Schema, if that is known
-	required  bool
-}
-
-// schemaProperties returns the properties that a JSON Schema describes.
-func schemaProperties(schema *config.Node) []known {
-	var list []known
-	required := map[string]bool{}
-	for _, r := range schema.Get("required").Items() {
-		required[r.Text().String()] = true
+// locked returns what is locked of the servers of a configuration, or nil.
+func (d *Document) locked() *lock.File {
+	if d.opts.Lock == nil {
+		return nil
 	}
-	for _, f := range schema.Get("properties").Fields() {
-		list = append(list, known{
-			name: f.Key.String(), doc: f.Value.Get("description").Text().String(),
-			kind: f.Value.Get("type").Text().String(), required: required[f.Key.String()],
-		})
-	}
-	return list
+	return d.opts.Lock(lock.Path(d.Path))
 }
 
 // arguments returns the arguments of the call at the cursor.
-func (c *completer) arguments() []known {
-	if c.doc.Kind == Test {
-		if m := c.configModel(); m != nil && m.set != nil {
-			return m.inputs(c.testedTool())
-		}
+func (c *completer) arguments() []schematext.Field {
+	home := c.doc.home()
+	m := c.configModel()
+	if m == nil || m.file == nil {
 		return nil
 	}
+	around := c.model.root.At(c.place.path[:len(c.place.path)-1]...)
+	server, tool := around.Get("server").Text().String(), around.Get("tool").Text().String()
 	n := c.node()
 	switch {
-	case n == nil || n.Kind == nil:
+	case server != "":
+		if t := home.locked().Tool(server, tool); t != nil {
+			return schematext.Fields(t.InputSchema)
+		}
 		return nil
-	case n.Callee != nil:
-		return c.model.inputs(n.Callee.Name)
+	case c.doc.Kind == Test:
+		return m.inputs(c.testedTool())
+	case n != nil && n.Callee != nil:
+		return m.inputs(n.Callee.Name)
 	}
 	return nil
 }
 
 // inputs returns the arguments of a tool of the file.
-func (m *model) inputs(tool string) []known {
+func (m *model) inputs(tool string) []schematext.Field {
 	for _, t := range m.file.Tools {
 		if t.Name.String() == tool {
-			return schemaProperties(t.InputSchema)
+			return schematext.Fields(t.InputSchema.Value())
 		}
 	}
 	return nil
 }
 
-// upstreamTools adds the tools of the server that the map at the cursor names.
+// upstreamTools adds the tools of the server that the map at the cursor names:
+// those that are locked, and those that other nodes call.
 func (c *completer) upstreamTools() {
-	if len(c.place.path) == 0 {
+	home, m := c.doc.home(), c.configModel()
+	if m == nil || len(c.place.path) == 0 {
 		return
 	}
 	server := c.model.root.At(c.place.path[:len(c.place.path)-1]...).Get("server").Text().String()
 	seen := map[string]bool{}
-	m := c.configModel()
-	if m == nil {
-		return
+	add := func(i Item) {
+		if !seen[i.Label] {
+			seen[i.Label] = true
+			c.value(i)
+		}
+	}
+	file := home.locked()
+	if s := file.Server(server); s != nil {
+		for _, name := range s.ToolNames {
+			i := Item{Label: name, Kind: ToolItem, Detail: "tool of " + server}
+			if t := s.Tool(name); t != nil {
+				i.Doc = t.Description
+			}
+			add(i)
+		}
 	}
 	for i := range m.units {
 		for _, n := range m.units[i].Nodes {
-			if n.Tool != "" && n.Server == server && !seen[n.Tool] && n.Source().Get("tool") != nil && n != c.node() {
-				seen[n.Tool] = true
-				c.value(Item{Label: n.Tool, Kind: ToolItem, Detail: "called by node " + n.ID})
+			if n.Tool != "" && n.Server == server && n != c.node() {
+				add(Item{Label: n.Tool, Kind: ToolItem, Detail: "called by node " + n.ID})
 			}
 		}
 	}
 }
 
-// properties returns what is known of the value at a path below the output of a
-// node.
-func (m *model) properties(n *graph.Node, path []string) []known {
-	if n.Kind == nil || n.Graph == nil || n.Kind.Role != graph.Entry || n.Graph.Owner != nil {
-		return nil
+// describeUpstreamTool returns what is locked of a tool, as Markdown, or "".
+func (d *Document) describeUpstreamTool(server, tool string) string {
+	t := d.locked().Tool(server, tool)
+	if t == nil {
+		return ""
 	}
-	for _, t := range m.file.Tools {
-		if t.Name.String() != n.Graph.Name {
-			continue
+	var b strings.Builder
+	b.WriteString("**" + t.Name + "** (tool of " + server + ")\n\n" + t.Description)
+	b.WriteString(list("Arguments", schematext.Fields(t.InputSchema)))
+	b.WriteString(list("Output", schematext.Fields(t.OutputSchema)))
+	return b.String()
+}
+
+// properties returns what is known of the value at a path below the output of a
+// node of this file.
+func (d *Document) properties(m *model, n *graph.Node, path []string) []schematext.Field {
+	fields := schematext.Fields(d.outputSchema(m, n))
+	for _, step := range path {
+		i := slices.IndexFunc(fields, func(f schematext.Field) bool { return f.Name == step })
+		if i < 0 {
+			return nil
 		}
-		at := t.InputSchema
-		for _, step := range path {
-			at = at.At("properties", step)
-			for at.Get("type").Text().String() == "array" {
-				at = at.Get("items")
+		fields = fields[i].Fields
+	}
+	return fields
+}
+
+// outputSchema returns the JSON Schema of the output of a node, undefined if none
+// is known.
+func (d *Document) outputSchema(m *model, n *graph.Node) value.Value {
+	schemaOf := func(tool string, of func(*config.Tool) *config.Node) value.Value {
+		for _, t := range m.file.Tools {
+			if t.Name.String() == tool {
+				return of(t).Value()
 			}
 		}
-		return schemaProperties(at)
+		return value.Undef
 	}
-	return nil
+	switch {
+	case n.Kind == nil || n.Graph == nil:
+	case n.Kind.Role == graph.Entry && n.Graph.Owner == nil:
+		return schemaOf(n.Graph.Name, func(t *config.Tool) *config.Node { return t.InputSchema })
+	case n.Callee != nil:
+		return schemaOf(n.Callee.Name, func(t *config.Tool) *config.Node { return t.OutputSchema })
+	case n.Kind == nodes.MCP:
+		// Without a mode, the flat layout has the first block.
+		mode := n.Source().Get("output").Text().String()
+		if mode != "structured" && (mode != "" || m.file.Flat) {
+			break
+		}
+		if t := d.locked().Tool(n.Server, n.Tool); t != nil {
+			return t.OutputSchema
+		}
+	}
+	return value.Undef
 }

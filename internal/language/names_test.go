@@ -183,11 +183,11 @@ func TestHover(t *testing.T) {
 		{doc, "  tool: list_‸directory", "called"},
 		{doc, "next: ea‸ch", "**each** (map node)"},
 		{doc, "$.en‸try.directory", "**entry** (entry node)"},
-		{doc, "$.entry.dir‸ectory", "`directory` (string, required): The folder"},
+		{doc, "$.entry.dir‸ectory", "`directory`: string; required; The folder"},
 		{doc, "mcpSer‸vers:", "Upstream MCP servers"},
 		{doc, "server: fi‸les", "**files** (server, stdio)"},
 		{doc, "requ‸ired: [directory]", "Names of the properties"},
-		{test, "tool: co‸unt", "`directory` (string, required)"},
+		{test, "tool: co‸unt", "`directory`: string; required"},
 		{test, "exp‸ect:", "What must hold"},
 		{test, "answers: {li‸st: accept}", "**list** (mcp node)"},
 	} {

@@ -71,7 +71,7 @@ func (t *text) lines() *lineIndex {
 // language returns what documents are analysed with.
 func (s *server) language() language.Options {
 	return language.Options{
-		Open: s.document, Read: s.readFile, MCPFiles: s.opts.MCPFiles, Getenv: s.opts.Getenv, Inputs: s.opts.Inputs,
+		Open: s.document, Lock: s.files.lock, Read: s.readFile, MCPFiles: s.opts.MCPFiles, Getenv: s.opts.Getenv, Inputs: s.opts.Inputs,
 	}
 }
 

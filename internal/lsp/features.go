@@ -33,9 +33,9 @@ func (s *server) initialize(p initializeParams) initializeResult {
 		TextDocumentSync:   syncOptions{OpenClose: true, Change: incremental, Save: true},
 		CompletionProvider: completionOptions{TriggerCharacters: []string{".", "$", " ", "\"", "'", "`", "{", "[", ","}},
 		HoverProvider:      true, DefinitionProvider: true, ReferencesProvider: true, DocumentHighlightProvider: true,
-		DocumentSymbolProvider: true,
-		CodeActionProvider:     codeActionOptions{[]string{quickFix}},
-		RenameProvider:         renameOptions{PrepareProvider: true},
+		DocumentSymbolProvider: true, DocumentFormattingProvider: true,
+		CodeActionProvider: codeActionOptions{[]string{quickFix}},
+		RenameProvider:     renameOptions{PrepareProvider: true},
 	}
 	c.Workspace.WorkspaceFolders.Supported = true
 	c.Workspace.WorkspaceFolders.ChangeNotifications = true
@@ -69,6 +69,7 @@ func (s *server) methods() map[string]func(json.RawMessage) (answer, error) {
 		"textDocument/references":        on(s, func(p referenceParams) string { return p.TextDocument.URI }, s.references),
 		"textDocument/rename":            on(s, func(p renameParams) string { return p.TextDocument.URI }, s.rename),
 		"textDocument/codeAction":        on(s, func(p actionParams) string { return p.TextDocument.URI }, s.actions),
+		"textDocument/formatting":        on(s, func(p documentParams) string { return p.TextDocument.URI }, s.format),
 		"textDocument/documentSymbol":    on(s, func(p documentParams) string { return p.TextDocument.URI }, s.symbols),
 	}
 }
@@ -273,6 +274,20 @@ func (s *server) actions(t *text, p actionParams) (any, error) {
 			Diagnostics: []diagnostic{s.diagnostic(t, doc.Diagnostics[a.Diagnostic])},
 			Edit:        s.workspaceEdit(a.Edits),
 		})
+	}
+	return out, nil
+}
+
+// format returns the edits that format a file. One that is not valid YAML cannot be
+// formatted; its diagnostics say why.
+func (s *server) format(t *text, _ documentParams) (any, error) {
+	x, out := t.lines(), []textEdit{}
+	edits, err := t.document().Format()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range edits {
+		out = append(out, textEdit{x.span(e.Span), e.New})
 	}
 	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/language"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 )
 
 // Bounds of what is read from disk.
@@ -25,8 +26,16 @@ const (
 
 // fileCache holds documents of files that are not open.
 type fileCache struct {
-	mu   sync.Mutex
-	docs map[string]cachedFile
+	mu    sync.Mutex
+	docs  map[string]cachedFile
+	locks map[string]cachedLock
+}
+
+// cachedLock is a lock file; the file is nil if it cannot be read.
+type cachedLock struct {
+	modified time.Time
+	size     int64
+	file     *lock.File
 }
 
 type cachedFile struct {
@@ -35,13 +44,39 @@ type cachedFile struct {
 	doc      *language.Document
 }
 
-func newFileCache() *fileCache { return &fileCache{docs: map[string]cachedFile{}} }
+func newFileCache() *fileCache {
+	return &fileCache{docs: map[string]cachedFile{}, locks: map[string]cachedLock{}}
+}
 
 // forget drops what depends on files of the disk.
 func (c *fileCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.docs)
+	clear(c.locks)
+}
+
+// lock returns a lock file, or nil if there is none that can be read.
+func (c *fileCache) lock(path string) *lock.File {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.locks[path]
+	if ok && known.modified.Equal(info.ModTime()) && known.size == info.Size() {
+		return known.file
+	}
+	next := cachedLock{modified: info.ModTime(), size: info.Size()}
+	if text, err := readFile(path); err == nil {
+		next.file, _ = lock.Parse(path, text)
+	}
+	if len(c.locks) >= maxCached {
+		clear(c.locks)
+	}
+	c.locks[path] = next
+	return next.file
 }
 
 // document returns the document of a file on disk, or nil if it cannot be read.

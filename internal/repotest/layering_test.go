@@ -162,10 +162,13 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"internal/language": {
-		ours: []string{"internal/suite", "pkg/config", "pkg/diag", "pkg/graph", "pkg/nodes"},
+		ours: []string{
+			"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/lock", "pkg/nodes",
+			"pkg/value",
+		},
 	},
 	"internal/lsp": {
-		ours:   []string{"internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag"},
+		ours:   []string{"internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
 		others: []string{"github.com/creachadair/jrpc2"},
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
