@@ -166,6 +166,8 @@ func (s *server) didClose(p documentParams) { s.shut(pathOf(p.TextDocument.URI))
 
 // shut closes a file, and takes its diagnostics away.
 func (s *server) shut(path string) {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
 	s.mu.Lock()
 	f := s.open[path]
 	if f == nil {
@@ -175,12 +177,16 @@ func (s *server) shut(path string) {
 	f.timer.Stop()
 	delete(s.open, path)
 	s.openBytes -= len(f.text.content)
-	others := s.published[path]
-	delete(s.published, path)
+	updates := s.replaceFound(path, nil)
+	if len(updates) == 0 {
+		updates = []publishParams{{URI: f.uri, Diagnostics: []diagnostic{}}}
+	}
 	s.mu.Unlock()
-	s.notify("textDocument/publishDiagnostics", publishParams{URI: f.uri, Diagnostics: []diagnostic{}})
-	for other := range others {
-		s.clearOther(other)
+	for _, u := range updates {
+		if u.URI == uriOf(path) {
+			u.URI = f.uri
+		}
+		s.notify("textDocument/publishDiagnostics", u)
 	}
 	s.changed(path, s.opts.Delay) // others see the file as it is on disk
 }
@@ -225,7 +231,7 @@ func (s *server) changed(path string, delay time.Duration) {
 	if s.closed {
 		return
 	}
-	isMCP := slices.ContainsFunc(s.opts.MCPFiles, func(m string) bool { return absolute(m) == path })
+	isMCP := slices.Contains(s.opts.MCPFiles, path)
 	for _, f := range s.open {
 		doc := f.text.known()
 		switch {

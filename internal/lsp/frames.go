@@ -20,14 +20,15 @@ const (
 // sensible length, lines that are no headers, and messages that are too long.
 type frameGuard struct {
 	in      *bufio.Reader
+	limit   int64  // bytes of a message
 	pending []byte // of the header, to be passed on
 	body    int64  // bytes of the message that are still to be passed on
 	report  func(problem string)
 	err     error // of in
 }
 
-func newFrameGuard(in io.Reader, report func(string)) *frameGuard {
-	return &frameGuard{in: bufio.NewReaderSize(in, maxHeader), report: report}
+func newFrameGuard(in io.Reader, limit int64, report func(string)) *frameGuard {
+	return &frameGuard{in: bufio.NewReaderSize(in, maxHeader), limit: limit, report: report}
 }
 
 // Read implements io.Reader.
@@ -86,8 +87,8 @@ func (g *frameGuard) header() error {
 	switch {
 	case length < 0:
 		return nil
-	case length > maxMessage:
-		g.report(fmt.Sprintf("a message of %d bytes is left out; the limit is %d", length, maxMessage))
+	case length > g.limit:
+		g.report(fmt.Sprintf("a message of %d bytes is left out; the limit is %d", length, g.limit))
 		_, err := io.CopyN(io.Discard, g.in, length)
 		return err
 	}

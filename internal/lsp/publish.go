@@ -29,41 +29,60 @@ func (s *server) publish(path string) {
 		}
 		byFile[d.File] = append(byFile[d.File], s.diagnostic(t, d))
 	}
-	own := byFile[path]
-	delete(byFile, path)
-	if own == nil {
-		own = []diagnostic{}
+	if byFile[path] == nil {
+		byFile[path] = []diagnostic{}
 	}
-	s.notify("textDocument/publishDiagnostics", publishParams{URI: uri, Version: &number, Diagnostics: own})
-	s.publishOthers(path, byFile)
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	s.mu.Lock()
+	if f := s.open[path]; f == nil || f.text != t {
+		s.mu.Unlock()
+		return
+	}
+	updates := s.replaceFound(path, byFile)
+	s.mu.Unlock()
+	for _, u := range updates {
+		if u.URI == uri {
+			u.Version = &number
+		}
+		s.notify("textDocument/publishDiagnostics", u)
+	}
 }
 
-// publishOthers sends what is wrong in other files that a file is checked with,
-// and takes away what was and is not any more.
-func (s *server) publishOthers(path string, byFile map[string][]diagnostic) {
-	s.mu.Lock()
-	before := s.published[path]
-	now := map[string]bool{}
-	for other := range byFile {
-		now[other] = true
-	}
-	delete(s.published, path)
-	if len(now) > 0 && s.open[path] != nil {
-		s.published[path] = now
-	}
-	s.mu.Unlock()
-	for other, list := range byFile {
-		s.notify("textDocument/publishDiagnostics", publishParams{URI: uriOf(other), Diagnostics: list})
-	}
-	for other := range before {
-		if !now[other] {
-			s.clearOther(other)
+// replaceFound notes what a check of one file found in which files, nil for a file
+// that was closed, and returns what the client is to be told: of each of these
+// files, and of those where something was found before, everything that is found
+// in it. The caller holds s.mu.
+func (s *server) replaceFound(source string, byFile map[string][]diagnostic) []publishParams {
+	changed := map[string]bool{}
+	for target, bySource := range s.found {
+		if _, ok := bySource[source]; ok {
+			changed[target] = true
+			delete(bySource, source)
 		}
 	}
-}
-
-func (s *server) clearOther(path string) {
-	s.notify("textDocument/publishDiagnostics", publishParams{URI: uriOf(path), Diagnostics: []diagnostic{}})
+	for target, list := range byFile {
+		changed[target] = true
+		if s.found[target] == nil {
+			s.found[target] = map[string][]diagnostic{}
+		}
+		s.found[target][source] = list
+	}
+	var updates []publishParams
+	for target := range changed {
+		u := publishParams{URI: uriOf(target), Diagnostics: []diagnostic{}}
+		if f := s.open[target]; f != nil {
+			u.URI = f.uri
+		}
+		for _, list := range s.found[target] {
+			u.Diagnostics = append(u.Diagnostics, list...)
+		}
+		if len(s.found[target]) == 0 {
+			delete(s.found, target)
+		}
+		updates = append(updates, u)
+	}
+	return updates
 }
 
 // diagnosticsPage describes every code.

@@ -56,13 +56,16 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	if opts.Delay == 0 {
 		opts.Delay = defaultDelay
 	}
+	for i, path := range opts.MCPFiles {
+		opts.MCPFiles[i] = absolute(path) // as open files are known
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{
 		opts: opts, ctx: ctx, encoding: utf16Units, running: make(chan struct{}, maxRunning),
 		pending: map[string]context.CancelFunc{}, files: newFileCache(), open: map[string]*openFile{},
-		published: map[string]map[string]bool{},
+		found: map[string]map[string][]diagnostic{},
 	}
-	guard := newFrameGuard(in, s.logProblem)
+	guard := newFrameGuard(in, maxMessage, s.logProblem)
 	s.channel = channel.LSP(guard, writeCloser{out})
 	done := make(chan error, 1)
 	go func() { done <- s.read(guard) }()
@@ -89,8 +92,9 @@ type server struct {
 	running chan struct{} // requests that are worked on
 	work    sync.WaitGroup
 
-	sending sync.Mutex
-	channel channel.Channel
+	publishing sync.Mutex // keeps the diagnostics of a file in order
+	sending    sync.Mutex
+	channel    channel.Channel
 
 	// What follows is only used by the goroutine that reads.
 	initialized, down bool
@@ -104,7 +108,7 @@ type server struct {
 	files     *fileCache
 	open      map[string]*openFile // by path
 	openBytes int
-	published map[string]map[string]bool // by path: other files that its diagnostics were sent for
+	found     map[string]map[string][]diagnostic // by the file that they are in, and the one whose check found them
 	closed    bool
 }
 

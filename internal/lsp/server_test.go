@@ -245,7 +245,6 @@ func TestGarbage(t *testing.T) {
 			frame(""), frame("{"), frame("[]"), frame("null"), frame(`{"a":1}`), frame(`{"jsonrpc":"2.0","id":{},"method":"x"}`),
 			frame(`{"jsonrpc":"2.0","id":1,"result":null}`), frame(`{"jsonrpc":"2.0","id":77,"method":5}`), frame("\xff\xfe"),
 			frame(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":12345}}`), frame(strings.Repeat("[", 50_000)),
-			fmt.Sprintf("Content-Length: %d\r\n\r\n", maxMessage+1) + strings.Repeat(" ", maxMessage+1),
 		} {
 			c.raw(s)
 		}
@@ -282,7 +281,7 @@ func TestManyFilesLeaveNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, Options{})
 		c.initialize(nil)
-		for i := range 2000 {
+		for i := range 1000 {
 			uri := fmt.Sprintf("file:///nowhere/%d.yaml", i)
 			c.open(uri, "tools: [")
 			c.notify("textDocument/didClose", object{"textDocument": object{"uri": uri}})
@@ -368,6 +367,40 @@ func TestALongTextIsNotChecked(t *testing.T) {
 		}
 		if m := c.call("textDocument/completion", at0("file:///x.yaml", 700_000, 3)); m.Error != nil {
 			t.Errorf("%+v", m)
+		}
+		c.end()
+	})
+}
+
+// TestAnUnsavedFileOfServers checks that a configuration is checked with the servers
+// of a file that is open and not saved, and that the problems of that are shown in it.
+func TestAnUnsavedFileOfServers(t *testing.T) {
+	path, root := folder(t, map[string]string{"mcp.json": `{"mcpServers": {}}`})
+	synctest.Test(t, func(t *testing.T) {
+		c := connect(t, Options{MCPFiles: []string{filepath.Join(path, "mcp.json")}})
+		c.initialize(nil)
+		uri, servers := root+"/x.yaml", root+"/mcp.json"
+		c.open(uri, strings.Replace(house, "  files: {command: \"${NOT_SET}\"}\n", "  {}\n", 1))
+		if ds := c.diagnostics(uri); len(ds) != 1 || ds[0].Code != "unknown-server" {
+			t.Errorf("%+v", ds)
+		}
+		c.open(servers, `{"mcpServers": {"files": {"command": "x", "timeoutMs": -1}}}`)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		sent := c.sent
+		if ds := c.diagnostics(uri); ds == nil || len(ds) != 0 {
+			t.Errorf("%+v", ds)
+		}
+		c.sent = sent
+		if ds := c.diagnostics(servers); len(ds) != 1 || ds[0].Code != "bad-limit" {
+			t.Errorf("%+v", ds)
+		}
+		if l := result[[]location](c, "textDocument/definition", at0(uri, 12, 18)); len(l) != 1 || l[0].URI != servers {
+			t.Errorf("%+v", l)
+		}
+		c.notify("textDocument/didClose", object{"textDocument": object{"uri": uri}})
+		if ds := c.diagnostics(servers); ds == nil || len(ds) != 0 {
+			t.Errorf("problems of a closed configuration are still shown: %+v", ds)
 		}
 		c.end()
 	})
