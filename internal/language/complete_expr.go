@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
@@ -119,8 +120,9 @@ func readExpr(src string) exprPlace {
 			}
 			i++
 			operand, dot = true, false
-			if !strings.HasSuffix(src[:i], "$previousNode()") {
-				tail = i
+			tail = i
+			if previous := "$previousNode()"; strings.HasSuffix(src[:i], previous) {
+				tail = i - len(previous)
 			}
 			continue
 		}
@@ -245,7 +247,10 @@ func (c *completer) expression() {
 				c.inExpr(Item{Label: "$." + exprName(n.ID), Kind: NodeItem, Detail: nodeDetail(n)}, "$")
 			}
 		}
-	case p.previous, p.variable != "":
+	case p.previous:
+		c.known(p, expr.PreviousRoot)
+	case p.variable != "":
+		c.known(p, p.variable)
 	case p.rooted && len(p.path) == 0:
 		if c.doc.Kind == Test {
 			for _, name := range []string{"result", "error", "path", "calls", "outputs"} {
@@ -277,7 +282,24 @@ func (c *completer) members(p exprPlace) {
 		for _, f := range c.doc.properties(c.model, n, p.path[1:]) {
 			c.inExpr(Item{Label: exprName(f.Name), Kind: PropertyItem, Detail: f.Type, Doc: f.Description}, p.name)
 		}
+		break
+	}
+	c.known(p, "")
+}
+
+// known adds the properties that the graph knows of what a path leads to, if they
+// are not among the items.
+func (c *completer) known(p exprPlace, root string) {
+	n := c.node()
+	if n == nil || c.doc.Kind == Test {
 		return
+	}
+	described := len(c.items) > 0
+	for _, name := range c.model.set.Members(c.doc.locked(), n, root, p.path) {
+		label := exprName(name)
+		if !described || !slices.ContainsFunc(c.items, func(i Item) bool { return i.Label == label }) {
+			c.inExpr(Item{Label: label, Kind: PropertyItem}, p.name)
+		}
 	}
 }
 

@@ -148,6 +148,9 @@ func (d *Document) analyse(text string) (*model, []diag.Diagnostic) {
 		}
 	}
 	ds = append(ds, more...)
+	if locked := d.locked(); locked != nil && !diag.HasErrors(ds) {
+		ds = append(ds, m.set.CheckLock(locked)...)
+	}
 	diag.Sort(ds)
 	return m, ds
 }
@@ -204,12 +207,12 @@ func (d *Document) configOptions(unset map[string]bool) config.Options {
 	if getenv == nil {
 		getenv = os.LookupEnv
 	}
-	opts := config.Options{Inputs: d.opts.Inputs, Getenv: func(name string) (string, bool) {
+	opts := config.Options{Inputs: d.opts.Inputs, AllowUnset: true, Getenv: func(name string) (string, bool) {
 		if v, ok := getenv(name); ok {
 			return v, true
 		}
 		unset[name] = true
-		return "unset", true
+		return "", false
 	}}
 	if d.opts.Read != nil {
 		for _, path := range d.opts.MCPFiles {

@@ -37,12 +37,19 @@ func TestWhatTheLockFileKnows(t *testing.T) {
 		{"        args: {path: {expr: $.entry.directory}}\n", "        args:\n          path: x\n          ‸\n", "expr deep"},
 		{"items: {expr: $.list.content}", "items: {expr: $.list.‸}", "content"},
 		{"items: {expr: $.list.content}", "items: {expr: $.list.content.‸}", "size"},
+		{"items: {expr: $.list.content}", "items: {expr: $previousNode().‸}", "content"},
+		{"{expr: $item}", "{expr: $item.‸}", "size"},
+		{"        next: exit\n", "        next: last\n      - id: last\n        type: transform\n        transform: {expr: '{\"a\": 1, \"b\": $.list}'}\n        next: after\n      - id: after\n        type: transform\n        transform: {expr: $.last.‸}\n        next: exit\n", "a b"},
 	} {
 		text, offset := edited(t, c.line, c.by)
 		items, _ := New("house.yaml", text, opts, nil).Complete(offset)
 		if got := labels(items); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%q: got %q, want %q", c.by, got, c.want)
 		}
+	}
+	wrong := New("house.yaml", strings.Replace(house, "$.list.content", "$.list.contents", 1), opts, nil)
+	if actions := wrong.Actions(Span{0, len(wrong.Text)}); len(actions) != 1 || actions[0].Edits[0].New != "content" {
+		t.Errorf("%v: %v", wrong.Diagnostics, actions)
 	}
 	doc := New("house.yaml", house, opts, nil)
 	for at0, want := range map[string]string{

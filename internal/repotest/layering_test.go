@@ -163,8 +163,8 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"internal/language": {
 		ours: []string{
-			"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/lock", "pkg/nodes",
-			"pkg/value",
+			"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/expr", "pkg/graph", "pkg/lock",
+			"pkg/nodes", "pkg/value",
 		},
 	},
 	"internal/lsp": {
