@@ -112,6 +112,33 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 	return &Result{Value: r.Value, History: r.Run.History()}, err
 }
 
+// UnknownNodeError is returned by [Engine.RunNode] for a node that the tool does not
+// have, or a member of the document that the node cannot read.
+type UnknownNodeError = engine.UnknownNodeError
+
+// RunNode runs one node of a tool, or of a body in it, over a document: the outputs
+// of nodes by their ids, in the order of execution, and variables of the bodies around
+// the node by their names, $ included. It calls the upstream tools that the node
+// calls. The record has the output, the next node and, if a rule of the graph handled
+// one, the failure. The error is a *server.UnknownToolError or an
+// *[UnknownNodeError], or that of the node, as of [Engine.Call]. The run is not kept.
+func (e *Engine) RunNode(ctx context.Context, tool, node string, document value.Value, opts ...CallOption) (executor.Record, error) {
+	o := newCallOptions(opts)
+	p := e.engine.Use()
+	defer p.Release()
+	return p.RunNode(ctx, o.info, tool, node, document, o.engine)
+}
+
+// NodeIDs returns the ids of the nodes of a tool and of the bodies in it, in the order
+// of the file; none if there is no such tool.
+func (e *Engine) NodeIDs(tool string) []string {
+	g, err := e.engine.Current().Graph(tool)
+	if err != nil {
+		return nil
+	}
+	return engine.NodeIDs(g)
+}
+
 // Runs returns the runs of the recent past, of every caller.
 func (e *Engine) Runs() *runs.Store { return e.engine.Runs() }
 

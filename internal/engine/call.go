@@ -71,15 +71,11 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 	if in.IsNull() || in.IsUndefined() {
 		in = value.FromEntries(nil)
 	}
-	if memory.AccountOf(ctx) == nil {
-		held := p.opts.Memory.Account("")
-		defer held.Close()
-		var cancel func()
-		ctx, cancel = memory.WithAccount(ctx, held)
-		defer cancel()
-		if held != nil {
-			in = in.Metered(held)
-		}
+	ctx, held, cancel := p.account(ctx)
+	defer held.Close()
+	defer cancel()
+	if held != nil {
+		in = in.Metered(held)
 	}
 	if err := checkArguments(ctx, g, in); err != nil {
 		return nil, interrupted(ctx, tool, checkError(tool, graph.FailArguments, "invalid arguments", err))
@@ -103,6 +99,18 @@ func (o *CallOptions) seed() uint64 {
 		return *o.Seed
 	}
 	return rand.Uint64()
+}
+
+// account returns a context whose work counts on an account. held is the account if
+// it is new; nil if ctx had one, or if nothing is counted. The caller closes it after
+// cancel.
+func (p *Program) account(ctx context.Context) (_ context.Context, held *memory.Account, cancel func()) {
+	if memory.AccountOf(ctx) != nil {
+		return ctx, nil, func() {}
+	}
+	held = p.opts.Memory.Account("")
+	ctx, cancel = memory.WithAccount(ctx, held)
+	return ctx, held, cancel
 }
 
 // call is a call under way.

@@ -78,7 +78,7 @@ func (l *Local) runStart(ctx context.Context, r *Run) (context.Context, func(err
 func (d *driving) enter(t Task) error {
 	f := t.frame
 	var ctx context.Context = &d.ctx
-	if f.opener != nil {
+	if f.opener != nil && f.opener.frame.local.attempt != nil { // a NodeRun begins within it
 		ctx = f.opener.frame.local.attempt
 	}
 	if d.Log != nil && f.env.Log == nil {

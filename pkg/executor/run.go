@@ -30,6 +30,7 @@ type Run struct {
 	queue  queue
 	forks  []*opened // that can begin bodies
 	asked  []*frame
+	only   *frame // the run ends after its node; nil: it ends as its walk does
 	// decisions are what a person chose about tools that are asked about once.
 	decisions map[serverTool]string
 	cut       []Task // under way in frames that were cancelled
@@ -293,6 +294,15 @@ func (r *Run) join(o *opened) {
 	}
 	f.phase = conclude
 	r.push(f)
+}
+
+// endAt ends a run of one node after it.
+func (r *Run) endAt(f *frame) {
+	r.set(f, ended)
+	r.done = true
+	if f.last.edge == graph.NoEdge {
+		r.err = f.last.extra.get().err
+	}
 }
 
 // end is the end of a walk.

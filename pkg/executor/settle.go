@@ -186,6 +186,8 @@ func (r *Run) release(f *frame) {
 		}
 		r.set(f, delayed)
 		r.schedule(&r.timers.wall, timerEvent{until, f, f.task, goOn})
+	case f == r.only:
+		r.endAt(f)
 	case last.event == Cancelled, last.edge == graph.NoEdge:
 		r.end(f, last.extra.get().err)
 	default:
