@@ -362,3 +362,34 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestCallsAtTheSameTimeAreSorted(t *testing.T) {
+	for range 3 {
+		var r Recorder
+		one := func(tool, args string, reply int, next func()) {
+			_, _ = r.Intercept(t.Context(), call(t, tool, args), func(context.Context) (value.Value, error) {
+				next()
+				return value.FromEntries([]value.Entry{{Key: "n", Value: value.FromInt(int64(reply))}}), nil
+			})
+		}
+		none := func() {}
+		one("z", `{}`, 1, none)
+		one("c", `{}`, 2, func() {
+			one("a", `{"x":2}`, 3, none)
+			one("a", `{"x":1}`, 4, none)
+			one("a", `{"x":2}`, 5, none)
+		})
+		one("b", `{}`, 6, none)
+		all, err := r.Exchanges(t.Context(), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := ""
+		for _, x := range all {
+			order += x.Reply.Get("n").JSON()
+		}
+		if order != "143526" {
+			t.Errorf("order %s", order)
+		}
+	}
+}

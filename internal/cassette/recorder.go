@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -17,6 +20,7 @@ import (
 // concurrent use.
 type Recorder struct {
 	mu       sync.Mutex
+	moments  int // beginnings and ends so far
 	recorded []*recorded
 	bytes    int
 	limit    int // of bytes; 0: MaxBytes
@@ -28,17 +32,22 @@ type recorded struct {
 	server, tool    string
 	arguments, text string // JSON; no text: there is no reply
 	failure         *upstream.Failure
+	began, ended    int // moments
 }
 
 // Intercept is an [upstream.Intercept]: it makes the exchange and notes it.
 func (r *Recorder) Intercept(ctx context.Context, x upstream.Exchange, next func(context.Context) (value.Value, error)) (value.Value, error) {
 	one := &recorded{info: x.Info, server: x.Server, tool: x.Tool, arguments: argumentsOf(x).JSON()}
 	r.mu.Lock()
+	r.moments++
+	one.began, one.ended = r.moments, math.MaxInt
 	r.recorded = append(r.recorded, one) // in the order in which they began
 	r.mu.Unlock()
 	reply, err := next(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.moments++
+	one.ended = r.moments
 	if err == nil {
 		one.text = reply.JSON()
 	} else if f, ok := upstream.FailureOf(err); ok {
@@ -61,7 +70,7 @@ func (r *Recorder) Exchanges(ctx context.Context, paths *Paths, secrets func(inf
 		return nil, fmt.Errorf("more than %d bytes were sent and answered, which is the bound of a cassette", r.bound())
 	}
 	var all []Exchange
-	for _, one := range r.recorded {
+	for _, one := range r.ordered() {
 		if one.text == "" && one.failure == nil {
 			continue
 		}
@@ -85,6 +94,24 @@ func (r *Recorder) Exchanges(ctx context.Context, paths *Paths, secrets func(inf
 		all = append(all, x)
 	}
 	return all, nil
+}
+
+// ordered returns what was recorded in the order of the calls. Calls that were under
+// way at the same time, which begin in any order, are sorted: a recording of the same
+// calls is the same file.
+func (r *Recorder) ordered() []*recorded {
+	all := slices.Clone(r.recorded)
+	for from := 0; from < len(all); {
+		to, end := from+1, all[from].ended
+		for ; to < len(all) && all[to].began < end; to++ {
+			end = max(end, all[to].ended)
+		}
+		slices.SortStableFunc(all[from:to], func(a, b *recorded) int {
+			return cmp.Or(strings.Compare(a.server, b.server), strings.Compare(a.tool, b.tool), strings.Compare(a.arguments, b.arguments))
+		})
+		from = to
+	}
+	return all
 }
 
 func (r *Recorder) bound() int { return cmp.Or(r.limit, MaxBytes) }
