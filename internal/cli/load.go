@@ -60,20 +60,26 @@ func (a *app) loadShowing(path string, show func([]diag.Diagnostic, diag.Sources
 	case err == nil:
 		ds, sources = engine.Diagnostics()
 	case errors.As(err, &loadErr):
-		ds, sources = loadErr.Diagnostics, loadErr.Sources
-		// An unreadable file has been reported already.
-		failure := &exitError{code: codeOf(ds)}
-		if failure.code == exitProblems {
-			failure.err = fmt.Errorf("%s has errors", path)
-		}
-		err = failure
+		return engine, a.refused(path, loadErr)
 	default:
 		return nil, failed(err)
 	}
-	if ds = worse(ds, diag.Info); len(ds) > 0 && (err != nil || show(ds, sources)) {
+	if ds = worse(ds, diag.Info); len(ds) > 0 && show(ds, sources) {
 		a.report(ds, sources)
 	}
-	return engine, err
+	return engine, nil
+}
+
+// refused reports why a file cannot be loaded, and returns the error that ends the
+// command.
+func (a *app) refused(path string, why *mcpgraph.LoadError) error {
+	a.report(worse(why.Diagnostics, diag.Info), why.Sources)
+	// An unreadable file has been reported already.
+	failure := &exitError{code: codeOf(why.Diagnostics)}
+	if failure.code == exitProblems {
+		failure.err = fmt.Errorf("%s has errors", path)
+	}
+	return failure
 }
 
 // codeOf is the exit code for errors of a file: a file that cannot be read is

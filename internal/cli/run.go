@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +19,10 @@ type runOptions struct {
 	argsJSON     string
 	answers      []string
 	trace        string
+	record       string
+	node         string
+	context      string
+	watch        bool
 	logLevel     string
 	mcpFiles     []string
 	caller       caller
@@ -40,21 +43,39 @@ TOOL, it lists the tools of the file and their arguments.
 is a string or JSON. --args sets all arguments as one JSON object, from the
 command line, from a file (@FILE) or from stdin (-). --arg wins over --args.
 
---trace shows each node on stderr as it runs; --trace=json prints JSON lines.`,
+--trace shows each node on stderr as it runs; --trace=json prints JSON lines.
+
+--record FILE writes what the upstream tools were sent and answered to FILE, also
+if the call fails. Secrets are replaced.
+
+--node ID runs one node alone and prints its output and the next node. --context
+is what its expressions see: a JSON object with the outputs of nodes by their ids,
+in the order of execution, and variables such as $item. --arg and --args set the
+output of the entry node.
+
+--watch runs again when CONFIG or a file of --args, --context or --mcp changes, and
+shows what became different. Ctrl-C ends it.`,
 		Example: `  mcpgraph run tools.yaml count_files --arg directory=.
   mcpgraph run tools.yaml count_files --args '{"directory": "."}' --trace
-  mcpgraph run tools.yaml count_files --args @args.json --trace json`,
+  mcpgraph run tools.yaml count_files --args @args.json --trace json
+  mcpgraph run tools.yaml count_files --arg directory=. --record count.jsonl
+  mcpgraph run tools.yaml count_files --node count --context '{"list": {"files": ["a"]}}'`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && !cmd.Flags().Changed("arg") && !cmd.Flags().Changed("args") {
+			if len(args) == 1 && o.record == "" && o.node == "" && !o.watch && !cmd.Flags().Changed("arg") && !cmd.Flags().Changed("args") {
 				return nil
 			}
-			return configArgs("CONFIG", "TOOL")(cmd, args)
+			if err := configArgs("CONFIG", "TOOL")(cmd, args); err != nil {
+				return err
+			}
+			return o.check()
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if o.config = args[0]; len(args) == 1 {
 				return a.listTools(o)
 			}
-			o.tool = args[1]
+			if o.tool = args[1]; o.watch {
+				return a.runAgain(o)
+			}
 			return a.run(o)
 		},
 		ValidArgsFunction: a.completeTool(&o.mcpFiles),
@@ -65,6 +86,11 @@ command line, from a file (@FILE) or from stdin (-). --arg wins over --args.
 	flags.StringArrayVar(&o.answers, "answer", nil, "answer the questions of a node, `NODE=JSON`; JSON can also be accept, decline or cancel (repeatable)")
 	flags.StringVar(&o.trace, "trace", "", "trace the run on stderr; `FORMAT` is text or json")
 	optionalValue(flags, "trace", traceFormats...)
+	flags.StringVar(&o.record, "record", "", "write what upstream tools are sent and answer to `FILE`")
+	flags.StringVar(&o.node, "node", "", "run only the node `ID`")
+	flags.StringVar(&o.context, "context", "", "with --node, what expressions see: `JSON`, a file or - for stdin")
+	flags.BoolVar(&o.watch, "watch", false, "run again when the file changes")
+	_ = cmd.RegisterFlagCompletionFunc("node", a.completeNode(&o.mcpFiles))
 	_ = cmd.RegisterFlagCompletionFunc("arg", a.completeArgument(&o.mcpFiles, &o.args))
 	_ = cmd.RegisterFlagCompletionFunc("trace", cobra.FixedCompletions(traceFormats, cobra.ShellCompDirectiveNoFileComp))
 	logFlag(cmd, &o.logLevel)
@@ -85,61 +111,32 @@ func (a *app) listTools(o runOptions) (err error) {
 	return failed(writeTools(a.stdout, o.config, engine.Tools(), a.width(a.stdout)))
 }
 
-func (a *app) run(o runOptions) (err error) {
-	log, err := a.logger(o.logLevel)
-	if err != nil {
-		return err
+// check returns an error for flags that exclude each other.
+func (o *runOptions) check() error {
+	switch {
+	case o.context != "" && o.node == "":
+		return usagef("--context needs --node")
+	case o.record != "" && o.node != "":
+		return usagef("--record and --node exclude each other")
+	case o.record != "" && o.watch:
+		return usagef("--record and --watch exclude each other")
+	case o.watch && (o.argsJSON == "-" || o.context == "-"):
+		return usagef("--watch cannot read stdin again; name a file")
 	}
+	return nil
+}
+
+func (a *app) run(o runOptions) (err error) {
 	ctx, stop := a.untilSignal()
 	defer stop()
-	info, err := o.caller.info()
+	r, err := a.newToolRunner(o)
 	if err != nil {
 		return err
 	}
-	given, err := a.readArguments(ctx, o.argsJSON, o.args)
+	defer r.end(&err)
+	result, err := r.run(ctx)
 	if err != nil {
 		return err
-	}
-	questions, err := a.readAnswers(o.answers)
-	if err != nil {
-		return err
-	}
-	ob, err := a.observe(o.observe, log, false)
-	if err != nil {
-		return err
-	}
-	defer ob.end()
-	engine, err := a.loadOnce(o.config, append(slices.Concat(ob.options, o.lock.options), mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(o.memory.budget(log)))...)
-	if err != nil {
-		return err
-	}
-	defer closeEngine(engine, &err)
-	g, err := engine.Graph(o.tool)
-	if err != nil {
-		return &exitError{exitUsage, err}
-	}
-	args, err := given.typed(g.Input)
-	if err != nil {
-		return err
-	}
-	opts := []mcpgraph.CallOption{mcpgraph.WithCallInfo(info), mcpgraph.WithAsk(questions.ask)}
-	if o.trace != "" {
-		hooks, err := a.tracer(o.trace, engine, info, g)
-		if err != nil {
-			return err
-		}
-		opts = append(opts, mcpgraph.WithCallHooks(hooks))
-	}
-	var running *activity
-	if o.trace == "" {
-		running = a.begin("calling " + o.tool)
-		questions.asking = running.end
-		opts = append(opts, mcpgraph.WithCallHooks(running.hooks(o.tool)))
-	}
-	result, err := engine.Call(ctx, o.tool, args, opts...)
-	running.end()
-	if err != nil {
-		return a.explain(ctx, engine, err)
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s\n", result.JSON())
 	return failed(err)

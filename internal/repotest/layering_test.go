@@ -153,7 +153,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/diff", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
+			".", "internal/cassette", "internal/diff", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mcpgraph/mcpgraph/internal/cassette"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// checkRecord refuses a file of --record that cannot be written, before anything is
+// called.
+func checkRecord(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return failedf("--record: %s is a folder", path)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return failedf("--record: %w", err)
+	}
+	return nil
+}
+
+// keepRecording replaces the file of --record by what was recorded of the call.
+func (r *toolRunner) keepRecording(ctx context.Context, info *callinfo.Info, args value.Value) error {
+	exchanges, err := r.recorder.Exchanges(ctx, nil, r.engine.Redact)
+	if err != nil {
+		return failedf("--record: %w", err)
+	}
+	c := &cassette.Cassette{
+		Path: r.record, Exchanges: exchanges,
+		Run: &cassette.Run{Config: relativeTo(r.record, r.config), Tool: r.tool, Arguments: r.engine.RedactValue(info, args)},
+	}
+	if err := c.Write(); err != nil {
+		return failedf("--record: %w", err)
+	}
+	fmt.Fprintf(r.stderr, "%s: recorded %s of upstream tools\n", r.record, plural(len(exchanges), "call"))
+	return nil
+}
+
+// relativeTo returns the path of a file as one reads it from the folder of another
+// one, with slashes.
+func relativeTo(from, path string) string {
+	folder, err := filepath.Abs(filepath.Dir(from))
+	if err == nil {
+		if full, err := filepath.Abs(path); err == nil {
+			if relative, err := filepath.Rel(folder, full); err == nil {
+				return filepath.ToSlash(relative)
+			}
+		}
+	}
+	return filepath.ToSlash(path)
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/cassette"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// toolRunner calls a tool, or runs one of its nodes, once or again and again.
+type toolRunner struct {
+	*app
+	runOptions
+	log      *slog.Logger
+	observed *observation
+	engine   *mcpgraph.Engine // nil until the file has been loaded
+	recorder *cassette.Recorder
+}
+
+func (a *app) newToolRunner(o runOptions) (*toolRunner, error) {
+	log, err := a.logger(o.logLevel)
+	if err != nil {
+		return nil, err
+	}
+	if o.record != "" {
+		if err := checkRecord(o.record); err != nil {
+			return nil, err
+		}
+	}
+	ob, err := a.observe(o.observe, log, false)
+	if err != nil {
+		return nil, err
+	}
+	return &toolRunner{app: a, runOptions: o, log: log, observed: ob}, nil
+}
+
+// end ends what the runner has opened.
+func (r *toolRunner) end(err *error) {
+	if r.engine != nil {
+		closeEngine(r.engine, err)
+	}
+	r.observed.end()
+}
+
+// load loads the file, or reads it again.
+func (r *toolRunner) load() error {
+	if r.engine != nil {
+		return r.reload()
+	}
+	opts := append(slices.Concat(r.observed.options, r.runOptions.lock.options), mcpgraph.WithMCPFiles(r.mcpFiles...), mcpgraph.WithMemory(r.memory.budget(r.log)))
+	if r.record != "" {
+		r.recorder = &cassette.Recorder{}
+		opts = append(opts, mcpgraph.WithIntercept(r.recorder.Intercept))
+	}
+	engine, err := r.loadOnce(r.config, opts...)
+	if err == nil {
+		r.engine = engine
+	}
+	return err
+}
+
+// run loads the file, runs the tool or the node, and returns what to print.
+func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
+	info, err := r.caller.info()
+	if err != nil {
+		return value.Undef, err
+	}
+	given, err := r.readArguments(ctx, r.argsJSON, r.args)
+	if err != nil {
+		return value.Undef, err
+	}
+	document, err := r.readContext(ctx, r.context)
+	if err != nil {
+		return value.Undef, err
+	}
+	questions, err := r.readAnswers(r.answers)
+	if err != nil {
+		return value.Undef, err
+	}
+	if err := r.load(); err != nil {
+		return value.Undef, err
+	}
+	g, err := r.engine.Graph(r.tool)
+	if err != nil {
+		return value.Undef, &exitError{exitUsage, err}
+	}
+	args, err := given.typed(g.Input)
+	if err != nil {
+		return value.Undef, err
+	}
+	opts := []mcpgraph.CallOption{mcpgraph.WithCallInfo(info), mcpgraph.WithAsk(questions.ask)}
+	var running *activity
+	if r.trace != "" {
+		hooks, err := r.tracer(r.trace, r.engine, info, g)
+		if err != nil {
+			return value.Undef, err
+		}
+		opts = append(opts, mcpgraph.WithCallHooks(hooks))
+	} else {
+		running = r.begin("calling " + r.tool)
+		questions.asking = running.end
+		opts = append(opts, mcpgraph.WithCallHooks(running.hooks(r.tool)))
+		defer running.end()
+	}
+	if r.node != "" {
+		if document, err = withEntry(document, g, args); err != nil {
+			return value.Undef, err
+		}
+		v, err := r.runNode(ctx, document, opts)
+		running.end()
+		return v, r.explained(ctx, err)
+	}
+	result, err := r.engine.Call(ctx, r.tool, args, opts...)
+	running.end()
+	err = r.explained(ctx, err)
+	if r.recorder != nil && ctx.Err() == nil && result != nil {
+		if wrong := r.keepRecording(ctx, info, args); wrong != nil {
+			return value.Undef, wrong
+		}
+	}
+	if err != nil {
+		return value.Undef, err
+	}
+	return result.Value, nil
+}
+
+// explained is [app.explain]; nil if there is no error.
+func (r *toolRunner) explained(ctx context.Context, err error) error {
+	var usage *exitError
+	if err == nil || errors.As(err, &usage) {
+		return err
+	}
+	return r.explain(ctx, r.engine, err)
+}
