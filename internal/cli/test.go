@@ -28,6 +28,9 @@ type testOptions struct {
 	minCoverage float64
 	watch       bool
 	update      bool
+	live        bool
+	allowWrites bool
+	record      bool
 	color       string
 	mcpFiles    []string
 }
@@ -71,6 +74,9 @@ there is no test, 2 for a wrong command line, and 3 if a file cannot be read.`,
 	flags.Lookup("min-coverage").DefValue = ""
 	flags.BoolVarP(&o.watch, "watch", "w", false, "run the tests again when a file changes")
 	flags.BoolVarP(&o.update, "update", "u", false, "write snapshots that are new or have changed")
+	flags.BoolVar(&o.live, "live", false, "call the real servers, in real time; mocks do not answer")
+	flags.BoolVar(&o.record, "record", false, "run the tests that name a cassette against the real servers, and write their cassettes")
+	flags.BoolVar(&o.allowWrites, "allow-writes", false, "with --live or --record, also call tools that are not marked read-only")
 	colorFlag(cmd, &o.color)
 	a.mcpFlag(cmd, &o.mcpFiles)
 	return cmd
@@ -117,7 +123,7 @@ func (a *app) newTestSession(o testOptions) (*testSession, error) {
 	s.report = report.Options{Color: colored, Width: a.textWidth(a.stdout), Verbose: o.verbose}
 	s.runner = runner.Options{
 		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles, Parallel: o.parallel, FailFast: o.failFast,
-		Strict: o.strict, Update: o.update, Verbose: o.verbose,
+		Strict: o.strict, Update: o.update, Verbose: o.verbose, Live: o.live, Record: o.record, AllowWrites: o.allowWrites,
 	}
 	if o.run != "" {
 		re, err := regexp.Compile(o.run)
@@ -128,6 +134,9 @@ func (a *app) newTestSession(o testOptions) (*testSession, error) {
 	}
 	if !slices.Contains(report.Formats, o.format) {
 		return nil, usagef("--format is %q; expected %s", o.format, diag.List(report.Formats))
+	}
+	if o.allowWrites && !o.live && !o.record {
+		return nil, usagef("--allow-writes needs --live or --record")
 	}
 	if o.parallel < 0 {
 		return nil, usagef("--parallel is %d; expected a positive number", o.parallel)

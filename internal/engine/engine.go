@@ -158,6 +158,9 @@ func (e *Engine) Use() *Program {
 	}
 }
 
+// Options returns what the Engine was made with.
+func (e *Engine) Options() Options { return e.opts }
+
 // Log returns the logger of the Engine, which redacts secrets.
 func (e *Engine) Log() *slog.Logger { return e.log }
 

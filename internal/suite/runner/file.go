@@ -23,6 +23,7 @@ type File struct {
 	snapshots snapshots
 	partial   bool // not all of its tests ran
 	used      map[*suite.Mock]bool
+	tapes     map[*suite.Test]*tape // of the tests with a cassette
 }
 
 // config is a configuration that test files name.
@@ -89,6 +90,7 @@ func (l *loader) load(path string) *File {
 		}
 		f.Diagnostics = append(f.Diagnostics, f.file.Check(e.Current().Set())...)
 	}
+	f.readTapes(l.options)
 	diag.Sort(f.Diagnostics)
 	f.snapshots = readSnapshots(path)
 	f.Diagnostics = append(f.Diagnostics, f.snapshots.problems...)
@@ -158,7 +160,7 @@ func (f *File) finish(o Options) {
 		return
 	}
 	f.Diagnostics = append(f.Diagnostics, f.snapshots.finish(f, o.Update)...)
-	if f.partial {
+	if f.partial || o.Live || o.Record {
 		return
 	}
 	for _, m := range f.file.Mocks {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -41,6 +42,7 @@ type play struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	real   bool          // no bubble: real servers and real time
 	busy   atomic.Bool   // somebody was called or asked
 	turn   chan struct{} // held by the task that waits until all others wait
 	stage  *stage
@@ -103,8 +105,16 @@ func (p *play) run() {
 		Runs: runs.New(runs.Limits{Count: runs.None}), Memory: memory.New(memoryLimit), Intercept: p.stage.exchange,
 	})
 	defer e.Close()
+	if tape := p.file.tapes[t]; tape != nil {
+		p.stage.player = tape.cassette.Play(t.Name, tape.paths, e.Redact)
+	}
+	p.perform(e.Current())
+}
+
+// perform makes the call and compares what came of it.
+func (p *play) perform(program *engine.Program) {
 	began := time.Now()
-	result, err := p.call(e.Current())
+	result, err := p.call(program)
 	p.outcome.Duration = time.Since(began)
 	p.finish(result, err)
 }
@@ -124,10 +134,14 @@ func (p *play) call(program *engine.Program) (value.Value, error) {
 		}
 		info.Header.Add(h.Name, h.Value)
 	}
-	result, err := program.Call(p.ctx, info, t.Tool, t.Arguments, engine.CallOptions{
-		Hooks: []executor.Hooks{p.walk.hooks()}, Ask: p.stage.ask, Seed: &t.Seed, Gate: p.gate,
+	o := engine.CallOptions{
+		Hooks: []executor.Hooks{p.walk.hooks()}, Ask: p.stage.ask, Seed: &t.Seed,
 		Processor: func() expr.Processor { return processor{p} },
-	})
+	}
+	if !p.real {
+		o.Gate = p.gate
+	}
+	result, err := program.Call(p.ctx, info, t.Tool, t.Arguments, o)
 	if result == nil {
 		return value.Undef, err
 	}
@@ -161,7 +175,10 @@ func (p *play) evaluation() suite.Evaluation { return suite.Evaluation{Processor
 
 // stage is what stands for the world around the run: mocks and people.
 type stage struct {
-	play *play
+	play   *play
+	player *cassette.Player           // nil without a cassette
+	engine *engine.Engine             // of a live test
+	safe   map[string]map[string]bool // tools that only read, by server
 
 	mu         sync.Mutex
 	calls      []value.Value // upstream calls in their order
@@ -175,5 +192,5 @@ type stage struct {
 const maxCalls = 100_000
 
 func newStage(p *play) *stage {
-	return &stage{play: p, used: make([]int, len(p.test.Mocks)), wakes: map[time.Time]bool{}}
+	return &stage{play: p, used: make([]int, len(p.test.Mocks)), wakes: map[time.Time]bool{}, safe: map[string]map[string]bool{}}
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
@@ -52,6 +53,7 @@ type Outcome struct {
 	Duration time.Duration
 
 	covered  covered
+	recorded []cassette.Exchange
 	used     []int  // how often each mock was called
 	snapshot string // the text to compare with the snapshot; empty: none
 }

@@ -36,6 +36,11 @@ type Options struct {
 	Strict bool
 	// Update writes snapshots that are new or have changed.
 	Update bool
+	// Live calls the real servers, in real time; mocks do not answer. Tools that are not
+	// marked readOnlyHint are called only with AllowWrites.
+	Live, AllowWrites bool
+	// Record runs the tests that name a cassette like Live, and writes what went over.
+	Record bool
 	// Verbose lets results of tests that passed have their walks, too.
 	Verbose bool
 	// Done is called when a test has ended, by one goroutine at a time, in the order of
@@ -91,7 +96,7 @@ func (l *Loaded) Run(ctx context.Context, o Options) *Report {
 			continue
 		}
 		for _, t := range f.file.Tests {
-			if o.Match == nil || o.Match(t.Name) {
+			if (o.Match == nil || o.Match(t.Name)) && (!o.Record || t.Cassette != "") {
 				all = append(all, &job{file: f, test: t, done: make(chan *Result, 1)})
 			} else {
 				f.partial = true
@@ -101,6 +106,9 @@ func (l *Loaded) Run(ctx context.Context, o Options) *Report {
 	perform(ctx, all, o, r)
 	for _, f := range r.Files {
 		f.finish(o)
+		if o.Record && ctx.Err() == nil {
+			f.Diagnostics = append(f.Diagnostics, f.writeTapes(r.Results)...)
+		}
 	}
 	for _, c := range l.configs {
 		if c.engine != nil {
@@ -182,7 +190,13 @@ func (j *job) run(ctx context.Context, o Options) *Result {
 	unwatch := context.AfterFunc(ctx, func() { p.stop(errInterrupted) })
 	defer unwatch()
 	ended := make(chan error, 1)
-	go func() { ended <- virtualtime.Run(p.run) }()
+	if o.Live || o.Record {
+		live, cancel := context.WithTimeoutCause(ctx, j.test.Timeout, errTimeout)
+		defer cancel()
+		go func() { p.live(live); ended <- nil }()
+	} else {
+		go func() { ended <- virtualtime.Run(p.run) }()
+	}
 	abandon := time.NewTimer(j.test.Timeout + grace)
 	defer abandon.Stop()
 	select {
@@ -221,7 +235,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func compile(path string, o Options) (*engine.Engine, error) {
 	e, err := engine.New(path, engine.Options{
 		Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: os.ReadFile,
-		Log: quiet, Runs: runs.New(runs.Limits{Count: runs.None}), AllowUnset: true,
+		Log: quiet, Runs: runs.New(runs.Limits{Count: runs.None}), AllowUnset: !o.Live && !o.Record,
 	})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -24,6 +25,9 @@ func (s *stage) exchange(ctx context.Context, x upstream.Exchange, _ func(contex
 	}
 	s.note(x)
 	reply := s.choose(ctx, x)
+	if reply == nil && s.player != nil {
+		return s.play.recorded(ctx, x)
+	}
 	if reply == nil {
 		s.play.cancel(errUnanswered)
 		return value.Undef, errUnanswered
@@ -38,6 +42,20 @@ func (s *stage) exchange(ctx context.Context, x upstream.Exchange, _ func(contex
 		s.play.cancel(errUnanswered)
 	}
 	return result, err
+}
+
+// recorded answers a call from the cassette.
+func (p *play) recorded(ctx context.Context, x upstream.Exchange) (value.Value, error) {
+	if err := p.stage.delay(ctx, 0); err != nil {
+		return value.Undef, err
+	}
+	reply, err := p.stage.player.Intercept(ctx, x, nil)
+	var stale *cassette.StaleError
+	if errors.As(err, &stale) {
+		p.stage.refuse(Problem{Diagnostic: p.test.Node.Get("name").Problem(CodeTestFailed, stale.Error())})
+		p.cancel(errUnanswered)
+	}
+	return reply, err
 }
 
 // note keeps a call to be compared.
@@ -69,7 +87,9 @@ func (s *stage) choose(ctx context.Context, x upstream.Exchange) *suite.Reply {
 			best = nearest{fit, m, reason}
 		}
 	}
-	s.unanswered = append(s.unanswered, s.noMock(x, best))
+	if s.player == nil {
+		s.unanswered = append(s.unanswered, s.noMock(x, best))
+	}
 	return nil
 }
 
