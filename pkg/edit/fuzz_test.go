@@ -3,10 +3,12 @@ package edit_test
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 func FuzzFormat(f *testing.F) {
@@ -39,6 +41,35 @@ func FuzzFormat(f *testing.F) {
 		after, _ := config.ParseYAML("f.yaml", out)
 		if before.Value().Len() != after.Value().Len() {
 			t.Fatalf("%q became %q", source, out)
+		}
+	})
+}
+
+func FuzzEdit(f *testing.F) {
+	for _, tt := range formats {
+		f.Add([]byte(text(tt.in)), uint64(1))
+	}
+	f.Add([]byte("\ufeff"+edited), uint64(2))
+	f.Add([]byte("a: [b: c, {d, e: }]\r\n? f\r\n"), uint64(3))
+	f.Fuzz(func(t *testing.T, source []byte, seed uint64) {
+		d, err := edit.Parse("f.yaml", source)
+		if err != nil || d.Value().Kind() != value.Object && d.Value().Kind() != value.Array {
+			return
+		}
+		op := randomOperation(rand.New(rand.NewPCG(seed, 0)), d.Value())
+		edits, after, err := d.Edit(op)
+		if err != nil {
+			if !errors.Is(err, edit.ErrPath) && !errors.Is(err, edit.ErrUnsafe) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if got := edit.Apply(source, edits); !bytes.Equal(got, after.Source()) {
+			t.Fatalf("%v: %q became %q, and the edits make %q", op, source, after.Source(), got)
+		}
+		again, err := edit.Parse("f.yaml", after.Source())
+		if err != nil || again.Value().JSON() != after.Value().JSON() {
+			t.Fatalf("%v: %q became %q: %v", op, source, after.Source(), err)
 		}
 	})
 }
