@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -42,6 +43,7 @@ func askEngine(t *testing.T) *Engine {
 	e, err := New("ask.yaml", Options{
 		Getenv: func(string) (string, bool) { return "", false }, Log: slog.New(slog.DiscardHandler), Runs: runs.New(runs.Limits{}),
 		Read: func(string) ([]byte, error) { return []byte(askFile), nil },
+		Lock: LockOptions{Mode: lock.Off},
 	})
 	if err != nil {
 		t.Fatal(err)
