@@ -161,6 +161,9 @@ func (f *finder) inBlock() place {
 		path, _ := f.climb(l.col, false, nil)
 		p := place{path: path, isKey: true, from: l.start + l.col, to: l.start + l.keyEnd, colon: true, column: l.col}
 		if c := s[l.col]; c == '"' || c == '\'' {
+			if at == l.col || at == l.keyEnd {
+				return place{} // outside of the quotes
+			}
 			p.quote, p.from, p.to = c, p.from+1, p.to-1
 		}
 		return p

@@ -42,6 +42,8 @@ func TestFindPlace(t *testing.T) {
 		{"behind the quotes", "a:\n  b: \"x\" ‸", "[]"},
 		{"comment", "a: 1 # x‸", "[]"},
 		{"comment line", "# x‸", "[]"},
+		{"quoted key", "a:\n  \"b‸c\": 1", "[a] key \"bc\" quote colon"},
+		{"behind a quoted key", "a:\n  \"b\"‸: 1", "[]"},
 		{"flow key", "a: {b‸", "[a] key \"b\" flow"},
 		{"flow key after another", "a: {b: 1, ‸}", "[a] key \"\" flow"},
 		{"flow key before its value", "a: {b: 1, c‸c: 2}", "[a] key \"cc\" flow colon"},
