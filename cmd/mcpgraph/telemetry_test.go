@@ -187,7 +187,7 @@ func TestHeadersAndSamplerOfTheVariablesAreObeyed(t *testing.T) {
 			t.Errorf("%s got Authorization %q", path, got)
 		}
 	}
-	// Whoever began a trace decides; of those that begin here, none is sampled.
+	// The program that began a trace decides; of those that begin here, none is sampled.
 	if c.tree(goodTrace, outside) == "" {
 		t.Error("a trace is missing that its client sampled")
 	}

@@ -97,7 +97,7 @@ func (i *introspector) check(ctx context.Context, token string) (Caller, error) 
 			return v.caller, v.err
 		}
 	}
-	// Whoever asks first asks for all; its client may be gone.
+	// The first request asks for all; its client may be gone.
 	answer := i.asking.DoChan(string(key[:]), func() (any, error) { return i.ask(key, token) })
 	select {
 	case a := <-answer:

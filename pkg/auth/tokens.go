@@ -92,7 +92,7 @@ func (t *Tokens) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
 	return Caller{}, err
 }
 
-// Challenge names the scopes. Whoever gave the token out can grant them.
+// Challenge names the scopes. The issuer of the token can grant them.
 func (t *Tokens) Challenge(header http.Header, scopes []string) {
 	challenge(header, scopeChallenge(scopes)...)
 }

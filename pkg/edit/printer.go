@@ -15,7 +15,7 @@ const (
 	width = 100
 )
 
-// printer writes a file anew, value by value. src has LF as its only line break.
+// printer writes a file again, value by value. src has LF as its only line break.
 type printer struct {
 	src     []byte
 	pos     int // everything before it is written

@@ -113,7 +113,7 @@ var sentences = map[string]string{
 	"S0208": "the parameter {token} of a function must be a variable such as $name",
 	"S0209": "a predicate cannot follow a grouping",
 	"S0210": "one step can have only one grouping",
-	"S0211": "{token} cannot stand where a value was expected",
+	"S0211": "expected a value, found {token}",
 	"S0212": "only a variable such as $name can stand to the left of :=",
 	"S0213": "{token} cannot be a step of a path",
 	"S0214": "a variable such as $name must follow {token}",

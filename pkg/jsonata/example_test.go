@@ -72,7 +72,7 @@ func ExampleError() {
 	if errors.As(err, &e) {
 		fmt.Printf("%s at byte %d: %s\n", e.Code, e.Offset, e.Message)
 	}
-	// Output: S0211 at byte 13: ] cannot stand where a value was expected
+	// Output: S0211 at byte 13: expected a value, found ]
 }
 
 func ExampleExpr_Refs() {

@@ -194,7 +194,7 @@ func (p *parser) classAtom() (set charset, one bool, err error) {
 		return single('\b'), true, nil
 	case 'k':
 		if p.named {
-			return nil, false, p.fail(start, "\\k cannot stand in a class of a pattern with named groups")
+			return nil, false, p.fail(start, "\\k is not allowed in a class of a pattern with named groups")
 		}
 	}
 	return single(uint16(p.characterEscape(true))), true, nil
