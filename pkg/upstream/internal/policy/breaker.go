@@ -78,10 +78,14 @@ func (l *Layers) admit(ctx context.Context, state *callerState, tool string) (le
 	return func(err error) { l.leave(ctx, b, tool, probe, err) }, nil
 }
 
+// errUnfinished is the outcome of a call that panicked. What it ran may be code of
+// the program that embeds the engine.
+var errUnfinished = errors.New("the call did not finish")
+
 func (l *Layers) leave(ctx context.Context, b *breaker, tool string, probe bool, err error) {
 	before := b.circuit.State()
 	switch f := l.Classify(err); {
-	case f.Silent:
+	case f.Silent || err == errUnfinished:
 		// Nothing was learnt. The library takes a permit back only with a
 		// result, so being half open starts again.
 		if probe && b.circuit.IsHalfOpen() {

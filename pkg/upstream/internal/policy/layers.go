@@ -195,8 +195,10 @@ func (l *Layers) ask(ctx context.Context, caller string, tool string, next Try) 
 	if err != nil {
 		return Result{}, err
 	}
+	outcome := errUnfinished // unless nothing panics
+	defer func() { leave(outcome) }()
 	result, err := l.try(ctx, caller, tool, next)
-	leave(err)
+	outcome = err
 	return result, err
 }
 

@@ -315,3 +315,31 @@ func BenchmarkCacheHit(b *testing.B) {
 		_, _ = s.callAs(ctx, "", "look", args, next)
 	}
 }
+
+// What a call runs can be code of the embedding program, which the executor lets
+// panic: the next call must be able to test the server.
+func TestBreakerSurvivesAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, func(u *config.Upstream) {
+			u.CircuitBreaker = &config.CircuitBreaker{FailureThreshold: 1, SuccessThreshold: 1, ResetTimeout: time.Minute, HalfOpenMaxCalls: 1}
+		})
+		call := func(next Try) (err error, panicked bool) {
+			defer func() { panicked = recover() != nil }()
+			_, err = s.Call(t.Context(), "", "look", value.Undef, next)
+			return err, false
+		}
+		_, _ = call(func(context.Context) (value.Value, int, error) { return value.Undef, 1, broken })
+		time.Sleep(2 * time.Minute)
+		if _, panicked := call(func(context.Context) (value.Value, int, error) { panic("boom") }); !panicked {
+			t.Fatal("the breaker did not let the call through")
+		}
+		for range 2 {
+			if err, _ := call(func(context.Context) (value.Value, int, error) { return value.True, 1, nil }); err != nil {
+				t.Fatalf("after the panic: %v", err)
+			}
+		}
+		if got, want := s.Breakers(), []Breaker{{"look", "closed", 1}}; !slices.Equal(got, want) {
+			t.Errorf("breakers %v, want %v", got, want)
+		}
+	})
+}
