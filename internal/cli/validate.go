@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/suite"
+	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
@@ -33,8 +35,9 @@ func (a *app) validateCommand() *cobra.Command {
 		Long: `Find all errors in files, without starting or calling anything.
 
 PATH is a file, - for stdin, or a folder. In a folder and its subfolders, it checks
-the *.yaml and *.yml files with a top-level key "tools". It skips node_modules and
-folders whose names begin with a dot.
+the *.yaml and *.yml files with a top-level key "tools", and test files, which end
+in .test.yaml or .test.yml. It skips node_modules and folders whose names begin
+with a dot.
 
 If there is a lock file beside a file (see mcpgraph lock --help), calls of upstream
 tools are checked against it, and expressions against the outputs of these tools.
@@ -78,7 +81,9 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 					return e.CheckLive(ctx, mcpgraph.WithCallInfo(info))
 				}
 			}
-			files, err := configFiles(args, isConfig)
+			files, err := configFiles(args, func(path string, text []byte) bool {
+				return isConfig(path, text) || suite.IsTestFile(path)
+			})
 			if err != nil {
 				return err
 			}
@@ -89,7 +94,7 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 				}
 				return opts
 			}
-			found, err := a.check(ctx, files, opts, live)
+			found, err := a.check(ctx, files, o.mcpFiles, opts, live)
 			if err != nil {
 				return err
 			}
@@ -135,9 +140,13 @@ func (f findings) count(s diag.Severity) int {
 
 // check loads files without running them. live also checks files without errors
 // against their servers.
-func (a *app) check(ctx context.Context, paths []string, opts func(path string) []mcpgraph.Option, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
+func (a *app) check(ctx context.Context, paths, mcpFiles []string, opts func(path string) []mcpgraph.Option, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
 	found := findings{files: len(paths), sources: diag.Sources{}}
 	for _, path := range paths {
+		if suite.IsTestFile(path) {
+			found.add(a.checkTests(ctx, path, mcpFiles))
+			continue
+		}
 		engine, err := a.read(ctx, path, append(opts(path), mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))...)
 		var loadErr *mcpgraph.LoadError
 		switch {
@@ -158,8 +167,25 @@ func (a *app) check(ctx context.Context, paths []string, opts func(path string) 
 	return found, nil
 }
 
+// checkTests checks a test file and runs none of its tests.
+func (a *app) checkTests(ctx context.Context, path string, mcpFiles []string) ([]diag.Diagnostic, diag.Sources) {
+	o := runner.Options{
+		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: mcpFiles, Match: func(string) bool { return false },
+	}
+	r := runner.Load([]string{path}, o).Run(ctx, o)
+	return r.Diagnostics(), r.Sources
+}
+
+// add adds diagnostics. Those of a configuration that is checked by itself and with
+// its tests count once.
 func (f *findings) add(ds []diag.Diagnostic, sources diag.Sources) {
-	f.diagnostics = append(f.diagnostics, ds...)
+	for _, d := range ds {
+		if !slices.ContainsFunc(f.diagnostics, func(other diag.Diagnostic) bool {
+			return other.File == d.File && other.Pos == d.Pos && other.Code == d.Code && other.Message == d.Message
+		}) {
+			f.diagnostics = append(f.diagnostics, d)
+		}
+	}
 	maps.Copy(f.sources, sources)
 }
 

@@ -43,8 +43,8 @@ func TestWorkflowRunsCI(t *testing.T) {
 	}
 }
 
-// TestActionValidates runs the script of the action's last step as GitHub does.
-func TestActionValidates(t *testing.T) {
+// TestActionValidatesAndTests runs the script of the action's last step as GitHub does.
+func TestActionValidatesAndTests(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestActionValidates(t *testing.T) {
 		}
 	}
 	readYAML(t, "action.yml", &action)
-	if action.Runs.Using != "composite" || len(action.Inputs) != 3 || len(action.Runs.Steps) != 3 {
+	if action.Runs.Using != "composite" || len(action.Inputs) != 4 || len(action.Runs.Steps) != 3 {
 		t.Fatalf("unexpected form: %+v", action)
 	}
 	install, validate := action.Runs.Steps[1].Run, action.Runs.Steps[2]
@@ -69,10 +69,14 @@ func TestActionValidates(t *testing.T) {
 
 	work := t.TempDir()
 	for name, text := range map[string]string{
-		"fine.yaml":          "version: \"1.0\"\nserver: {name: a, version: \"1\"}\ntools: []\n",
-		"warned.yaml":        "version: \"1.0\"\nserver: {name: a, version: \"1\"}\ntools: []\nnonsense: 1\n",
-		"deep/er/a b.yaml":   "version: \"1.0\"\ntools: []\n",
-		"elsewhere/ops.yaml": "tools: nothing of mcpgraph\n",
+		"fine.yaml":             "version: \"1.0\"\nserver: {name: a, version: \"1\"}\ntools: []\n",
+		"warned.yaml":           "version: \"1.0\"\nserver: {name: a, version: \"1\"}\ntools: []\nnonsense: 1\n",
+		"deep/er/a b.yaml":      "version: \"1.0\"\ntools: []\n",
+		"elsewhere/ops.yaml":    "tools: nothing of mcpgraph\n",
+		"tested/one.yaml":       "version: \"1.0\"\nserver: {name: a, version: \"1\"}\ntools: [{name: t, description: d, inputSchema: {type: object}, nodes: [{id: e, type: entry, next: x}, {id: x, type: exit}]}]\n",
+		"tested/one.test.yaml":  "tests:\n  - {name: passes, tool: t, arguments: {a: 1}, expect: {result: {a: 1}}}\n",
+		"failing/two.yaml":      "version: \"1.0\"\nserver: {name: a, version: \"1\"}\ntools: [{name: t, description: d, inputSchema: {type: object}, nodes: [{id: e, type: entry, next: x}, {id: x, type: exit}]}]\n",
+		"failing/two.test.yaml": "tests:\n  - {name: fails, tool: t, expect: {result: {a: 1}}}\n",
 	} {
 		path := filepath.Join(work, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -83,21 +87,25 @@ func TestActionValidates(t *testing.T) {
 		}
 	}
 	for _, e := range []struct {
-		files, strict string
-		code          int
-		want          string
+		files, tests, strict string
+		code                 int
+		want                 string
 	}{
-		{"fine.yaml", "", 0, ""},
-		{"warned.yaml", "", 0, "::warning file=warned.yaml,line=4,"},
-		{"warned.yaml", "true", 1, "::warning file=warned.yaml,line=4,"},
-		{"fine.yaml\ndeep/er/a b.yaml", "", 1, "::error file=deep/er/a b.yaml,"},
-		{"deep/**/*.yaml\n", "", 1, "::error file=deep/er/a b.yaml,"},
-		{"", "", 1, "::error file=deep/er/a b.yaml,"},
-		{"absent.yaml", "", 3, "::error file=absent.yaml"},
-		{"fine.yaml", "yes", 2, "::error::strict is \"yes\""},
+		{"fine.yaml", "", "", 0, ""},
+		{"warned.yaml", "", "", 0, "::warning file=warned.yaml,line=4,"},
+		{"warned.yaml", "", "true", 1, "::warning file=warned.yaml,line=4,"},
+		{"fine.yaml\ndeep/er/a b.yaml", "", "", 1, "::error file=deep/er/a b.yaml,"},
+		{"deep/**/*.yaml\n", "", "", 1, "::error file=deep/er/a b.yaml,"},
+		{"", "", "", 1, "::error file=deep/er/a b.yaml,"},
+		{"absent.yaml", "", "", 3, "::error file=absent.yaml"},
+		{"fine.yaml", "", "yes", 2, "::error::strict is \"yes\""},
+		{"fine.yaml", "tested", "true", 0, ""},
+		{"fine.yaml", "tested\nfailing/*.test.yaml", "", 1, "::error file=failing/two.test.yaml,line=2,"},
+		{"deep/**/*.yaml", "failing", "", 1, "::error file=failing/two.test.yaml,line=2,"},
+		{"absent.yaml", "failing", "", 3, "::error file=failing/two.test.yaml,line=2,"},
 	} {
-		t.Run(strings.TrimSpace(e.files+" "+e.strict), func(t *testing.T) {
-			given := map[string]string{"files": e.files, "strict": e.strict}
+		t.Run(strings.TrimSpace(e.files+" "+e.tests+" "+e.strict), func(t *testing.T) {
+			given := map[string]string{"files": e.files, "tests": e.tests, "strict": e.strict}
 			cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", validate.Run)
 			cmd.Dir = work
 			cmd.Env = os.Environ()

@@ -52,6 +52,9 @@ func TestEditorSchemaAcceptsEveryFileWithoutProblems(t *testing.T) {
 			t.Fatalf("no files %s: %v", pattern, err)
 		}
 		for _, file := range files {
+			if strings.HasSuffix(file, ".test.yaml") {
+				continue
+			}
 			source, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
