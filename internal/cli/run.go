@@ -59,7 +59,7 @@ shows what became different. Ctrl-C ends it.`,
   mcpgraph run tools.yaml count_files --args '{"directory": "."}' --trace
   mcpgraph run tools.yaml count_files --args @args.json --trace json
   mcpgraph run tools.yaml count_files --arg directory=. --record count.jsonl
-  mcpgraph run tools.yaml count_files --node count --context '{"list": {"files": ["a"]}}'`,
+  mcpgraph run tools.yaml count_files --node count --context '{"list": {}}'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && o.record == "" && o.node == "" && !o.watch && !cmd.Flags().Changed("arg") && !cmd.Flags().Changed("args") {
 				return nil

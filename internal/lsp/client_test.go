@@ -18,8 +18,6 @@ type client struct {
 	channel channel.Channel
 	in      *io.PipeWriter // what the server reads
 	done    chan error
-	ended   bool
-	err     error
 	next    int
 	answers map[string]message
 	sent    []message // notifications and requests of the server

@@ -23,8 +23,9 @@ var fileSettings = []config.Setting{
 var testSettings = slices.Concat([]config.Setting{
 	{Name: "name", Doc: "Name of the test, unique in the file", Shape: config.StringShape, Required: true},
 	{Name: "tool", Doc: "The tool to call", Shape: config.StringShape, Required: true},
+}, sharedSettings, []config.Setting{
 	{Name: "cases", Doc: "Runs the test once for each case; the keys of a case replace those of the test", Shape: config.ListShape, Fields: caseSettings},
-}, sharedSettings)
+})
 
 var caseSettings = slices.Concat([]config.Setting{
 	{Name: "name", Doc: "Name of the case, unique in the test", Shape: config.StringShape, Required: true},
@@ -33,20 +34,20 @@ var caseSettings = slices.Concat([]config.Setting{
 
 // sharedSettings are what tests and cases both have.
 var sharedSettings = []config.Setting{
+	{Name: "skip", Doc: "Reason to leave the test out", Shape: config.StringShape},
 	{Name: "vars", Doc: "Values that ${vars.NAME} stands for", Shape: config.ObjectShape},
 	{Name: "arguments", Doc: "Arguments of the call", Shape: config.ObjectShape},
-	{Name: "mocks", Doc: "Answers to the calls of upstream tools; the first mock that fits a call answers it", Shape: config.ListShape, Fields: mockSettings},
-	{Name: "cassette", Doc: "File of recorded exchanges that answer instead of the servers, relative to this file", Shape: config.StringShape},
-	{Name: "redact", Doc: "JSONata paths to values of recorded arguments and replies that are replaced", Shape: config.StringsShape},
-	{Name: "answers", Doc: "Answers to questions by the id of the node: the content, or accept, decline or cancel", Shape: config.ObjectShape},
-	{Name: "now", Doc: "Time at which the test begins, in the form of RFC 3339, from 2000 to 2199", Shape: config.StringShape, Default: `"` + defaultNow + `"`},
-	{Name: "seed", Doc: "Seed of $random, $shuffle and the delays of retries", Shape: config.BoundShape, Max: maxWhole, Default: "1"},
 	{Name: "caller", Doc: "The caller, as if it was authenticated", Shape: config.MapShape, Fields: callerSettings},
 	{Name: "headers", Doc: "HTTP headers of the call", Shape: config.ScalarsShape},
 	{Name: "meta", Doc: "The _meta of the call", Shape: config.ObjectShape},
+	{Name: "now", Doc: "Time at which the test begins, in the form of RFC 3339, from 2000 to 2199", Shape: config.StringShape, Default: `"` + defaultNow + `"`},
+	{Name: "seed", Doc: "Seed of $random, $shuffle and the delays of retries", Shape: config.BoundShape, Max: maxWhole, Default: "1"},
+	{Name: "answers", Doc: "Answers to questions by the id of the node: the content, or accept, decline or cancel", Shape: config.ObjectShape},
+	{Name: "mocks", Doc: "Answers to the calls of upstream tools; the first mock that fits a call answers it", Shape: config.ListShape, Fields: mockSettings},
+	{Name: "cassette", Doc: "File of recorded exchanges that answer instead of the servers, relative to this file", Shape: config.StringShape},
+	{Name: "redact", Doc: "JSONata paths to values of recorded arguments and replies that are replaced", Shape: config.StringsShape},
 	{Name: "timeoutMs", Doc: "Real time that the test may take", Shape: config.DurationShape, Default: "10000"},
 	{Name: "expect", Doc: "What must hold; without it, the run must end well", Shape: config.MapShape, Fields: expectSettings},
-	{Name: "skip", Doc: "Reason to leave the test out", Shape: config.StringShape},
 }
 
 var callerSettings = []config.Setting{

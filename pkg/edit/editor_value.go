@@ -277,11 +277,9 @@ func (e *editor) remove(s slot, i int) error {
 	if len(bytes.TrimSpace(e.src[from:begin])) > 0 {
 		// It begins behind a dash. The next item takes its place.
 		next := e.at(s, i+1)
-		to := next.v.Start
+		to := next.after - 1
 		if next.key != nil {
 			to = next.key.Start
-		} else {
-			to = next.after - 1
 		}
 		if e.gap(end, to).hasComments() {
 			return fmt.Errorf("%w: a comment would move to another line", ErrUnsafe)

@@ -192,7 +192,7 @@ func (in *indenter) continues(isToken bool) bool {
 			return true
 		}
 	}
-	return isToken && in.tokens[in.next].Operator || isToken && in.tokens[in.next-1].Operator == false
+	return isToken && in.tokens[in.next].Operator || isToken && !in.tokens[in.next-1].Operator
 }
 
 // pass goes through the tokens of a line: it was at lineStart and moved by delta

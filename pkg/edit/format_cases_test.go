@@ -348,12 +348,12 @@ var formats = []struct{ name, path, in, want string }{
 		tests:
 		  - name: n
 		    tool: t
-		    cases:
-		      - {name: c, expect: {}}
 		    arguments: {z: 1}
 		    mocks:
 		      - {tool: x, server: y}
 		    expect: {result: {b: 1, a: 2}}
+		    cases:
+		      - {name: c, expect: {}}
 		`},
 	{name: "flow style", in: `
 		{

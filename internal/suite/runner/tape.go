@@ -19,7 +19,6 @@ import (
 type tape struct {
 	cassette *cassette.Cassette
 	paths    *cassette.Paths
-	player   *cassette.Player
 	recorder *cassette.Recorder // nil unless it is recorded
 }
 
