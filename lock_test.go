@@ -39,7 +39,7 @@ func lockedFile(t *testing.T, text string, opts ...mcpgraph.Option) *mcpgraph.En
 	return engine
 }
 
-// relock writes the lock file of a configuration anew.
+// relock writes the lock file of a configuration again.
 func relock(t *testing.T, path string, opts ...mcpgraph.Option) {
 	t.Helper()
 	engine, err := mcpgraph.Load(path, append(opts, mcpgraph.WithLockMode(lock.Off))...)
@@ -251,7 +251,7 @@ tools:`, s.URL) + calling("s", map[string]string{"look": "", "other": ""})
 	}
 }
 
-// TestReloadTakesTheNewLock locks a server anew while an engine uses it.
+// TestReloadTakesTheNewLock locks a server again while an engine uses it.
 func TestReloadTakesTheNewLock(t *testing.T) {
 	t.Parallel()
 	var strict atomic.Bool

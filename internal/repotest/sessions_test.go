@@ -69,7 +69,7 @@ var took = regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|s)\b`)
 
 // TestSessionsInDocs runs the sessions that the documents show, each in an empty
 // folder and one shell, with the real server-filesystem in the place of npx. With
-// UPDATE set it records them anew.
+// UPDATE set it records them again.
 func TestSessionsInDocs(t *testing.T) {
 	t.Parallel()
 	needRealServers(t)

@@ -40,7 +40,7 @@ var host = sync.OnceValue(func() *testing.T {
 	if !flag.Parsed() {
 		_ = flag.CommandLine.Parse(nil)
 	}
-	// In a test binary, the second run would begin these files anew.
+	// In a test binary, the second run would truncate these files.
 	for _, name := range []string{"test.testlogfile", "test.cpuprofile", "test.memprofile", "test.trace"} {
 		if f := flag.Lookup(name); f != nil && f.Value.String() != "" {
 			before := f.Value.String()

@@ -35,7 +35,7 @@ type reader struct {
 	problem *diag.Diagnostic
 }
 
-const anew = "write it again with `mcpgraph lock CONFIG`"
+const rewrite = "write it again with `mcpgraph lock CONFIG`"
 
 // fail reports a problem at a byte offset.
 func (r *reader) fail(offset int, message, hint string) {
@@ -56,7 +56,7 @@ func (r *reader) failAt(message, hint string, keys ...string) {
 
 func (r *reader) file() *File {
 	if len(r.text) > MaxBytes {
-		r.fail(0, fmt.Sprintf("the lock file is longer than %d bytes", MaxBytes), anew)
+		r.fail(0, fmt.Sprintf("the lock file is longer than %d bytes", MaxBytes), rewrite)
 		return nil
 	}
 	root, err := value.ParseStrict(string(r.text))
@@ -66,26 +66,26 @@ func (r *reader) file() *File {
 		if errors.As(err, &syntax) {
 			offset, message = syntax.Offset, syntax.Message
 		}
-		r.fail(offset, "the lock file is not JSON: "+message, anew)
+		r.fail(offset, "the lock file is not JSON: "+message, rewrite)
 		return nil
 	}
 	if root.Kind() != value.Object {
-		r.fail(0, "the lock file must be an object", anew)
+		r.fail(0, "the lock file must be an object", rewrite)
 		return nil
 	}
 	switch v := root.Get(keyVersion); {
 	case v.Kind() != value.Number:
-		r.failAt("the lock file has no "+strconv.Quote(keyVersion), anew, keyVersion)
+		r.failAt("the lock file has no "+strconv.Quote(keyVersion), rewrite, keyVersion)
 	case v.Float() != version:
 		r.failAt(fmt.Sprintf("the lock file has version %s; this mcpgraph reads version %d", v.JSON(), version),
-			"use the version of mcpgraph that wrote it, or "+anew, keyVersion)
+			"use the version of mcpgraph that wrote it, or "+rewrite, keyVersion)
 	}
 	servers := r.object(root, keyServers)
 	if r.problem != nil {
 		return nil
 	}
 	if want := digest(servers); root.Get(keyDigest).Str() != want {
-		r.failAt("the content of the lock file does not match its digest: it was changed by hand or merged", anew, keyDigest)
+		r.failAt("the content of the lock file does not match its digest: it was changed by hand or merged", rewrite, keyDigest)
 		return nil
 	}
 	f := &File{}
@@ -111,7 +111,7 @@ func (r *reader) server(name string, servers value.Value) *Server {
 		s.ToolNames = append(s.ToolNames, n.Str())
 	}
 	if names.Kind() != value.Array {
-		r.failAt(fmt.Sprintf("%q must be a list of names", keyToolNames), anew, append(at, keyToolNames)...)
+		r.failAt(fmt.Sprintf("%q must be a list of names", keyToolNames), rewrite, append(at, keyToolNames)...)
 	}
 	slices.Sort(s.ToolNames)
 	tools := r.object(v, keyTools, at...)
@@ -131,7 +131,7 @@ func (r *reader) server(name string, servers value.Value) *Server {
 func (r *reader) object(of value.Value, key string, at ...string) value.Value {
 	v := of.Get(key)
 	if v.Kind() != value.Object {
-		r.failAt(fmt.Sprintf("%q must be an object", key), anew, append(slices.Clip(at), key)...)
+		r.failAt(fmt.Sprintf("%q must be an object", key), rewrite, append(slices.Clip(at), key)...)
 	}
 	return v
 }
@@ -140,7 +140,7 @@ func (r *reader) object(of value.Value, key string, at ...string) value.Value {
 func (r *reader) string(of value.Value, key string, at []string) string {
 	v := of.Get(key)
 	if !v.IsUndefined() && v.Kind() != value.String {
-		r.failAt(fmt.Sprintf("%q must be a string", key), anew, append(slices.Clip(at), key)...)
+		r.failAt(fmt.Sprintf("%q must be a string", key), rewrite, append(slices.Clip(at), key)...)
 	}
 	return v.Str()
 }

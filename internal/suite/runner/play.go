@@ -36,7 +36,7 @@ type play struct {
 	*job
 	options Options
 	// stopped is why the test must end; it is set from outside of the bubble. In the
-	// bubble, whoever does something looks at it: nobody outside may end a context of it.
+	// bubble, each step checks it, because a context of the bubble must not be ended from outside.
 	stopped atomic.Pointer[error]
 	outcome Outcome
 
