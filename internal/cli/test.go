@@ -31,6 +31,8 @@ type testOptions struct {
 	live        bool
 	allowWrites bool
 	record      bool
+	fromRun     string
+	name        string
 	color       string
 	mcpFiles    []string
 }
@@ -51,9 +53,13 @@ there is no test, 2 for a wrong command line, and 3 if a file cannot be read.`,
 		Example: `  mcpgraph test
   mcpgraph test count_files.test.yaml --run 'three tries' --verbose
   mcpgraph test --coverage --min-coverage 90 --output junit=report.xml
-  mcpgraph test --watch`,
+  mcpgraph test --watch
+  mcpgraph test --from-run count.jsonl --name 'two files' > two.test.yaml`,
 		ValidArgsFunction: completeTestFile,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.fromRun != "" || o.name != "" {
+				return a.draftTest(cmd, o, args)
+			}
 			if o.paths = args; len(args) == 0 {
 				o.paths = []string{"."}
 			}
@@ -77,6 +83,8 @@ there is no test, 2 for a wrong command line, and 3 if a file cannot be read.`,
 	flags.BoolVar(&o.live, "live", false, "call the real servers, in real time; mocks do not answer")
 	flags.BoolVar(&o.record, "record", false, "run the tests that name a cassette against the real servers, and write their cassettes")
 	flags.BoolVar(&o.allowWrites, "allow-writes", false, "with --live or --record, also call tools that are not marked read-only")
+	flags.StringVar(&o.fromRun, fromRunFlag, "", "print a test of the call that mcpgraph run --record recorded in this `CASSETTE`")
+	flags.StringVar(&o.name, nameFlag, "", "with --from-run, the `NAME` of the test")
 	colorFlag(cmd, &o.color)
 	a.mcpFlag(cmd, &o.mcpFiles)
 	return cmd

@@ -64,15 +64,18 @@ func (l *loader) compiled(path string) *config {
 
 // load reads a test file and compiles its configuration.
 func (l *loader) load(path string) *File {
-	f := &File{Path: path, sources: diag.Sources{}, used: map[*suite.Mock]bool{}}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		f.Diagnostics = []diag.Diagnostic{{
+		return &File{Path: path, sources: diag.Sources{}, Diagnostics: []diag.Diagnostic{{
 			File: path, Severity: diag.Error, Code: diag.CodeFile, Message: "cannot read the file: " + reason(err),
-		}}
-		return f
+		}}}
 	}
-	f.sources[path] = text
+	return l.parse(path, text)
+}
+
+// parse reads the text of a test file and compiles its configuration.
+func (l *loader) parse(path string, text []byte) *File {
+	f := &File{Path: path, sources: diag.Sources{path: text}, used: map[*suite.Mock]bool{}}
 	if f.file, f.Diagnostics = suite.Parse(path, text); f.file == nil {
 		return f
 	}

@@ -26,7 +26,11 @@ func (p *play) finish(result value.Value, failed error) {
 		return
 	}
 	o.Problems = append(o.Problems, p.stage.unanswered...)
-	if len(o.Problems) == 0 {
+	switch {
+	case len(o.Problems) > 0:
+	case p.drafts:
+		o.parts = expected(p.parts(result, failed), failed, !p.walk.cut && p.stage.dropped == 0).JSON()
+	default:
 		if !p.real {
 			p.stage.count(o)
 		}

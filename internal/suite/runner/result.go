@@ -56,6 +56,7 @@ type Outcome struct {
 	recorded []cassette.Exchange
 	used     []int  // how often each mock was called
 	snapshot string // the text to compare with the snapshot; empty: none
+	parts    string // what the test may expect, as JSON; empty unless it is a draft
 }
 
 // Problem is one reason why a test failed.

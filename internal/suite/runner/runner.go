@@ -121,9 +121,10 @@ func (l *Loaded) Run(ctx context.Context, o Options) *Report {
 
 // job is a test to be run.
 type job struct {
-	file *File
-	test *suite.Test
-	done chan *Result // gets nil if the test was not run
+	file   *File
+	test   *suite.Test
+	drafts bool         // only to learn what to expect
+	done   chan *Result // gets nil if the test was not run
 }
 
 // perform runs the jobs side by side and reports them in their order.

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
+)
+
+// The flags of test that make a test from a recorded call.
+const (
+	fromRunFlag = "from-run"
+	nameFlag    = "name"
+)
+
+// draftTest prints a test that is made from a recorded call.
+func (a *app) draftTest(cmd *cobra.Command, o testOptions, args []string) error {
+	switch {
+	case o.fromRun == "":
+		return usagef("--name needs --from-run CASSETTE")
+	case o.name == "":
+		return usagef("--from-run needs --name NAME, the name of the test")
+	case len(args) > 0:
+		return usagef("unexpected argument %q: --from-run runs no test file", args[0])
+	}
+	var other error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch f.Name {
+		case fromRunFlag, nameFlag, "mcp", "input":
+		default:
+			other = usagef("--from-run and --%s exclude each other", f.Name)
+		}
+	})
+	if other != nil {
+		return other
+	}
+	ctx, stop := a.untilSignal()
+	defer stop()
+	text, err := runner.Draft(ctx, o.fromRun, o.name, runner.Options{Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles})
+	if stopped := interrupted(ctx); stopped != nil {
+		return stopped
+	}
+	var refused *runner.DraftError
+	switch {
+	case errors.As(err, &refused) && refused.Path != "":
+		return a.refused(refused.Path, &mcpgraph.LoadError{Path: refused.Path, Diagnostics: refused.Diagnostics, Sources: refused.Sources})
+	case errors.As(err, &refused):
+		return &exitError{exitProblems, refused}
+	case err != nil:
+		return failed(err)
+	}
+	_, err = a.stdout.Write(text)
+	return failed(err)
+}
