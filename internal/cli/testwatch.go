@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,7 +23,8 @@ func (s *testSession) watch(ctx context.Context) error {
 			if stopped := interrupted(ctx); stopped != nil {
 				return nil // that is how one ends it
 			}
-			if err.Error() != "" {
+			var exit *exitError
+			if !errors.As(err, &exit) || exit.err != nil { // else the report says it all
 				fmt.Fprintf(s.stderr, "mcpgraph: %v\n", err)
 			}
 		}

@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,11 +75,26 @@ func (l *Loaded) Sources() diag.Sources {
 	return all
 }
 
-// Paths returns the paths of the test files and their configurations.
+// Paths returns the paths of the files that decide how the tests end: test files,
+// configurations, and cassettes and snapshots whose folders are there.
 func (l *Loaded) Paths() []string {
 	var paths []string
 	for _, f := range l.files {
 		paths = append(paths, f.Path)
+		if f.file == nil {
+			continue
+		}
+		others := []string{f.snapshots.path}
+		for _, t := range f.file.Tests {
+			if t.Cassette != "" && !slices.Contains(others, t.Cassette) {
+				others = append(others, t.Cassette)
+			}
+		}
+		for _, path := range others {
+			if _, err := os.Stat(filepath.Dir(path)); err == nil {
+				paths = append(paths, path)
+			}
+		}
 	}
 	for path := range l.configs {
 		paths = append(paths, path)
