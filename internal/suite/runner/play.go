@@ -100,15 +100,27 @@ func (p *play) run() {
 	defer p.cancel(nil)
 	p.turn = make(chan struct{}, 1)
 	p.stage, p.walk = newStage(p), newWalk(p.file.config.engine.Current().Set())
-	e := p.file.config.engine.Current().Fork(engine.Options{
+	program := p.file.config.engine.Current()
+	e := program.Fork(engine.Options{
 		Getenv: func(string) (string, bool) { return "", false }, Log: quiet,
 		Runs: runs.New(runs.Limits{Count: runs.None}), Memory: memory.New(memoryLimit), Intercept: p.stage.exchange,
+		Repeatable: func(server, tool string) bool { return repeatable(program, server, tool) },
 	})
 	defer e.Close()
 	if tape := p.file.tapes[t]; tape != nil {
 		p.stage.player = tape.cassette.Play(t.Name, tape.paths, e.Redact)
 	}
 	p.perform(e.Current())
+}
+
+// repeatable reports whether the lock file of a configuration says that a tool may be
+// called twice, as its server does in service.
+func repeatable(program *engine.Program, server, tool string) bool {
+	locked := program.Lock().Tool(server, tool)
+	if locked == nil {
+		return false
+	}
+	return locked.Annotations.Get("readOnlyHint").Bool() || locked.Annotations.Get("idempotentHint").Bool()
 }
 
 // perform makes the call and compares what came of it.
