@@ -146,7 +146,7 @@ func TestRandomEditsOfEveryFileChangeNothingElse(t *testing.T) {
 			if bytes.Contains(d.Source(), []byte("#mark")) {
 				withMarks++
 			}
-			for range testscale.Of(1, 30) {
+			for range testscale.Of(1, 10) {
 				if k := d.Value().Kind(); k != value.Object && k != value.Array {
 					break
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -22,6 +23,9 @@ type rateLimit struct {
 	*rate.Limiter
 	requests int
 	period   time.Duration
+	// reserving is held from a reservation to its cancellation: the library gives a
+	// turn back only if none was reserved after it.
+	reserving sync.Mutex
 }
 
 // atOnce is the part of a limit's requests that may go out at once; the others
@@ -38,7 +42,7 @@ func newRateLimit(requests int, period time.Duration) *rateLimit {
 	}
 	burst := max(1, requests/atOnce)
 	evenly := rate.Limit(float64(requests-burst+1) / period.Seconds())
-	return &rateLimit{rate.NewLimiter(evenly, burst), requests, period}
+	return &rateLimit{Limiter: rate.NewLimiter(evenly, burst), requests: requests, period: period}
 }
 
 func newRateLimits(r *config.RateLimit) rateLimits {
@@ -79,6 +83,8 @@ func (l *rateLimits) of(tool string) []*rateLimit {
 func allow(limits []*rateLimit, now time.Time) bool {
 	taken := make([]*rate.Reservation, 0, 2)
 	for _, one := range limits {
+		one.reserving.Lock()
+		defer one.reserving.Unlock()
 		r := one.ReserveN(now, 1)
 		taken = append(taken, r)
 		if r.DelayFrom(now) > 0 {
@@ -91,6 +97,13 @@ func allow(limits []*rateLimit, now time.Time) bool {
 	return true
 }
 
+// reserve takes the next turn.
+func (l *rateLimit) reserve(now time.Time) *rate.Reservation {
+	l.reserving.Lock()
+	defer l.reserving.Unlock()
+	return l.ReserveN(now, 1)
+}
+
 // waitForTurn waits until the rate limits let a request through. If that would take
 // longer than the request may take it fails at once.
 func (l *Layers) waitForTurn(ctx context.Context, limits []*rateLimit, tool string) error {
@@ -101,7 +114,7 @@ func (l *Layers) waitForTurn(ctx context.Context, limits []*rateLimit, tool stri
 	}
 	for _, one := range limits {
 		now := time.Now()
-		turn := one.ReserveN(now, 1)
+		turn := one.reserve(now)
 		wait, left := turn.DelayFrom(now), max(0, until.Sub(now))
 		if wait > left {
 			turn.CancelAt(now)
