@@ -163,6 +163,7 @@ func (d *Document) analyseTest(text string) (*model, []diag.Diagnostic) {
 	m := &model{root: file.Node, suite: file}
 	if cfg := d.configOf(m); cfg != nil && cfg.model != nil && cfg.model.set != nil {
 		ds = append(ds, file.Check(cfg.model.set)...)
+		ds = append(ds, file.CheckLock(cfg.locked())...)
 	} else if cfg == nil && d.opts.Open != nil {
 		ds = append(ds, d.missingConfig(file))
 	}

@@ -130,7 +130,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
-	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
+	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/upstream", "pkg/value"}},
 	"internal/cassette": {ours: []string{"internal/atomicfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/suite/runner": {ours: []string{
 		"internal/cassette", "internal/engine", "internal/suite", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",

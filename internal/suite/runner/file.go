@@ -92,6 +92,7 @@ func (l *loader) parse(path string, text []byte) *File {
 			f.sources[name] = text
 		}
 		f.Diagnostics = append(f.Diagnostics, f.file.Check(e.Current().Set())...)
+		f.Diagnostics = append(f.Diagnostics, f.file.CheckLock(e.Current().Lock())...)
 	}
 	f.readTapes(l.options)
 	diag.Sort(f.Diagnostics)
