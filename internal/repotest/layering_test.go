@@ -172,6 +172,7 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"github.com/creachadair/jrpc2"},
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
+	"web":          {},
 
 	"internal/atomicfile":    {},
 	"internal/virtualtime":   {},
