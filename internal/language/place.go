@@ -155,8 +155,8 @@ func (f *finder) inBlock() place {
 	case l.blank:
 		path, _ := f.climb(at, false, nil)
 		return place{path: path, isKey: true, isValue: true, from: f.offset, to: f.offset, column: at}
-	case at < l.col && at <= l.first():
-		return place{} // in the indentation
+	case at < l.col && (at <= l.first() || l.keyEnd > 0):
+		return place{} // in the indentation, or between a dash and a key
 	case l.keyEnd > 0 && at <= l.keyEnd:
 		path, _ := f.climb(l.col, false, nil)
 		p := place{path: path, isKey: true, from: l.start + l.col, to: l.start + l.keyEnd, colon: true, column: l.col}
