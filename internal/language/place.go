@@ -121,8 +121,7 @@ func (f *finder) climb(col int, dash bool, rest []any) (path []any, opener *line
 // of the line at start.
 func (f *finder) blockEnd(opener *line, start int) int {
 	_, end := lineAt(f.text, start)
-	for next := end; next < len(f.text); {
-		next = skipBreak(f.text, next)
+	for next := skipBreak(f.text, end); next < len(f.text); {
 		l := splitLine(f.text, next)
 		if !l.blank && l.first() <= opener.first() {
 			break
@@ -130,9 +129,7 @@ func (f *finder) blockEnd(opener *line, start int) int {
 		if !l.blank {
 			end = l.end
 		}
-		if next = l.end; next == len(f.text) {
-			break
-		}
+		next = skipBreak(f.text, l.end)
 	}
 	return end
 }

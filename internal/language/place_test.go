@@ -67,6 +67,8 @@ func TestFindPlace(t *testing.T) {
 		{"behind a block scalar", "a:\n  expr: |\n    { x\n  ne‸", "[a] key value \"ne\""},
 		{"block scalar that looks like keys", "a: |\n  b:\n    c: ‸", "[a] value \"  b:\\n    c: \" block"},
 		{"indentation", "a:\n ‸ b: 1", "[]"},
+		{"block scalar that ends with a carriage return", "a: |\n  b‸\r", "[a] value \"  b\" block"},
+		{"block scalar of a carriage return", "a: |\n ‸\r", "[a] value \" \" block"},
 		{"carriage returns", "a:\r\n  b: ‸\r\n", "[a b] value \"\""},
 		{"colon in a plain word", "a: http://x‸", "[a] value \"http://x\""},
 	} {
