@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
 
@@ -82,7 +83,7 @@ func soakMessage(id, n int, tool, meta string) string {
 // TestSoak has clients of every kind make calls of every kind, and measures what
 // the process holds when they have gone.
 func TestSoak(t *testing.T) {
-	total := 2000
+	total := testscale.Of(500, 2000)
 	if text := os.Getenv(soakVariable); text != "" {
 		var err error
 		if total, err = strconv.Atoi(text); err != nil {

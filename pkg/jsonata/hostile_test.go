@@ -136,7 +136,7 @@ func hostileFunctions() Option {
 const heapLimit = 3 << 30
 
 func TestHostileExpressionsEndWithACode(t *testing.T) {
-	deadline := testscale.Of(40*time.Millisecond, 250*time.Millisecond)
+	deadline := testscale.Of(15*time.Millisecond, 250*time.Millisecond)
 	for _, tt := range hostile {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := Compile(tt.expr, hostileFunctions())

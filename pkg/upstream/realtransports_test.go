@@ -164,6 +164,7 @@ func TestRealServersWithoutAType(t *testing.T) {
 		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
 	t.Run("everything over SSE", func(t *testing.T) {
+		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-server-everything", nil, "sse")
 		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
 	})
