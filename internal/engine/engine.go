@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -95,7 +96,7 @@ func New(path string, opts Options) (*Engine, error) {
 		return nil, fmt.Errorf("WithFunctions: %w", err)
 	}
 	e := newEngine(path, opts)
-	p, err := e.compile()
+	p, err := e.compile(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -174,13 +175,46 @@ func (e *Engine) Memory() *memory.Budget { return e.opts.Memory }
 // current one. Only one goroutine at a time may compile and replace. The error is
 // a *LoadError.
 func (e *Engine) Compile() (*Program, error) {
-	next, err := e.compile()
+	next, err := e.compile(e.opts)
 	if err != nil {
 		return nil, err
 	}
 	next.keepGuard(e.current.Load())
 	return next, nil
 }
+
+// CompileText compiles a text in the place of the file, its tools too if the Engine
+// has servers only, and returns a program for calls beside those of the current
+// one. The program shares the servers whose entries are the same. Release it when
+// nothing new is called on it. The error is a *LoadError.
+func (e *Engine) CompileText(text []byte) (*Program, error) {
+	opts := e.opts
+	opts.ServersOnly = false
+	opts.Read = func(path string) ([]byte, error) {
+		switch {
+		case path == e.path:
+			return text, nil
+		case e.opts.Read != nil:
+			return e.opts.Read(path)
+		}
+		return os.ReadFile(path)
+	}
+	p, err := e.compile(opts)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, errClosed
+	}
+	p.connect(e.current.Load())
+	e.live.Store(new(append(slices.Clip(e.alive()), p)))
+	return p, nil
+}
+
+// errClosed is returned where a closed Engine should begin something.
+var errClosed = errors.New("the engine has been closed")
 
 // Replace makes next the current program and returns the one before. Next takes
 // over its servers whose entries have not changed. Release the program before
@@ -189,7 +223,7 @@ func (e *Engine) Replace(next *Program) (before *Program, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, errors.New("the engine has been closed")
+		return nil, errClosed
 	}
 	before = e.current.Load()
 	next.connect(before)

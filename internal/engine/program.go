@@ -40,18 +40,18 @@ type Program struct {
 }
 
 // compile reads the file and compiles it. The error is a *LoadError.
-func (e *Engine) compile() (*Program, error) {
-	file, sources, ds := config.Load(e.path, e.opts.MCPFiles, e.opts.Read, config.Options{
-		Getenv: e.opts.Getenv, Inputs: e.opts.Inputs, ServersOnly: e.opts.ServersOnly, AllowUnset: e.opts.AllowUnset,
+func (e *Engine) compile(opts Options) (*Program, error) {
+	file, sources, ds := config.Load(e.path, opts.MCPFiles, opts.Read, config.Options{
+		Getenv: opts.Getenv, Inputs: opts.Inputs, ServersOnly: opts.ServersOnly, AllowUnset: opts.AllowUnset,
 	})
-	p := &Program{engine: e, opts: e.opts, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
+	p := &Program{engine: e, opts: opts, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
 	p.release = p.Release
 	p.users.Store(1)
 	if file != nil {
 		var more []diag.Diagnostic
-		e.opts.addServers(file)
-		if p.set = (&graph.Set{File: file}); !e.opts.ServersOnly {
-			p.set, more = graph.Build(file, nodes.All, e.opts.Functions...)
+		opts.addServers(file)
+		if p.set = (&graph.Set{File: file}); !opts.ServersOnly {
+			p.set, more = graph.Build(file, nodes.All, opts.Functions...)
 		}
 		ds = append(ds, more...)
 		ds = append(ds, p.readLock(e.path)...)

@@ -320,6 +320,26 @@ func (d *Document) Rename(offset int, id string, tests []*Document) ([]Edit, err
 		return nil, err
 	}
 	o, _ := d.at(offset)
+	return d.renameAll(o, old, id, tests)
+}
+
+// RenameNode returns the edits that give a node of a tool another id, in the file
+// and its expressions. The error says why that cannot be done.
+func (d *Document) RenameNode(tool, old, id string) ([]Edit, error) {
+	if d.model == nil || d.Kind != Config {
+		return nil, errors.New("the file has a YAML error; correct it before you rename")
+	}
+	for i := range d.model.units {
+		u := &d.model.units[i]
+		if u.Node(old) != nil && slices.ContainsFunc(u.Graphs, func(g *graph.Graph) bool { return g.Name == tool }) {
+			return d.renameAll(occurrence{kind: nodeName, scope: i, name: old}, old, id, nil)
+		}
+	}
+	return nil, fmt.Errorf("tool %q has no node %q", tool, old)
+}
+
+// renameAll returns the edits that replace the id of a node wherever it is named.
+func (d *Document) renameAll(o occurrence, old, id string, tests []*Document) ([]Edit, error) {
 	home := d.home()
 	unit := &home.model.units[o.scope]
 	switch {
