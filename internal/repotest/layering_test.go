@@ -167,6 +167,9 @@ var layers = map[string]struct{ ours, others []string }{
 			"pkg/nodes", "pkg/value",
 		},
 	},
+	"internal/graphedit": {
+		ours: []string{"internal/diff", "internal/language", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value"},
+	},
 	"internal/lsp": {
 		ours:   []string{"internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
 		others: []string{"github.com/creachadair/jrpc2"},

@@ -1,0 +1,99 @@
+// Package graphedit edits the graphs in configuration files: it adds, connects and
+// renames nodes, and changes tools. What an edit does not concern stays as it is,
+// byte for byte, comments included. Both layouts of files, and flow style, stay as
+// they are.
+package graphedit
+
+import (
+	"path/filepath"
+
+	"github.com/mcpgraph/mcpgraph/internal/diff"
+	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Result is the outcome of an edit.
+type Result struct {
+	Text     []byte
+	Revision edit.Revision
+	// Diff is a unified diff of the old and the new text; empty if they are equal.
+	Diff string
+}
+
+// Options change how operations are read.
+type Options struct {
+	// Tool is the tool that operations on nodes are about, where a key of a node
+	// names no other one.
+	Tool string
+	// Relative lets the paths of operations begin at the tool, as Tool returns it,
+	// and not at the root of the file.
+	Relative bool
+}
+
+// Apply applies operations to the text of a file, one after the other: each sees
+// the result of those before it. After an error nothing has changed; it is an
+// *edit.InvalidError for a text that is no YAML, else an *OperationError.
+//
+// The result is valid YAML and means what the operations say. Whether it is a valid
+// configuration is for the caller to check.
+func Apply(path string, source []byte, ops []Operation, opts Options) (*Result, error) {
+	doc, err := edit.Parse(path, source)
+	if err != nil {
+		return nil, err
+	}
+	w := &work{path: path, doc: doc, opts: opts}
+	for i, o := range ops {
+		if err := w.operate(o); err != nil {
+			return nil, &OperationError{i, o.op, err}
+		}
+	}
+	text := w.doc.Source()
+	name := filepath.Base(path)
+	return &Result{
+		Text: text, Revision: edit.RevisionOf(text), Diff: diff.Unified(name, name, string(source), string(text), false),
+	}, nil
+}
+
+// work is an edit under way.
+type work struct {
+	path string
+	doc  *edit.Document
+	opts Options
+}
+
+func (w *work) operate(o Operation) error {
+	switch o.op {
+	case "addNode":
+		return w.addNode(o)
+	case "removeNode":
+		return w.removeNode(o.text("node"), o.fields.Get("reconnect").Bool())
+	case "renameNode":
+		return w.renameNode(o.text("node"), o.text("to"))
+	case "connect":
+		return w.connect(o)
+	case "disconnect":
+		return w.disconnect(o.text("from"), o.text("via"))
+	case "addTool":
+		return w.addTool(o.fields.Get("tool"))
+	case "updateTool":
+		return w.updateTool(o.text("name"), o.fields.Get("tool"))
+	case "renameTool":
+		return w.renameTool(o.text("name"), o.text("to"))
+	case "deleteTool":
+		return w.deleteTool(o.text("name"))
+	}
+	return w.editPath(o)
+}
+
+// root returns the file as it is now.
+func (w *work) root() value.Value { return w.doc.Value() }
+
+// edit applies edits of the text.
+func (w *work) edit(ops ...edit.Operation) error {
+	_, doc, err := w.doc.Edit(ops...)
+	if err != nil {
+		return err
+	}
+	w.doc = doc
+	return nil
+}
