@@ -6,12 +6,16 @@ BENCH   ?= .
 COUNT   ?= 1
 SOAK    ?= 200000
 
-.PHONY: build test lint fuzz soak stress bench bench-jsonata update clean
+.PHONY: build web test lint fuzz soak stress bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
 build: ## builds bin/mcpgraph
 	CGO_ENABLED=0 $(GO) build -tags grpcnotrace -o bin/mcpgraph ./cmd/mcpgraph
+
+web: ## checks the types of the page and builds web/dist, which is committed
+	cd web && npm ci --ignore-scripts --no-audit --no-fund && npm run --silent check
+	$(GO) run -C web/build .
 
 test: ## runs all tests
 	$(GO) test ./...

@@ -305,7 +305,7 @@ func importsOfModule(t *testing.T) map[string][]string {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); path != "." && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".")) {
+			if name := d.Name(); path != "." && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") || hasFile(path, "go.mod")) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -338,6 +338,12 @@ func importsOfModule(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// hasFile reports whether a folder has a file of this name.
+func hasFile(folder, name string) bool {
+	_, err := os.Stat(filepath.Join(folder, name))
+	return err == nil
 }
 
 // inModule returns the folder of one of our packages.

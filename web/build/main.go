@@ -1,0 +1,119 @@
+// Build bundles the page: from web/src and web/node_modules it makes web/dist,
+// the same bytes each time. Run it with `go run -C web/build .` after `npm ci
+// --ignore-scripts` in web.
+package main
+
+import (
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// limit is what all scripts and styles may take, compressed.
+const limit = 300_000
+
+func main() {
+	if err := build(".."); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		os.Exit(1)
+	}
+}
+
+// build writes dist in the folder web.
+func build(web string) error {
+	web, err := filepath.Abs(web)
+	if err != nil {
+		return err
+	}
+	dist := filepath.Join(web, "dist")
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir: web,
+		EntryPointsAdvanced: []api.EntryPoint{
+			{InputPath: "src/main.tsx", OutputPath: "main"},
+			{InputPath: "src/yaml/editor.ts", OutputPath: "editor"},
+			{InputPath: "src/graph/layout.worker.ts", OutputPath: "layout"},
+		},
+		Outdir:            dist,
+		Bundle:            true,
+		Format:            api.FormatESModule,
+		Target:            api.ES2022,
+		JSX:               api.JSXAutomatic,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		Charset:           api.CharsetUTF8,
+		LegalComments:     api.LegalCommentsNone,
+		Define:            map[string]string{"process.env.NODE_ENV": `"production"`},
+		Metafile:          true,
+	})
+	if n := len(result.Errors); n > 0 {
+		for _, text := range api.FormatMessages(result.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage}) {
+			fmt.Fprint(os.Stderr, text)
+		}
+		return fmt.Errorf("%d errors; is web/node_modules there (npm ci --ignore-scripts)?", n)
+	}
+	licenses, err := licenses(web, result.Metafile)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{"LICENSES.txt": licenses}
+	for _, file := range result.OutputFiles {
+		files[filepath.Base(file.Path)] = file.Contents
+	}
+	if files["index.html"], err = os.ReadFile(filepath.Join(web, "src", "index.html")); err != nil {
+		return err
+	}
+	return write(dist, files)
+}
+
+// write replaces the files of a folder, and prints their sizes.
+func write(dist string, files map[string][]byte) error {
+	if err := os.RemoveAll(dist); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dist, 0o755); err != nil {
+		return err
+	}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	total := 0
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dist, name), files[name], 0o644); err != nil {
+			return err
+		}
+		size := compressed(files[name])
+		if name != "LICENSES.txt" {
+			total += size
+		}
+		fmt.Printf("%-14s %8d bytes, %7d compressed\n", name, len(files[name]), size)
+	}
+	fmt.Printf("%-14s %8s        %7d compressed\n", "total", "", total)
+	if total > limit {
+		return fmt.Errorf("the page takes %d bytes compressed, more than %d", total, limit)
+	}
+	return nil
+}
+
+// compressed returns how many bytes gzip makes of a text.
+func compressed(text []byte) int {
+	var n counter
+	w := gzip.NewWriter(&n)
+	w.Write(text) // a counter never fails
+	w.Close()
+	return int(n)
+}
+
+// counter counts the bytes that are written to it.
+type counter int
+
+func (n *counter) Write(text []byte) (int, error) {
+	*n += counter(len(text))
+	return len(text), nil
+}

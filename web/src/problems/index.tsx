@@ -1,0 +1,6 @@
+import { Empty } from "../kit";
+
+/** The panel "Problems". */
+export default function Problems() {
+  return <Empty title="Problems" />;
+}

@@ -1,0 +1,6 @@
+import { Empty } from "../kit";
+
+/** The panel "Runs". */
+export default function Runs() {
+  return <Empty title="Runs" />;
+}

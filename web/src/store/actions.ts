@@ -1,0 +1,321 @@
+// What people and components do to the state.
+import { api, RequestError } from "../api";
+import type { Breakpoint, BreakOn, Json, RunState, Start } from "../api/types";
+import { addRecord, emptyRun, setActive } from "./records";
+import { reconnect, watch } from "./events";
+import { saveSettings, state, type Notice, type Selection, type Settings } from "./state";
+import { changed } from "./store";
+
+/** How many runs stay attached: the chosen one and those chosen before it. */
+const keepAttached = 6;
+
+// ---- messages ------------------------------------------------------------------------------
+
+/** Lets screen readers say a text. */
+export function announce(text: string) {
+  state.announcement = text;
+  changed();
+}
+
+let notices = 0;
+
+/** Shows a message at the corner of the page until it is closed; information closes itself. */
+export function notify(kind: Notice["kind"], text: string, action?: Notice["action"]) {
+  const id = ++notices;
+  state.notices = [...state.notices.slice(-4), { id, kind, text, action }];
+  if (kind === "info") setTimeout(() => dismiss(id), action ? 15000 : 5000);
+  changed();
+}
+
+export function dismiss(id: number) {
+  state.notices = state.notices.filter((n) => n.id !== id);
+  changed();
+}
+
+/** Shows what went wrong. Requests that were given up are not shown. */
+export function report(error: unknown, what?: string) {
+  if (error instanceof DOMException && error.name === "AbortError") return;
+  const text = error instanceof Error ? error.message : String(error);
+  notify("error", what ? `${what}: ${text}` : text);
+}
+
+// ---- the file ---------------------------------------------------------------------------------
+
+/** Fetches the state; with it graphs are loaded again where the file was. */
+export async function loadState() {
+  try {
+    const before = state.server;
+    const server = await api.state();
+    state.server = server;
+    state.fatal = undefined;
+    document.title = `${server.file.name} – mcpgraph`;
+    if (before?.generation !== server.generation) state.graphs.clear();
+    if (before?.file.path !== server.file.path) loadBreakpoints();
+    const names = server.tools.map((t) => t.name);
+    const chosen = state.selection.tool;
+    if (!chosen || !names.includes(chosen)) {
+      const last = localStorage.getItem(`mcpgraph.tool:${server.file.path}`);
+      state.selection = { tool: last && names.includes(last) ? last : names[0] };
+    }
+    changed();
+    if (state.selection.tool) await loadGraph(state.selection.tool);
+  } catch (e) {
+    if (!state.server) {
+      state.fatal = e instanceof RequestError && e.status === 401
+        ? "This address has no valid token. Open the one that mcpgraph printed when it started."
+        : e instanceof Error ? e.message : String(e);
+      changed();
+    } else report(e);
+  }
+}
+
+/** Called when the file on disk has changed: its problems may be of another state than the loaded one. */
+export async function loadFile() {
+  try {
+    state.server = await api.state();
+    changed();
+  } catch (e) {
+    report(e);
+  }
+}
+
+const loadingGraphs = new Set<string>();
+
+/** Fetches the graph of a tool unless it is there. */
+export async function loadGraph(tool: string) {
+  if (state.graphs.has(tool) || loadingGraphs.has(tool)) return;
+  loadingGraphs.add(tool);
+  try {
+    state.graphs.set(tool, await api.graph(tool));
+    changed();
+  } catch (e) {
+    report(e, `Graph of ${tool}`);
+  } finally {
+    loadingGraphs.delete(tool);
+  }
+}
+
+// ---- the selection ----------------------------------------------------------------------------
+
+/**
+ * Changes the selection. Another tool clears run and node, another run clears the record; a record
+ * selects its node and frame, and its run is attached. A node without a record keeps the record only
+ * where that is one of the node.
+ */
+export function select(change: Partial<Selection>) {
+  const before = state.selection;
+  let next: Selection = { ...before, ...change };
+  if (change.run !== undefined && change.run !== before.run) {
+    const tool = state.runs.get(change.run)?.tool;
+    next = { tool: change.tool ?? tool ?? before.tool, run: change.run, record: change.record, key: change.key ?? next.key, frame: change.frame };
+    if (tool !== before.tool && change.key === undefined) next.key = undefined;
+  } else if (change.tool !== undefined && change.tool !== before.tool && !("run" in change)) {
+    next = { tool: change.tool, key: change.key };
+    const latest = [...state.runs.values()].filter((r) => r.tool === change.tool).sort((a, b) => b.began.localeCompare(a.began))[0];
+    if (latest && state.attached.has(latest.id)) next.run = latest.id;
+  }
+  if (change.record !== undefined && next.run) {
+    const record = state.attached.get(next.run)?.records[change.record];
+    if (record) {
+      next.key = change.key ?? record.key;
+      next.frame = change.frame ?? record.frame;
+    }
+  } else if (change.key !== undefined && change.record === undefined && next.record !== undefined && next.run) {
+    if (state.attached.get(next.run)?.records[next.record]?.key !== change.key) next.record = undefined;
+  }
+  state.selection = next;
+  changed();
+  if (next.tool && next.tool !== before.tool) {
+    if (state.server) localStorage.setItem(`mcpgraph.tool:${state.server.file.path}`, next.tool);
+    void loadGraph(next.tool);
+  }
+  if (next.run && next.run !== before.run) void attach(next.run);
+}
+
+/** Returns from a past moment to the present: clears the record, and keeps the node. */
+export function selectPresent() {
+  select({ record: undefined, frame: undefined });
+}
+
+// ---- runs --------------------------------------------------------------------------------------
+
+export async function loadRuns() {
+  try {
+    const { runs } = await api.runs();
+    for (const run of runs) state.runs.set(run.id, { ...state.runs.get(run.id), ...run });
+    const known = new Set(runs.map((r) => r.id));
+    for (const id of state.runs.keys()) if (!known.has(id) && id !== state.selection.run) state.runs.delete(id);
+    changed();
+  } catch (e) {
+    report(e, "Runs");
+  }
+}
+
+/** Lets the records of a run come live. The run that was used the longest ago is let go. */
+export async function attach(id: string) {
+  const data = state.attached.get(id) ?? emptyRun(id);
+  const isNew = !state.attached.has(id);
+  state.attached.delete(id);
+  state.attached.set(id, data);
+  for (const old of state.attached.keys()) {
+    if (state.attached.size <= keepAttached) break;
+    if (old !== state.selection.run) state.attached.delete(old);
+  }
+  watch();
+  changed();
+  if (isNew) await loadRun(id);
+}
+
+/** Fetches all records of an attached run. */
+export async function loadRun(id: string) {
+  try {
+    const first = await api.run(id);
+    state.runs.set(id, { ...state.runs.get(id), ...first.run });
+    let { records } = first;
+    for (;;) {
+      const data = state.attached.get(id);
+      if (!data) return;
+      for (const record of records) addRecord(data, record);
+      setActive(data, first.run.active ?? []);
+      const more = records.length >= 1000;
+      state.attached.set(id, { ...data, dropped: first.dropped, loading: more });
+      changed();
+      if (!more) return;
+      records = (await api.records(id, records[records.length - 1]!.index + 1)).records;
+      if (records.length === 0) {
+        state.attached.set(id, { ...state.attached.get(id)!, loading: false });
+        changed();
+        return;
+      }
+    }
+  } catch (e) {
+    report(e, "Run");
+  }
+}
+
+/** Returns the arguments to run a tool with; undefined where they are not valid, after showing that. */
+export type InputProvider = () => Json | undefined;
+let inputProvider: InputProvider | undefined;
+
+/** Names where arguments come from: the input form. Returns what takes the name back. */
+export function provideInput(provider: InputProvider): () => void {
+  inputProvider = provider;
+  return () => { if (inputProvider === provider) inputProvider = undefined; };
+}
+
+/** Starts a run with breakpoints and pins as they are set, and selects it. */
+export async function start(tool: string, args: Json, more: Partial<Start> = {}): Promise<string | undefined> {
+  try {
+    const { id } = await api.start({ tool, args, breakpoints: state.breakpoints, breakOn: state.breakOn, pins: state.pins, ...more });
+    select({ tool, run: id, record: undefined, key: undefined, frame: undefined });
+    return id;
+  } catch (e) {
+    report(e, `Run of ${tool}`);
+  }
+}
+
+/** Runs the chosen tool with the arguments of the input form. */
+export async function runChosen(startPaused = false) {
+  const { tool } = state.selection;
+  if (!tool || state.server?.readOnly) return;
+  showPanel("input");
+  const args = inputProvider ? inputProvider() : {};
+  if (args !== undefined) await start(tool, args, { startPaused });
+}
+
+export type Command = "pause" | "resume" | "step" | "stepInto" | "stepOut" | "stop";
+
+/** Sends a command to the chosen run. Going on returns from the past to the present. */
+export async function command(name: Command) {
+  const { run } = state.selection;
+  if (!run) return;
+  if (name !== "pause" && state.selection.record !== undefined) selectPresent();
+  try {
+    await api.command(run, name);
+  } catch (e) {
+    report(e);
+  }
+}
+
+/** The chosen run, if it can be controlled and is not over. */
+export function liveSession(): RunState | undefined {
+  const run = state.selection.run ? state.runs.get(state.selection.run) : undefined;
+  return run?.session && !run.ended ? run : undefined;
+}
+
+// ---- breakpoints and pins -----------------------------------------------------------------------
+
+function breakpointsKey(): string { return `mcpgraph.breakpoints:${state.server?.file.path ?? ""}`; }
+
+function loadBreakpoints() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(breakpointsKey()) ?? "{}") as { breakpoints?: Breakpoint[]; breakOn?: BreakOn };
+    state.breakpoints = kept.breakpoints ?? [];
+    state.breakOn = kept.breakOn ?? { failure: "none" };
+  } catch {
+    state.breakpoints = [];
+  }
+}
+
+/** Replaces all breakpoints, of the running session too. */
+export async function setBreakpoints(breakpoints: Breakpoint[], breakOn: BreakOn = state.breakOn) {
+  state.breakpoints = breakpoints;
+  state.breakOn = breakOn;
+  localStorage.setItem(breakpointsKey(), JSON.stringify({ breakpoints, breakOn }));
+  changed();
+  const session = liveSession();
+  if (!session) return;
+  try {
+    await api.breakpoints(session.id, breakpoints, breakOn);
+  } catch (e) {
+    report(e, "Breakpoints");
+  }
+}
+
+export function breakpointAt(key: string): Breakpoint | undefined {
+  return state.breakpoints.find((b) => b.node === key);
+}
+
+/** Sets or removes the breakpoint at a node. */
+export function toggleBreakpoint(key: string) {
+  const rest = state.breakpoints.filter((b) => b.node !== key);
+  void setBreakpoints(rest.length < state.breakpoints.length ? rest : [...rest, { node: key }]);
+}
+
+/** Lets a node yield a value without being executed, in the running session and in the next ones. */
+export async function pin(key: string, value: Json) {
+  state.pins = { ...state.pins, [key]: value };
+  changed();
+  const session = liveSession();
+  try {
+    if (session) await api.pin(session.id, key, value);
+  } catch (e) {
+    report(e, "Pin");
+  }
+}
+
+export async function unpin(key: string) {
+  const { [key]: _, ...rest } = state.pins;
+  state.pins = rest;
+  changed();
+  const session = liveSession();
+  try {
+    if (session?.pins?.includes(key)) await api.unpin(session.id, key);
+  } catch (e) {
+    report(e, "Pin");
+  }
+}
+
+// ---- settings -------------------------------------------------------------------------------------
+
+export function change(settings: Partial<Settings>) {
+  state.settings = { ...state.settings, ...settings };
+  saveSettings(state.settings);
+  changed();
+}
+
+/** Opens the pane and the tab of a panel (see layout/panels.ts). */
+export let showPanel: (id: string) => void = () => {};
+export function onShowPanel(show: (id: string) => void) { showPanel = show; }
+
+export { reconnect };

@@ -1,0 +1,107 @@
+// What the page knows. One value, changed in place by actions and events; see store.ts for who is told.
+import type { Connection } from "../api/stream";
+import type { Active, Breakpoint, BreakOn, Graph, Json, Rec, RunState, State } from "../api/types";
+
+/** What graph, timeline, table, events, YAML and inspector show together. */
+export interface Selection {
+  tool?: string;
+  run?: string;
+  /** Index of the chosen record of `run`: the page shows that moment. Without it, the present. */
+  record?: number;
+  /** Key of the chosen node. */
+  key?: string;
+  /** Frame whose executions are shown, such as "4.0/2.17". */
+  frame?: string;
+}
+
+/**
+ * A run that is attached: its records come live. The object is a new one after each change;
+ * arrays and maps in it are the same ones, changed in place.
+ */
+export interface RunData {
+  id: string;
+  /** Records by index; sparse where records were dropped. */
+  records: Rec[];
+  /** The records of executions that are over (not "opened" or "retried"), in order. */
+  over: Rec[];
+  /** `over` by key of the node. */
+  byKey: Map<string, Rec[]>;
+  /** Executions under way, by path and execution. */
+  active: Map<string, Active>;
+  dropped: number;
+  loading: boolean;
+  progress?: { progress: number; total?: number; message?: string };
+}
+
+export interface LogLine { n: number; time: string; run?: string; key?: string; level: string; text: string }
+
+export interface Notice { id: number; kind: "info" | "error"; text: string; action?: { label: string; run: () => void } }
+
+export interface Settings {
+  theme: "system" | "light" | "dark";
+  /** Sizes of panes in pixels, by name. */
+  sizes: Record<string, number>;
+  /** Panes that are closed, by name. */
+  closed: Record<string, boolean>;
+  /** The chosen tab of each area. */
+  tabs: Record<string, string>;
+}
+
+export interface AppState {
+  connection: Connection;
+  /** Why nothing can be shown, such as a token that is missing. */
+  fatal?: string;
+  server?: State;
+  /** Graphs of the loaded generation, by tool; absent while loading. */
+  graphs: Map<string, Graph>;
+  /** All runs that the page has heard of, by id. Objects are replaced, never changed. */
+  runs: Map<string, RunState>;
+  attached: Map<string, RunData>;
+  selection: Selection;
+  /** Breakpoints and pins of the file: kept for the next run and sent to the running one. */
+  breakpoints: Breakpoint[];
+  breakOn: BreakOn;
+  pins: Record<string, Json>;
+  /** Log messages of runs, the newest last, at most 2,000. */
+  log: LogLine[];
+  notices: Notice[];
+  settings: Settings;
+  /** What screen readers announce. */
+  announcement: string;
+  /** Raised when figures of servers have changed. */
+  servers: number;
+  /** Raised when the file on disk has changed. */
+  fileChanges: number;
+}
+
+const settingsKey = "mcpgraph.settings";
+
+function loadSettings(): Settings {
+  const defaults: Settings = { theme: "system", sizes: {}, closed: {}, tabs: {} };
+  try {
+    return { ...defaults, ...JSON.parse(localStorage.getItem(settingsKey) ?? "{}") };
+  } catch {
+    return defaults;
+  }
+}
+
+export function saveSettings(settings: Settings) {
+  localStorage.setItem(settingsKey, JSON.stringify(settings));
+}
+
+export const state: AppState = {
+  connection: "connecting",
+  graphs: new Map(),
+  runs: new Map(),
+  attached: new Map(),
+  selection: {},
+  breakpoints: [],
+  breakOn: { failure: "none" },
+  pins: {},
+  log: [],
+  notices: [],
+  settings: loadSettings(),
+  announcement: "",
+  servers: 0,
+  fileChanges: 0,
+};

@@ -1,0 +1,6 @@
+import { Empty } from "../kit";
+
+/** The panel "Table". */
+export default function Table() {
+  return <Empty title="Table" />;
+}

@@ -1,0 +1,52 @@
+import { Button, IconButton, StateSign } from "../kit";
+import { change, command, liveSession, runChosen, select, state, useRun, useSelection, useStore, type Command } from "../store";
+import { openFile } from "./open";
+
+const paneNames = { left: "left pane", bottom: "bottom pane", right: "right pane" } as const;
+
+/** The header: file, tool, run control, status. */
+export default function Toolbar() {
+  const server = useStore((s) => s.server)!;
+  const { tool, record } = useSelection();
+  const run = useRun();
+  const connection = useStore((s) => s.connection);
+  const settings = useStore((s) => s.settings);
+  const session = liveSession();
+  const can = (name: Command) => !server.readOnly && !!session && session.can.includes(name);
+  const control = (name: Command, icon: "resume" | "pause" | "step" | "into" | "out" | "stop", label: string, keys: string) => (
+    <IconButton icon={icon} label={`${label}${keys && ` (${keys})`}`} aria-keyshortcuts={keys || undefined} disabled={!can(name)} onClick={() => void command(name)} />
+  );
+  const themes = { system: "auto", light: "sun", dark: "moon" } as const;
+  const nextTheme = { system: "light", light: "dark", dark: "system" } as const;
+  return (
+    <header className="toolbar">
+      <Button look="quiet" icon="file" title={server.file.path} onClick={openFile}>{server.file.name}</Button>
+      <label className="row"><span className="sr-only">Tool</span>
+        <select className="select" value={tool ?? ""} onChange={(e) => select({ tool: e.target.value })}>
+          {server.tools.map((t) => <option key={t.name}>{t.name}</option>)}
+        </select>
+      </label>
+      <div className="row controls" role="group" aria-label="Run control">
+        <Button look="primary" icon="play" disabled={server.readOnly || !tool} aria-keyshortcuts="Control+Enter" title="Run (Ctrl+Enter)" onClick={() => void runChosen()}>Run</Button>
+        {can("pause") || !can("resume")
+          ? control("pause", "pause", "Pause", "F8")
+          : control("resume", "resume", "Resume", "F8")}
+        {control("step", "step", "Step", "F10")}
+        {control("stepInto", "into", "Step into", "F11")}
+        {control("stepOut", "out", "Step out", "Shift+F11")}
+        {control("stop", "stop", "Stop", "")}
+      </div>
+      <div className="status row grow">
+        {run && <StateSign state={run.state} />}
+        {record !== undefined && <span className="badge">moment {record}</span>}
+      </div>
+      {connection !== "open" && <span className="badge warning">{connection === "denied" ? "no access" : "not connected"}</span>}
+      {(Object.keys(paneNames) as (keyof typeof paneNames)[]).map((name) => (
+        <IconButton key={name} icon={name === "left" ? "panelLeft" : name === "right" ? "panelRight" : "panelBottom"} label={`Show the ${paneNames[name]}`}
+          aria-pressed={!settings.closed[name]} onClick={() => change({ closed: { ...state.settings.closed, [name]: !settings.closed[name] } })} />
+      ))}
+      <IconButton icon={themes[settings.theme]} label={`Theme: ${settings.theme}`} onClick={() => change({ theme: nextTheme[settings.theme] })} />
+    </header>
+  );
+}
+

@@ -1,0 +1,27 @@
+import { useEffect } from "react";
+import { command, liveSession, runChosen, state, type Command } from "../store";
+
+/** The keys of the page, as in the developer tools of browsers. */
+export function useKeys() {
+  useEffect(() => {
+    const down = (e: KeyboardEvent) => {
+      if (e.altKey || document.querySelector("dialog[open]")) return;
+      const mod = e.ctrlKey || e.metaKey;
+      if (e.key === "Enter" && mod) {
+        e.preventDefault();
+        void runChosen();
+        return;
+      }
+      const can = liveSession()?.can ?? [];
+      let name: Command | undefined;
+      if (e.key === "F8" || (mod && e.key === "\\")) name = can.includes("resume") ? "resume" : "pause";
+      else if (e.key === "F10") name = "step";
+      else if (e.key === "F11") name = e.shiftKey ? "stepOut" : "stepInto";
+      else return;
+      e.preventDefault(); // F11 would make the window as large as the screen
+      if (!state.server?.readOnly && can.includes(name)) void command(name);
+    };
+    addEventListener("keydown", down);
+    return () => removeEventListener("keydown", down);
+  }, []);
+}

@@ -1,0 +1,4 @@
+import { showPanel } from "../store";
+
+/** Shows the file. */
+export function openFile() { showPanel("yaml"); }
