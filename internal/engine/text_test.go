@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"testing"
 
@@ -25,7 +26,12 @@ tools:
       - {id: d, type: transform, transform: {expr: $.entry.n * 2}, next: exit}
       - {id: exit, type: exit}
 `
-	read := func(string) ([]byte, error) { return []byte(head + "  []\n"), nil }
+	read := func(path string) ([]byte, error) {
+		if path != "t.yaml" {
+			return nil, fs.ErrNotExist
+		}
+		return []byte(head + "  []\n"), nil
+	}
 	e, err := New("t.yaml", Options{
 		Log: slog.New(slog.DiscardHandler), Runs: runs.New(runs.Limits{}), Read: read, ServersOnly: true,
 		Getenv: func(string) (string, bool) { return "", false },
