@@ -1,6 +1,6 @@
-// Build bundles the page: from web/src and web/node_modules it makes web/dist,
-// the same bytes each time. Run it with `go run -C web/build .` after `npm ci
-// --ignore-scripts` in web.
+// Build bundles the page: from web/src and web/node_modules it makes web/dist, or
+// another folder that its argument names, the same bytes each time. Run it with
+// `go run -C web/build .` after `npm ci --ignore-scripts` in web.
 package main
 
 import (
@@ -17,19 +17,22 @@ import (
 const limit = 300_000
 
 func main() {
-	if err := build(".."); err != nil {
+	dist := filepath.Join("..", "dist")
+	if len(os.Args) > 1 {
+		dist = os.Args[1]
+	}
+	if err := build("..", dist); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
 }
 
-// build writes dist in the folder web.
-func build(web string) error {
+// build makes the folder dist from the sources in the folder web.
+func build(web, dist string) error {
 	web, err := filepath.Abs(web)
 	if err != nil {
 		return err
 	}
-	dist := filepath.Join(web, "dist")
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: web,
 		EntryPointsAdvanced: []api.EntryPoint{

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDistIsBuiltFromTheSources builds the page again and compares it with dist,
+// which is committed, byte by byte.
+func TestDistIsBuiltFromTheSources(t *testing.T) {
+	needPackages(t)
+	fresh := t.TempDir()
+	cmd := exec.Command("go", "run", "-C", "build", ".", fresh)
+	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-race", ""))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want, got := files(t, fresh), files(t, "dist")
+	for name, text := range want {
+		if !bytes.Equal(text, got[name]) {
+			t.Errorf("web/dist/%s is not what the sources make: run go run -C web/build . and commit web/dist", name)
+		}
+	}
+	for name := range got {
+		if want[name] == nil {
+			t.Errorf("web/dist/%s is not made from the sources: delete it", name)
+		}
+	}
+}
+
+// TestTypes lets TypeScript check the sources.
+func TestTypes(t *testing.T) {
+	needPackages(t)
+	if out, err := exec.Command("npm", "run", "--silent", "check").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// needPackages skips a test if the packages of the page are not installed; if CI is
+// "true", it fails.
+func needPackages(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join("node_modules", "typescript")); err != nil {
+		const missing = "the packages of the page are not installed: run npm ci --ignore-scripts in web"
+		if os.Getenv("CI") == "true" {
+			t.Fatal(missing)
+		}
+		t.Skip("THE PAGE IS NOT TESTED: " + missing)
+	}
+}
+
+// files returns the files of a folder by their names.
+func files(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string][]byte{}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[e.Name()] = text
+	}
+	return texts
+}
