@@ -40,6 +40,13 @@ func (a *app) tracer(format string, engine *mcpgraph.Engine, info *callinfo.Info
 	switch format {
 	case "json":
 		return executor.Hooks{NodeDone: clean(func(r executor.Record) {
+			r.Reply = engine.RedactValue(info, r.Reply)
+			r.AttemptTimes = slices.Clone(r.AttemptTimes)
+			for i := range r.AttemptTimes {
+				if err := r.AttemptTimes[i].Err; err != nil {
+					r.AttemptTimes[i].Err = errors.New(engine.Redact(info, err.Error()))
+				}
+			}
 			fmt.Fprintln(a.stderr, runs.Execution(r).JSON())
 		})}, nil
 	case "text":

@@ -79,7 +79,11 @@ var _ graph.Caller = poolCaller{}
 
 func (c poolCaller) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	r, err := c.pool.CallTool(ctx, info, server, tool, args)
-	return graph.ToolResult{Reply: r.Reply, Attempts: r.Attempts, FromCache: r.FromCache}, err
+	result := graph.ToolResult{Reply: r.Reply, Attempts: r.Attempts, FromCache: r.FromCache}
+	for _, one := range r.AttemptTimes {
+		result.AttemptTimes = append(result.AttemptTimes, graph.Attempt(one))
+	}
+	return result, err
 }
 
 // port is what a run in this process reaches the world through.

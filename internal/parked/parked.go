@@ -152,7 +152,7 @@ const (
 func sizeOf(r Run) int64 {
 	size := runBytes + r.Args().Footprint(maxSize) + r.Requests.Footprint(maxSize)
 	for rec := range r.Records(0) {
-		size += 256 + rec.Output.Footprint(maxSize)
+		size += 256 + rec.Output.Footprint(maxSize) + rec.Reply.Footprint(maxSize)
 		for _, v := range rec.Results {
 			size += v.Footprint(maxSize)
 		}

@@ -25,13 +25,17 @@ type entry struct {
 
 // extra is what only few entries have.
 type extra struct {
-	err       error
-	sent      value.Value // the arguments of an upstream call
-	until     instant
-	attempts  int
-	fromCache bool
-	opened    *opened // of an Opened
-	foreign   *Record // what a replay was given and made nothing of
+	err      error
+	sent     value.Value // the arguments of an upstream call
+	reply    value.Value // to it, undefined where there was none or it is not kept
+	until    instant
+	attempts int
+	times    []graph.Attempt // nil where one attempt was all
+	// replyBytes is about how many bytes the reply has, kept or not.
+	replyBytes int
+	fromCache  bool
+	opened     *opened // of an Opened
+	foreign    *Record // what a replay was given and made nothing of
 }
 
 var noExtra extra
@@ -100,7 +104,10 @@ func (e *entry) record() Record {
 		Execution: int(e.execution), Try: int(e.try),
 		Start: e.start.time(), End: e.end.time(), Until: d.until.time(), Do: e.do,
 		Server: e.node.Server, Tool: e.node.Tool, Arguments: d.sent, Output: e.output, Err: d.err, Edge: int(e.edge),
-		Attempts: d.attempts, FromCache: d.fromCache,
+		Attempts: d.attempts, FromCache: d.fromCache, AttemptTimes: d.times, Reply: d.reply,
+	}
+	if r.Reply.IsUndefined() {
+		r.ReplyBytes = d.replyBytes
 	}
 	if e.event == Done {
 		if way := e.node.Way(r.Edge); way != nil {

@@ -148,7 +148,7 @@ var errGivenUp error = &graph.Failure{Name: graph.FailCancelled, Message: "the n
 // leave ends an execution for its observers.
 func (d *driving) leave(f *frame, e *entry) {
 	if undo := f.local.undo; len(undo) > 0 {
-		rec := e.record()
+		rec := d.run.recordOf(e)
 		for i := len(undo) - 1; i >= 0; i-- {
 			if u := undo[i]; u.done != nil {
 				u.done(u.ctx, d.run, rec)
@@ -161,7 +161,7 @@ func (d *driving) leave(f *frame, e *entry) {
 // retry tells the observers of an execution that it is tried again.
 func (d *driving) retry(f *frame, e *entry) {
 	if undo := f.local.undo; len(undo) > 0 {
-		rec := e.record()
+		rec := d.run.recordOf(e)
 		for i := len(undo) - 1; i >= 0; i-- {
 			if u := undo[i]; u.retry != nil {
 				u.retry(u.ctx, d.run, rec)

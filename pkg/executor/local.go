@@ -279,7 +279,7 @@ func (d *worker) perform(t Task) {
 		}
 		d.applyChanges()
 	case f.opener == nil && f.node.Policy.Timeout == 0:
-		f.extend().sent = a.Value
+		f.send(a.Value)
 		reply, err := d.call(f.local.attempt, d.infoFor(t), f.node, a)
 		d.replied(t, a, reply, err)
 	case d.first:
@@ -337,7 +337,10 @@ func (d *worker) call(ctx context.Context, info *callinfo.Info, n *graph.Node, a
 
 func (d *worker) replied(t Task, a graph.Action, r graph.ToolResult, err error) {
 	t.frame.env.Processor = d.processor
-	o := Outcome{Err: named(graph.FailProtocol, err), Attempts: r.Attempts, FromCache: r.FromCache}
+	o := Outcome{
+		Err: named(graph.FailProtocol, err), Attempts: r.Attempts, FromCache: r.FromCache,
+		Reply: r.Reply, AttemptTimes: r.AttemptTimes,
+	}
 	if err == nil {
 		o.Output, o.Err = t.End(t.frame.local.attempt, a, r.Reply)
 	}

@@ -26,6 +26,13 @@ func (r *Run) Records(from int) iter.Seq[Record] {
 	}
 }
 
+// recordOf is record for those who do not have the lock.
+func (r *Run) recordOf(e *entry) Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return e.record()
+}
+
 // search returns the place in the log of the first record with this index or a
 // higher one.
 func (r *Run) search(index int) int {

@@ -83,6 +83,17 @@ type Record struct {
 	// false where it made none.
 	Attempts  int
 	FromCache bool
+	// AttemptTimes are the attempts of the execution in their order, up to the last
+	// 32: those by the node's rules and, within these, those by the retry of the
+	// server's entry. In a record of event Retried they are those of the attempt that
+	// failed. They are nil where one attempt was all; it took from Start to End.
+	AttemptTimes []graph.Attempt
+	// Reply is what the server answered to the latest call, the whole result object of
+	// tools/call. It is undefined where there was none, and where it is not kept:
+	// replies above 64 KiB, and the oldest ones of a run beyond 4 MiB. ReplyBytes is
+	// about how many bytes that had.
+	Reply      value.Value
+	ReplyBytes int
 	// Results are, in a record of opened bodies, the results of those whose own
 	// records were dropped, undefined for all others; Failed are the indexes of
 	// those that failed.
@@ -138,6 +149,11 @@ func (r *Record) Value() value.Value {
 	if r.FromCache {
 		b.Set("fromCache", value.True)
 	}
+	if len(r.AttemptTimes) > 0 {
+		b.Set("attemptTimes", timesValue(r.AttemptTimes))
+	}
+	data("reply", r.Reply)
+	number("replyBytes", r.ReplyBytes)
 	if r.Err != nil {
 		b.Set("error", FailureOf(r.Err).Value())
 		var failed *NodeError
@@ -182,6 +198,7 @@ func RecordFrom(g *graph.Graph, v value.Value) (Record, error) {
 		Execution: count("execution"), Try: count("try"), Do: graph.Verb(count("do")),
 		Server: text("server"), Tool: text("tool"), Arguments: v.Get("arguments"), Output: v.Get("output"), Edge: count("edge"),
 		Attempts: count("attempts"), FromCache: v.Get("fromCache").Bool(),
+		Reply: v.Get("reply"), ReplyBytes: count("replyBytes"),
 	}
 	known := false
 	for i, name := range eventNames {
@@ -200,6 +217,10 @@ func RecordFrom(g *graph.Graph, v value.Value) (Record, error) {
 			}
 			*to = at
 		}
+	}
+	var err error
+	if r.AttemptTimes, err = timesFrom(v.Get("attemptTimes")); err != nil {
+		return r, err
 	}
 	if e := v.Get("error"); !e.IsUndefined() {
 		r.Err = restored(g, graph.FailureFrom(e), v.Get("at"))

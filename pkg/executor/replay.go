@@ -50,7 +50,7 @@ func (r *Run) replay(rec *Record) error {
 	}
 	r.begin(instantOf(rec.Start))
 	if (f.state == ready || f.state == delayed) && f.phase != conclude {
-		f.start, f.try = instantOf(rec.Start), int32(rec.Try)
+		f.start, f.began, f.try = instantOf(rec.Start), instantOf(rec.Start), int32(rec.Try)
 		f.task++
 		if limit := f.node.Policy.Timeout; limit > 0 {
 			r.schedule(&r.timers.work, timerEvent{r.clock.work().add(limit), f, f.task, deadline})
@@ -59,8 +59,12 @@ func (r *Run) replay(rec *Record) error {
 	}
 	r.clock.advance(instantOf(rec.End))
 	f.extra = nil
-	if !rec.Arguments.IsUndefined() || rec.Attempts != 0 || rec.FromCache {
-		f.extra = &extra{sent: rec.Arguments, attempts: rec.Attempts, fromCache: rec.FromCache}
+	if !rec.Arguments.IsUndefined() || rec.Attempts != 0 || rec.FromCache || rec.AttemptTimes != nil {
+		f.extra = &extra{sent: rec.Arguments, attempts: rec.Attempts, fromCache: rec.FromCache, times: rec.AttemptTimes}
+		f.extra.reply, f.extra.replyBytes = rec.Reply, max(rec.ReplyBytes, replySize(rec.Reply))
+	}
+	if rec.Event == Done {
+		f.attempts = nil // the record has them
 	}
 	e := f.entry(rec.Event, instantOf(rec.End))
 	e.output, e.edge, e.do, e.try = rec.Output, int32(rec.Edge), rec.Do, int32(rec.Try)

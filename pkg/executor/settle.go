@@ -20,6 +20,11 @@ type Outcome struct {
 	// one.
 	Attempts  int
 	FromCache bool
+	// Reply is what the upstream server answered, undefined where the task called
+	// none.
+	Reply value.Value
+	// AttemptTimes are those of the upstream call, if it took several attempts.
+	AttemptTimes []graph.Attempt
 }
 
 // Settle puts what came of a task into the log: the execution is over, or will
@@ -50,7 +55,10 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 		o.Err = newNodeError(f, o.Err).attempted(f.extra.get().attempts + o.Attempts)
 		v = r.judge(ctx, f, o.Err)
 	}
-	size := f.weigh(v.output)
+	size, reply := f.weigh(v.output), replySize(o.Reply)
+	if f.opener != nil && reply <= maxReply {
+		size += int32(reply)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.valid(t) {
@@ -70,6 +78,7 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 		r.stop(o.Err)
 	}
 	f.called(o.Attempts, o.FromCache)
+	f.replied(o.Reply, reply, o.AttemptTimes)
 	e := r.decide(f, v, o.Err)
 	e.size = size
 	r.commit(e)
@@ -132,6 +141,9 @@ func (f *frame) describe(e *entry, event Event, now instant) {
 		e.extra, f.extra = f.extra, nil
 	default:
 		so := *f.extra
+		if event != Retried {
+			so.reply, so.replyBytes, so.times = value.Undef, 0, nil
+		}
 		e.extra = &so
 	}
 }
@@ -140,7 +152,9 @@ func (f *frame) describe(e *entry, event Event, now instant) {
 func (r *Run) commit(e *entry) {
 	f := e.frame
 	f.last = e
+	f.keepTimes(e)
 	r.append(e)
+	r.keepReply(e)
 	switch e.event {
 	case Done:
 		f.add(e)
@@ -278,7 +292,7 @@ func (r *Run) Call(t Task, args value.Value) error {
 	if !r.valid(t) || t.frame.cancelled != nil || t.frame.pending != nil {
 		return ErrStale
 	}
-	t.frame.extend().sent = args
+	t.frame.send(args)
 	t.frame.state = calling
 	return nil
 }

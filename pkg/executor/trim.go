@@ -65,6 +65,7 @@ func (r *Run) drop(records, bytes int) {
 	}
 	clear(r.log[len(kept):])
 	r.log = kept
+	r.countReplies()
 }
 
 // outermostEnded returns the outermost body around an execution that has ended,

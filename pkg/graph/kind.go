@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -85,6 +86,14 @@ type ToolResult struct {
 	Attempts int
 	// FromCache is true where no server was asked.
 	FromCache bool
+	// AttemptTimes are the attempts, if there was more than one, in their order.
+	AttemptTimes []Attempt
+}
+
+// Attempt is one attempt of several to do the same.
+type Attempt struct {
+	Start, End time.Time
+	Err        error // why it failed; nil: it did not
 }
 
 // Output is what a step yields.

@@ -81,7 +81,7 @@ func (l *Live) pack(held *memory.Account) (*Run, error) {
 	c, s := l.call, l.store
 	size := int64(c.Run.Args().TextSize())
 	for rec := range c.Run.Records(0) {
-		if size += int64(rec.Arguments.TextSize()+rec.Output.TextSize()) + stepBytes; size > s.limits.Bytes {
+		if size += int64(rec.Arguments.TextSize()+rec.Output.TextSize()+rec.Reply.TextSize()) + stepBytes; size > s.limits.Bytes {
 			break
 		}
 	}

@@ -38,6 +38,8 @@ type step struct {
 	node, frame, err      string
 	start, end            int64 // in nanoseconds since 1970
 	arguments, output     span
+	reply                 span // of the server, without secrets
+	replyBytes            int32
 	index, execution, try int32
 	edge, attempts        int32
 	fromCache             bool
@@ -49,6 +51,7 @@ type more struct {
 	executor.Record      // without its values
 	results         span // an object of those that are defined, by their index
 	bodies          int  // how many results there were
+	attempted       []attempt
 }
 
 // Sizes in bytes of what a run takes beside its texts. That of a run is rough.
@@ -56,6 +59,7 @@ const (
 	runBytes  = 512
 	stepBytes = int64(unsafe.Sizeof(step{}))
 	moreBytes = int64(unsafe.Sizeof(more{}))
+	tryBytes  = int64(unsafe.Sizeof(attempt{}))
 	longBytes = int64(unsafe.Sizeof(longString{}))
 )
 
@@ -69,6 +73,8 @@ type packer struct {
 	known  written
 
 	shared []string // long strings, as they were and as they are kept
+
+	replies []value.Value // of the steps, by their place
 
 	apart bool
 	held  *memory.Account
@@ -108,6 +114,7 @@ func (s *Store) pack(c Call, apart bool, held *memory.Account) *Run {
 			break
 		}
 	}
+	p.addReplies(s.limits.Bytes / replyShare)
 	if p.left() < 0 {
 		r.truncate()
 	} else {
@@ -156,13 +163,16 @@ func (p *packer) add(rec *executor.Record) {
 		st.err = errorText(rec.Err, p.redact)
 	}
 	p.used += int64(len(st.err) + len(st.frame))
-	if rec.Event != executor.Done || rec.Results != nil || rec.Failed != nil {
+	if rec.Event != executor.Done || rec.Results != nil || rec.Failed != nil || rec.AttemptTimes != nil {
 		m := &more{Record: *rec, bodies: len(rec.Results), results: p.results(rec.Results)}
-		m.Arguments, m.Output, m.Err, m.Results = value.Undef, value.Undef, nil, nil
+		m.Arguments, m.Output, m.Reply, m.Err, m.Results, m.AttemptTimes = value.Undef, value.Undef, value.Undef, nil, nil, nil
 		m.Failed = slices.Clone(rec.Failed)
+		p.addAttempts(m, rec.AttemptTimes)
 		p.used += moreBytes + int64(len(rec.Path)+8*len(rec.Failed))
 		st.more = m
 	}
+	st.replyBytes = int32(rec.ReplyBytes)
+	p.reply(rec.Reply)
 	p.steps = append(p.steps, st)
 }
 
@@ -300,14 +310,19 @@ func timeOf(nanoseconds int64) time.Time {
 func (r *Run) record(st *step) (rec executor.Record, err error) {
 	if st.more != nil {
 		rec = st.more.Record
+		rec.AttemptTimes = st.more.times()
 	}
 	rec.Node, rec.Frame = st.node, st.frame
 	rec.Index, rec.Execution, rec.Try = int(st.index), int(st.execution), int(st.try)
 	rec.Start, rec.End = timeOf(st.start), timeOf(st.end)
 	rec.Edge, rec.Attempts, rec.FromCache = int(st.edge), int(st.attempts), st.fromCache
-	var errs [3]error
+	var errs [4]error
 	rec.Arguments, errs[0] = r.value(st.arguments)
 	rec.Output, errs[1] = r.value(st.output)
+	rec.ReplyBytes = int(st.replyBytes)
+	if rec.Reply, errs[3] = r.value(st.reply); !rec.Reply.IsUndefined() {
+		rec.ReplyBytes = 0
+	}
 	if st.err != "" {
 		rec.Err = errors.New(st.err)
 	}

@@ -95,7 +95,7 @@ func (r *Run) replay() (*executor.Run, error) {
 func (r *Run) size() int64 {
 	n := int64(r.sizeOf(r.args)) + stepBytes*int64(len(r.steps))
 	for _, st := range r.steps {
-		n += int64(r.sizeOf(st.arguments)+r.sizeOf(st.output)) + 2*stepBytes
+		n += int64(r.sizeOf(st.arguments)+r.sizeOf(st.output)+r.sizeOf(st.reply)) + 2*stepBytes
 		if st.more != nil {
 			n += int64(r.sizeOf(st.more.results))
 		}

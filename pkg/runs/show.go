@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -107,8 +108,10 @@ func active(b *value.Builder, list []executor.Activity) {
 }
 
 // Execution returns one execution of a node as a JSON object: index, node,
-// type, path (of a node in a body or called tool), tries (more than one), start (RFC 3339), durationMs, output, edge and next, and error; where the
-// node calls a server also server, tool, arguments, attempts and fromCache.
+// type, path (of a node in a body or called tool), tries (more than one), start (RFC
+// 3339), durationMs, output, edge and next, attemptTimes and error; where the node
+// calls a server also server, tool, arguments, reply or replyBytes, attempts and
+// fromCache.
 func Execution(rec executor.Record) value.Value {
 	b := value.NewBuilder(13)
 	b.Set("index", value.FromInt(int64(rec.Index)))
@@ -135,10 +138,31 @@ func Execution(rec executor.Record) value.Value {
 		b.Set("attempts", value.FromInt(int64(rec.Attempts)))
 		b.Set("fromCache", value.FromBool(rec.FromCache))
 	}
+	if !rec.Reply.IsUndefined() {
+		b.Set("reply", rec.Reply)
+	} else if rec.ReplyBytes > 0 {
+		b.Set("replyBytes", value.FromInt(int64(rec.ReplyBytes)))
+	}
+	if rec.AttemptTimes != nil {
+		b.Set("attemptTimes", attemptTimes(rec.AttemptTimes))
+	}
 	if rec.Err != nil {
 		failure(b, rec.Err.Error())
 	}
 	return b.Value()
+}
+
+func attemptTimes(list []graph.Attempt) value.Value {
+	values := make([]value.Value, len(list))
+	for i, one := range list {
+		b := value.NewBuilder(3)
+		times(b, one.Start, one.End)
+		if one.Err != nil {
+			failure(b, one.Err.Error())
+		}
+		values[i] = b.Value()
+	}
+	return value.FromArray(values)
 }
 
 func times(b *value.Builder, start, end time.Time) {

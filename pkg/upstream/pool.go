@@ -24,6 +24,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -108,7 +109,13 @@ type Result struct {
 	Reply     value.Value // the whole result object of tools/call, isError included
 	Attempts  int         // requests for the tool that went out, and tries that did not reach the server
 	FromCache bool        // no server was asked now
+	// AttemptTimes are the attempts if the entry's retry made more than one, in their order:
+	// the last 32 of them.
+	AttemptTimes []Attempt
 }
+
+// Attempt is one attempt of a call that was tried several times.
+type Attempt = policy.Attempt
 
 // New returns a pool of the servers, of which it starts none. The entries must
 // not change any more.

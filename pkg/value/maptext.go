@@ -30,12 +30,14 @@ func (v Value) MapText(f func(string) string) Value {
 	return v
 }
 
-// Rewritten is MapText for where f seldom changes anything, and does to the
-// JSON text of a string what it does to the string unless that has escapes: then
-// a value that f leaves alone is not decoded.
+// Rewritten is MapText for where f seldom changes anything, and changes a text if it
+// would change a part of it: then a value that f leaves alone is not decoded.
 func (v Value) Rewritten(f func(string) string) Value {
 	text := v.JSON()
-	if strings.IndexByte(text, '\\') < 0 && f(text) == text {
+	if strings.IndexByte(text, '\\') >= 0 {
+		text = unescape(text) // backslashes stand in strings alone
+	}
+	if f(text) == text {
 		return v
 	}
 	return v.MapText(f)

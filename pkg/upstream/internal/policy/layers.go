@@ -50,6 +50,15 @@ type Result struct {
 	Reply     value.Value
 	Attempts  int  // requests for the tool that went out, and tries that did not reach the server
 	FromCache bool // no server was asked now
+	// AttemptTimes are those of the retry layer, if there was more than one: the last so
+	// many that are kept, in their order.
+	AttemptTimes []Attempt
+}
+
+// Attempt is one try of the retry layer.
+type Attempt struct {
+	Start, End time.Time
+	Err        error // why it failed; nil: it did not
 }
 
 // Layers is what stands between the calls of one server and the wire, from the

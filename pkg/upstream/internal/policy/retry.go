@@ -59,6 +59,7 @@ func (l *Layers) try(ctx context.Context, caller string, tool string, next Try) 
 		latest error
 		n      int
 		more   bool
+		tries  []Attempt
 	)
 	// What the policy returns is no more than latest, or that ctx has ended.
 	_ = l.retry.WithContext(ctx).Run(func() error {
@@ -67,9 +68,14 @@ func (l *Layers) try(ctx context.Context, caller string, tool string, next Try) 
 		}
 		more = false
 		var one Result
+		began := time.Now()
 		one, latest = l.tryOnce(ctx, next)
 		result.Reply = one.Reply
-		if result.Attempts += one.Attempts; latest == nil {
+		if result.Attempts += one.Attempts; latest == nil && n == 1 {
+			return nil
+		}
+		tries = kept(tries, Attempt{began, time.Now(), latest})
+		if latest == nil {
 			return nil
 		}
 		var after time.Duration
@@ -80,6 +86,9 @@ func (l *Layers) try(ctx context.Context, caller string, tool string, next Try) 
 		l.Log(ctx).DebugContext(ctx, "a call failed and may be tried again", "tool", tool, "try", n, "error", latest)
 		return &retryRequest{after}
 	})
+	if n > 1 {
+		result.AttemptTimes = tries
+	}
 	if n == 0 { // ctx had ended before
 		return Result{}, l.Errors.Stopped(ctx, tool, "before it was sent", nil)
 	}
@@ -90,6 +99,18 @@ func (l *Layers) try(ctx context.Context, caller string, tool string, next Try) 
 		latest = l.Errors.Stopped(ctx, tool, "while it waited to try again", latest)
 	}
 	return result, latest
+}
+
+// maxTries is how many tries of a call are kept.
+const maxTries = 32
+
+// kept appends a try, and drops the first ones beyond maxTries.
+func kept(tries []Attempt, one Attempt) []Attempt {
+	if len(tries) == maxTries {
+		copy(tries, tries[1:])
+		tries = tries[:maxTries-1]
+	}
+	return append(tries, one)
 }
 
 // worthAnother reports whether a call that failed is to be tried again, and

@@ -19,6 +19,29 @@ func TestLaterTrySucceeds(t *testing.T) {
 		if err != nil || r.Attempts != 3 || !value.Equal(r.Reply, good) {
 			t.Errorf("%+v, %v", r, err)
 		}
+		if len(r.AttemptTimes) != 3 {
+			t.Fatalf("the times of attempts are %v", r.AttemptTimes)
+		}
+		for i, one := range r.AttemptTimes {
+			if !one.Start.Equal(a.times[i]) || one.End.Before(one.Start) || (one.Err == nil) != (i == 2) {
+				t.Errorf("attempt %d at %v is %+v", i, a.times[i], one)
+			}
+		}
+	})
+}
+
+func TestTimesOfTriesAreThoseOfTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := layered(t, retrying(40))
+		a := &answers{errs: []error{unavailable}}
+		r, err := s.through(context.Background(), "look", a.next)
+		if err == nil || len(r.AttemptTimes) != 32 || !r.AttemptTimes[31].Start.Equal(a.times[39]) {
+			t.Errorf("%d tries have %d times, %v", len(a.times), len(r.AttemptTimes), err)
+		}
+		a = &answers{errs: []error{nil}}
+		if r, err := s.through(context.Background(), "look", a.next); err != nil || r.AttemptTimes != nil {
+			t.Errorf("one try has the times %v, %v", r.AttemptTimes, err)
+		}
 	})
 }
 
