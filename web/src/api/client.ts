@@ -1,4 +1,5 @@
 // The HTTP client of /api: token, errors, JSON.
+import { decode, encode } from "../value/json";
 import type { ErrorBody, Problem } from "./types";
 
 const tokenKey = "mcpgraph.token";
@@ -44,7 +45,7 @@ export interface RequestOptions {
 export async function send(method: string, path: string, body?: unknown, options: RequestOptions = {}): Promise<Response> {
   const headers: Record<string, string> = { Authorization: `Bearer ${token}`, ...options.headers };
   let payload: string | undefined = options.text;
-  if (payload === undefined && method !== "GET") payload = JSON.stringify(body ?? {});
+  if (payload === undefined && method !== "GET") payload = encode(body ?? {});
   if (payload !== undefined) headers["Content-Type"] ??= options.text === undefined ? "application/json" : "text/plain; charset=utf-8";
   let response: Response;
   try {
@@ -61,7 +62,7 @@ export async function send(method: string, path: string, body?: unknown, options
 export async function request<T>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<T> {
   const response = await send(method, path, body, options);
   const text = await response.text();
-  return (text === "" ? undefined : JSON.parse(text)) as T;
+  return (text === "" ? undefined : decode(text)) as T;
 }
 
 async function failure(response: Response): Promise<RequestError> {

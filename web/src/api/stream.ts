@@ -1,5 +1,6 @@
 // The stream of events: one request that never ends, resumed where it broke.
 import { query, RequestError, send } from "./client";
+import { decode } from "../value/json";
 import type { Event } from "./types";
 
 export type Connection = "connecting" | "open" | "lost" | "denied";
@@ -83,7 +84,7 @@ export class EventStream {
       if (line.startsWith("data:")) data += line.slice(5).trimStart();
     }
     if (data === "") return;
-    const event = JSON.parse(data) as Event;
+    const event = decode(data) as Event;
     if (event.n > this.last) this.last = event.n;
     this.onEvent(event);
   }

@@ -215,7 +215,7 @@ export async function start(tool: string, args: Json, more: Partial<Start> = {})
 }
 
 /** Runs the chosen tool with the arguments of the input form. */
-export async function runChosen(startPaused = false) {
+export async function runChosen(startPaused = state.startPaused) {
   const { tool } = state.selection;
   if (!tool || state.server?.readOnly) return;
   showPanel("input");

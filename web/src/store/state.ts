@@ -62,6 +62,8 @@ export interface AppState {
   breakpoints: Breakpoint[];
   breakOn: BreakOn;
   pins: Record<string, Json>;
+  /** Whether the next run begins paused. */
+  startPaused: boolean;
   /** Log messages of runs, the newest last, at most 2,000. */
   log: LogLine[];
   notices: Notice[];
@@ -98,6 +100,7 @@ export const state: AppState = {
   breakpoints: [],
   breakOn: { failure: "none" },
   pins: {},
+  startPaused: false,
   log: [],
   notices: [],
   settings: loadSettings(),

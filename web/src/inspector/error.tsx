@@ -1,0 +1,95 @@
+import { Button, clock, duration, Empty } from "../kit";
+import { select, showPanel } from "../store";
+import type { Rec } from "../api/types";
+import type { Value } from "../value/json";
+import { Tree } from "../value/tree";
+
+/** ErrorTab shows why an execution failed, and its attempts. */
+export function ErrorTab({ rec }: { rec: Rec }) {
+  const { error, attempts = [] } = rec;
+  const servers = new Set(attempts.map((a) => a.server ?? rec.server));
+  if (!error && attempts.length === 0) return <Empty title="No error" />;
+  return (
+    <div className="i-scroll">
+      {error && (
+        <section className="i-failure" aria-label="Failure">
+          <h3>{error.name}</h3>
+          <p className="i-message">{error.message}</p>
+          <dl className="i-facts">
+            {error.path && (
+              <>
+                <dt>At</dt>
+                <dd>
+                  <code>{error.path}</code>
+                </dd>
+              </>
+            )}
+            {error.span && (
+              <>
+                <dt>In</dt>
+                <dd>
+                  <code>
+                    {error.file ?? ""}:{error.span.from.line}:{error.span.from.col}
+                  </code>{" "}
+                  <Button small look="quiet" onClick={() => { select({ key: error.key ?? rec.key }); showPanel("yaml"); }}>
+                    Show in YAML
+                  </Button>
+                </dd>
+              </>
+            )}
+            {rec.state === "caught" && (
+              <>
+                <dt>Caught</dt>
+                <dd>
+                  {rec.next ? (
+                    <>
+                      goes on at <code>{rec.next.split("#")[1] ?? rec.next}</code>
+                    </>
+                  ) : (
+                    "yes"
+                  )}
+                </dd>
+              </>
+            )}
+          </dl>
+          {error.detail !== undefined && (
+            <>
+              <h4>Detail</h4>
+              <Tree value={error.detail as Value} label="Detail of the failure" maxRows={14} plain />
+            </>
+          )}
+        </section>
+      )}
+      {attempts.length > 0 && (
+        <section aria-label="Attempts">
+          <h4 className="i-heading">
+            {attempts.length} {attempts.length === 1 ? "attempt" : "attempts"}
+            {rec.tries !== undefined && rec.tries > attempts.length ? ` of ${rec.tries}` : ""}
+          </h4>
+          <table className="i-table">
+            <thead>
+              <tr>
+                <th scope="col">#</th>
+                <th scope="col">Begin</th>
+                <th scope="col">Time</th>
+                {servers.size > 1 && <th scope="col">Server</th>}
+                <th scope="col">Outcome</th>
+              </tr>
+            </thead>
+            <tbody>
+              {attempts.map((a, i) => (
+                <tr key={i}>
+                  <td>{i + 1}</td>
+                  <td>{clock(a.start, true)}</td>
+                  <td>{duration(Date.parse(a.end) - Date.parse(a.start))}</td>
+                  {servers.size > 1 && <td>{a.server ?? rec.server}</td>}
+                  <td className={a.error ? "error-text" : undefined}>{a.error ?? "answered"}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </div>
+  );
+}
