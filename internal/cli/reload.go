@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,6 +19,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
+	"github.com/mcpgraph/mcpgraph/pkg/ui"
 )
 
 // settle is how long a file may take to be written in pieces.
@@ -28,31 +29,40 @@ const settle = 100 * time.Millisecond
 // --watch when it has changed.
 type reloader struct {
 	*app
-	path   string
-	others []string // files that --mcp and --auth-tokens name, and the lock file
-	seen   contents
-	hangup chan os.Signal
-	watch  *fsnotify.Watcher // nil without --watch
+	path    string
+	others  []string // files that --mcp and --auth-tokens name, and the lock file
+	hangup  chan os.Signal
+	watch   *fsnotify.Watcher // nil without --watch and without a page
+	replace bool              // with --watch
 
-	// Set when the engine is there.
+	mu   sync.Mutex // one reload at a time
+	seen contents
+
+	// Set when the engine is there. A page can begin without one.
 	engine *mcpgraph.Engine
+	load   func() (*mcpgraph.Engine, error) // makes the engine; nil if there always is one
+	page   *ui.Page                         // nil without one
 	log    *slog.Logger
 	tokens *auth.TokensFile // of --auth-tokens; nil without
 	audit  *audit.Log       // of --audit; nil without
 }
 
+// reloadOptions say what is read again, and when.
+type reloadOptions struct {
+	path, lock string
+	others     []string
+	watch      bool // reload when a file changes
+	page       bool // a page shows when a file changes
+}
+
 // newReloader begins to listen before the file is read, so that no change is
 // missed.
-func (a *app) newReloader(o serveOptions) (*reloader, error) {
-	others := append(slices.Clone(o.mcpFiles), cmp.Or(o.lock.path, lock.Path(o.config)))
-	if o.http.auth.TokensFile != "" {
-		others = append(others, o.http.auth.TokensFile)
-	}
+func (a *app) newReloader(o reloadOptions) (*reloader, error) {
 	r := &reloader{
-		app: a, path: o.config, others: others,
-		seen: contents{}, hangup: make(chan os.Signal, 1),
+		app: a, path: o.path, others: append(o.others, cmp.Or(o.lock, lock.Path(o.path))),
+		seen: contents{}, hangup: make(chan os.Signal, 1), replace: o.watch,
 	}
-	if o.watch {
+	if o.watch || o.page {
 		var err error
 		if r.watch, err = fsnotify.NewWatcher(); err != nil {
 			return nil, failedf("--watch: %w", err)
@@ -101,8 +111,7 @@ func (r *reloader) run(ctx context.Context) {
 					r.log.Error("cannot reopen the file of --audit; still writing to the previous one", "error", err)
 				}
 			}
-			r.seen.changed(r.files())
-			r.reload()
+			_ = r.reload()
 		case <-events:
 			if settled == nil {
 				settled = time.After(settle)
@@ -113,11 +122,31 @@ func (r *reloader) run(ctx context.Context) {
 		case <-settled:
 			settled = nil
 			r.follow()
-			if r.seen.changed(r.files()) {
-				r.reload()
-			}
+			r.changed()
 		}
 	}
+}
+
+// changed reloads if a file has another text than before, or only tells the page.
+func (r *reloader) changed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.seen.changed(r.files()) {
+		return
+	}
+	if r.replace {
+		_ = r.again()
+	} else {
+		r.page.FileChanged()
+	}
+}
+
+// reload replaces what is served, or explains why it could not.
+func (r *reloader) reload() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen.changed(r.files())
+	return r.again()
 }
 
 // follow watches the files that there are now.
@@ -130,29 +159,51 @@ func (r *reloader) follow() {
 	}
 }
 
-// reload replaces what is served, or logs why it could not.
-func (r *reloader) reload() {
+// again replaces what is served, or logs why it could not.
+func (r *reloader) again() error {
 	if r.tokens != nil {
 		if err := r.tokens.Reload(); err != nil {
 			r.log.Warn("cannot reload the file of --auth-tokens; still using the previous tokens", "error", err)
 		}
 	}
-	changes, err := r.engine.Reload()
+	changes, err := r.exchange()
 	var broken *mcpgraph.LoadError
 	switch {
+	case err == nil:
 	case errors.As(err, &broken):
 		r.report(worse(broken.Diagnostics, diag.Info), broken.Sources)
 		r.log.Warn("the file has errors; still serving the previous version", "file", r.path)
-		return
-	case err != nil:
+	default:
 		r.log.Warn("cannot reload the file; still serving the previous version", "file", r.path, "error", err)
-		return
+	}
+	if err != nil {
+		if r.page != nil {
+			r.page.FileChanged()
+		}
+		return err
 	}
 	r.follow() // the file may name others than before
 	r.seen.note(r.files())
 	ds, sources := r.engine.Diagnostics()
 	r.report(worse(ds, diag.Info), sources)
 	r.log.Info("reloaded the file", append([]any{"file", r.path}, attributes(changes)...)...)
+	if r.page != nil {
+		r.page.Reloaded(r.engine)
+	}
+	return nil
+}
+
+// exchange reads the file again, or for the first time without errors.
+func (r *reloader) exchange() (*mcpgraph.Changes, error) {
+	if r.engine != nil {
+		return r.engine.Reload()
+	}
+	engine, err := r.load()
+	if err != nil {
+		return nil, err
+	}
+	r.engine = engine
+	return &mcpgraph.Changes{}, nil
 }
 
 // attributes names what has changed.

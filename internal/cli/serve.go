@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -100,7 +101,11 @@ func (a *app) serve(o serveOptions) (err error) {
 	if o.observe.expose {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}
-	again, err := a.newReloader(o)
+	others := slices.Clone(o.mcpFiles)
+	if o.http.auth.TokensFile != "" {
+		others = append(others, o.http.auth.TokensFile)
+	}
+	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: others, watch: o.watch})
 	if err != nil {
 		return err
 	}

@@ -378,3 +378,21 @@ func (d *Document) span(from, to diag.Pos) Span {
 	s.To = max(s.From, s.To)
 	return s
 }
+
+// NodeAt returns the innermost node of a configuration around a place of the text, or
+// nil if there is none.
+func (d *Document) NodeAt(p diag.Pos) *graph.Node {
+	if d.model == nil {
+		return nil
+	}
+	var at *graph.Node
+	for i := range d.model.units {
+		for _, n := range d.model.units[i].Nodes {
+			// Those of bodies come behind their owners.
+			if !p.Before(n.Pos) && p.Before(n.End()) {
+				at = n
+			}
+		}
+	}
+	return at
+}

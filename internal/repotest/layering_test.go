@@ -156,11 +156,15 @@ var layers = map[string]struct{ ours, others []string }{
 			".", "internal/cassette", "internal/diff", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
-			"pkg/telemetry/exporters", "pkg/upstream", "pkg/value",
+			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
 			"internal/suite/report", "internal/suite/runner",
 		},
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
+	"pkg/ui": {ours: []string{
+		".", "internal/language", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/graph", "pkg/lock", "pkg/runs", "pkg/value",
+		"web",
+	}},
 	"internal/language": {
 		ours: []string{
 			"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/expr", "pkg/graph", "pkg/lock",

@@ -43,6 +43,7 @@ func (s *Store) Begin(c Call) *Live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.live[l.call.ID] = l
+	s.changed(l.call.ID)
 	return l
 }
 

@@ -48,6 +48,7 @@ type Store struct {
 	packing sync.Mutex // long runs are packed one after the other
 	mu      sync.Mutex
 	live    map[string]*Live // by id
+	watches []*Watch
 	runs    []*Run           // oldest first
 	bytes   int64
 }
@@ -87,6 +88,7 @@ func (s *Store) keep(l *Live, r *Run) {
 	s.forget(l)
 	s.drop(len(s.runs) - s.limits.Count + 1)
 	s.runs = append(s.runs, r)
+	s.changed(r.ID)
 }
 
 // reserve makes room for a run.
@@ -119,17 +121,21 @@ func (s *Store) drop(n int) {
 // List returns the runs of a caller: those under way, then those that are over,
 // the newest first.
 func (s *Store) List(caller string) []*Run {
+	return s.list(func(c string) bool { return c == caller })
+}
+
+func (s *Store) list(of func(caller string) bool) []*Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []*Run
 	for _, l := range s.live {
-		if l.call.Caller == caller {
+		if of(l.call.Caller) {
 			list = append(list, l.show())
 		}
 	}
 	slices.SortFunc(list, func(a, b *Run) int { return b.Began.Compare(a.Began) })
 	for _, r := range slices.Backward(s.runs) {
-		if r.caller == caller {
+		if of(r.caller) {
 			list = append(list, r)
 		}
 	}
@@ -139,13 +145,17 @@ func (s *Store) List(caller string) []*Run {
 // Get returns the run with this id, if it is one of the caller's. Runs of others
 // are as if they were not there.
 func (s *Store) Get(caller, id string) (*Run, bool) {
+	return s.find(id, func(c string) bool { return c == caller })
+}
+
+func (s *Store) find(id string, of func(caller string) bool) (*Run, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := s.live[id]; l != nil && l.call.Caller == caller {
+	if l := s.live[id]; l != nil && of(l.call.Caller) {
 		return l.show(), true
 	}
 	for _, r := range s.runs {
-		if r.ID == id && r.caller == caller {
+		if r.ID == id && of(r.caller) {
 			return r, true
 		}
 	}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/ui"
+)
+
+type uiOptions struct {
+	config   string
+	address  string
+	insecure bool
+	open     bool
+	readOnly bool
+	mcpFiles []string
+	logLevel string
+	observe  observeOptions
+	memory   memoryOption
+	lock     lockOptions
+}
+
+func (a *app) uiCommand() *cobra.Command {
+	var o uiOptions
+	cmd := &cobra.Command{
+		Use:   "ui CONFIG",
+		Short: "Open a page to see, run, debug and edit the tools of a file",
+		Long: `Serve a page that shows the tools of a file as graphs, runs them, debugs them step
+by step, and edits the file. The URL is printed once; it contains a random token
+that only this process knows.
+
+The page listens on this machine only. Upstream servers start when a run first
+needs them. The file is reloaded whenever it changes, also by other editors: if it has
+errors, the page shows them, and the previous version stays in use.
+
+It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
+		Example: `  mcpgraph ui tools.yaml
+  mcpgraph ui tools.yaml --open
+  mcpgraph ui tools.yaml --addr 127.0.0.1:7000 --read-only`,
+		Args:              configArgs("CONFIG"),
+		ValidArgsFunction: completeOne,
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.config = args[0]
+			return a.ui(o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.address, "addr", "127.0.0.1:0", "listen at this `HOST:PORT`; port 0 is a free one")
+	f.BoolVar(&o.insecure, "insecure", false, "allow an address that other machines can reach; the token goes over the network unencrypted")
+	f.BoolVar(&o.open, "open", false, "open the page in a browser")
+	f.BoolVar(&o.readOnly, "read-only", false, "do not let the page run, control or change anything")
+	f.IntVar(&o.observe.keep, "keep-runs", defaultUIRuns, "keep the last `N` runs in memory")
+	a.mcpFlag(cmd, &o.mcpFiles)
+	quietLogFlag(cmd, &o.logLevel)
+	o.observe.contentFlag(cmd)
+	o.memory.flag(cmd)
+	o.lock.flags(cmd)
+	return cmd
+}
+
+const defaultUIRuns = 200
+
+func (a *app) ui(o uiOptions) (err error) {
+	log, err := a.logger(o.logLevel)
+	if err != nil {
+		return err
+	}
+	if o.observe.keep < 1 {
+		return usagef("--keep-runs is %d; expected 1 or more", o.observe.keep)
+	}
+	listener, err := a.listenUI("--addr", "--insecure", o.address, o.insecure)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	budget := o.memory.budget(log)
+	store, err := o.observe.store(budget)
+	if err != nil {
+		return err
+	}
+	ob, err := a.observe(o.observe, log, false)
+	if err != nil {
+		return err
+	}
+	defer ob.end()
+	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store), mcpgraph.WithMemory(budget),
+		mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
+	options = append(options, o.lock.options...)
+	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.mcpFiles, watch: true, page: true})
+	if err != nil {
+		return err
+	}
+	defer again.close()
+	again.log, again.load = ob.log, func() (*mcpgraph.Engine, error) { return mcpgraph.Load(o.config, options...) }
+	engine, err := a.load(o.config, options...)
+	var exit *exitError
+	switch {
+	case err == nil:
+		again.engine = engine
+	case errors.As(err, &exit) && exit.code == exitProblems:
+		// The page shows the errors, and the file can be corrected there.
+	default:
+		return err
+	}
+	defer func() {
+		if again.engine != nil {
+			closeEngine(again.engine, &err)
+		}
+	}()
+	page := ui.New(ui.Options{
+		Path: o.config, Engine: engine, Reload: again.reload, ReadOnly: o.readOnly,
+		MCPFiles: o.mcpFiles, Inputs: a.inputs, Getenv: a.getenv, LockPath: o.lock.path, Log: ob.log,
+	})
+	defer page.Close()
+	again.page = page
+	ctx, stop := a.untilSignal()
+	var reloading sync.WaitGroup
+	reloading.Go(func() { again.run(ctx) })
+	defer reloading.Wait()
+	defer stop()
+	address := page.URL(listener.Addr())
+	if _, err := fmt.Fprintln(a.stdout, address); err != nil {
+		return failed(err)
+	}
+	if o.open {
+		a.openBrowser(address)
+	}
+	return failed(page.Serve(ctx, listener))
+}
+
+// listenUI listens for a page; the flags name the address and allow any.
+func (a *app) listenUI(flag, allow, address string, insecure bool) (net.Listener, error) {
+	l, err := ui.Listen(address, insecure)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, failedf("%s: %w", flag, err)
+	}
+	if errors.Is(err, ui.ErrNotLoopback) {
+		return nil, usagef("%s: %w; %s allows it", flag, err, allow)
+	}
+	return nil, usagef("%s: %w", flag, err)
+}

@@ -1,0 +1,117 @@
+package ui
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+)
+
+// nonceMark stands in index.html where the nonce of the styles belongs.
+const nonceMark = `nonce="NONCE"`
+
+// types are those of the files of the page.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".json": "application/json", ".map": "application/json", ".svg": "image/svg+xml", ".png": "image/png",
+	".txt": "text/plain; charset=utf-8",
+}
+
+// assets are the files of the page. They are read and compressed when they are first
+// asked for.
+type assets struct {
+	files fs.FS
+	mu    sync.Mutex
+	known map[string]*asset
+}
+
+type asset struct {
+	kind, tag   string
+	text, small []byte // small is compressed; nil where that does not help
+}
+
+func newAssets(files fs.FS) *assets { return &assets{files: files, known: map[string]*asset{}} }
+
+// get returns a file, or nil if there is none.
+func (a *assets) get(name string) *asset {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if f, ok := a.known[name]; ok {
+		return f
+	}
+	info, err := fs.Stat(a.files, name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := fs.ReadFile(a.files, name)
+	if err != nil {
+		return nil
+	}
+	sum := sha256.Sum256(text)
+	f := &asset{kind: types[path.Ext(name)], tag: `"` + hex.EncodeToString(sum[:12]) + `"`, text: text}
+	if f.kind == "" {
+		if f.kind = mime.TypeByExtension(path.Ext(name)); f.kind == "" {
+			f.kind = "application/octet-stream"
+		}
+	}
+	if small := compressed(text); len(small) < len(text)*9/10 {
+		f.small = small
+	}
+	a.known[name] = f
+	return f
+}
+
+func compressed(text []byte) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed+4)
+	_, _ = z.Write(text)
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// ServeHTTP answers with a file of the page. Browsers ask each time whether it has
+// changed; index.html always comes anew, with a nonce of its own.
+func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed, "bad_method", "expected GET")
+		return
+	}
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name == "" {
+		name = "index.html"
+	}
+	f := a.get(name)
+	if !fs.ValidPath(name) || f == nil {
+		refuse(w, http.StatusNotFound, "not_found", "there is no such file")
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	if name == "index.html" {
+		nonce := rand.Text()
+		h.Set("Content-Security-Policy", strings.Replace(policy, "%s", " 'nonce-"+nonce+"'", 1))
+		_, _ = w.Write(bytes.ReplaceAll(f.text, []byte(nonceMark), []byte(`nonce="`+nonce+`"`)))
+		return
+	}
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", f.tag)
+	h.Set("Vary", "Accept-Encoding")
+	if r.Header.Get("If-None-Match") == f.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	text := f.text
+	if f.small != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		text = f.small
+	}
+	_, _ = w.Write(text)
+}

@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"net/http"
+	"strings"
+)
+
+// route is a path under /api and who answers there. A command runs, controls or
+// changes something: a page that is read-only refuses it.
+type route struct {
+	pattern string // METHOD PATH
+	command bool
+	answer  func(w http.ResponseWriter, r *http.Request) error
+}
+
+func (p *Page) table() []route {
+	return []route{
+		{"GET /api/state", false, p.getState},
+		{"GET /api/tools/{name}/graph", false, p.getGraph},
+		{"GET /api/file", false, p.getFile},
+		{"PUT /api/file", true, p.putFile},
+		{"POST /api/file/check", false, p.checkText},
+		{"POST /api/file/format", false, p.formatText},
+		{"POST /api/file/complete", false, p.completeText},
+		{"POST /api/file/hover", false, p.hoverText},
+		{"GET /api/runs", false, p.listRuns},
+		{"GET /api/runs/{id}", false, p.getRun},
+		{"GET /api/runs/{id}/records", false, p.getRecords},
+		{"GET /api/events", false, p.stream},
+	}
+}
+
+// streams are the paths of requests that do not take a slot.
+const eventsPath = "/api/events"
+
+// routes returns what answers all requests that the guard lets through.
+func (p *Page) routes() http.Handler {
+	mux := http.NewServeMux()
+	methods := map[string][]string{}
+	for _, rt := range p.table() {
+		method, path, _ := strings.Cut(rt.pattern, " ")
+		methods[path] = append(methods[path], method)
+		mux.Handle(rt.pattern, p.serve(rt))
+	}
+	for path, allowed := range methods {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			refuse(w, http.StatusMethodNotAllowed, "bad_method", "expected "+strings.Join(allowed, " or "))
+		})
+	}
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "not_found", "there is no such path")
+	})
+	mux.Handle("/", p.assets)
+	return mux
+}
+
+// serve answers at a route.
+func (p *Page) serve(rt route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if rt.command && p.opts.ReadOnly {
+			refuse(w, http.StatusForbidden, "read_only", "this page is read-only")
+			return
+		}
+		if r.URL.Path != eventsPath {
+			select {
+			case p.slots <- struct{}{}:
+				defer func() { <-p.slots }()
+			default:
+				w.Header().Set("Retry-After", "1")
+				refuse(w, http.StatusServiceUnavailable, "busy", "too many requests are under way")
+				return
+			}
+		}
+		if err := rt.answer(w, r); err != nil {
+			writeError(w, p.clean(err))
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package ui
+
+import (
+	"net/http"
+	"path/filepath"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// loaded is what is known of the program in use.
+type loaded struct {
+	engine   *mcpgraph.Engine
+	file     *config.File
+	revision string // of the text of the file
+	pointers map[*config.Node]string
+}
+
+// use makes an engine, or what it has read now, the program of the page.
+func (p *Page) use(e *mcpgraph.Engine) {
+	file := e.File()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.engine.Store(e)
+	p.generation++
+	p.loaded = loaded{engine: e, file: file, revision: string(edit.RevisionOf(file.Source))}
+}
+
+// program returns the engine, or an error that tells why there is none.
+func (p *Page) program() (*mcpgraph.Engine, error) {
+	if e := p.engine.Load(); e != nil {
+		return e, nil
+	}
+	return nil, refused("no_program", "the file has had errors since the page began; correct them first")
+}
+
+type state struct {
+	Version    string     `json:"version"`
+	Mode       string     `json:"mode"`
+	ReadOnly   bool       `json:"readOnly"`
+	File       fileInfo   `json:"file"`
+	Generation int        `json:"generation"`
+	Revision   string     `json:"revision"`
+	Tools      []toolInfo `json:"tools"`
+	Servers    []string   `json:"servers"`
+	Problems   []problem  `json:"problems"`
+	Last       int64      `json:"last"`
+}
+
+type fileInfo struct {
+	Path     string `json:"path"`
+	Name     string `json:"name"`
+	Revision string `json:"revision"`
+	Editable bool   `json:"editable"`
+}
+
+type toolInfo struct {
+	Name           string      `json:"name"`
+	Title          string      `json:"title,omitempty"`
+	Description    string      `json:"description,omitempty"`
+	Private        bool        `json:"private,omitempty"`
+	InputSchema    value.Value `json:"inputSchema"`
+	OutputSchema   value.Value `json:"outputSchema,omitzero"`
+	RequiredScopes []string    `json:"requiredScopes,omitempty"`
+	Nodes          int         `json:"nodes"`
+}
+
+func (p *Page) getState(w http.ResponseWriter, _ *http.Request) error {
+	last := p.events.last()
+	f := p.texts.refresh()
+	p.mu.Lock()
+	at, generation := p.loaded, p.generation
+	p.mu.Unlock()
+	s := state{
+		Version: mcpgraph.Version(), Mode: "ui", ReadOnly: p.opts.ReadOnly, Generation: generation, Revision: at.revision,
+		File:  fileInfo{p.opts.Path, filepath.Base(p.opts.Path), f.revision, !p.opts.ReadOnly},
+		Tools: []toolInfo{}, Servers: []string{}, Problems: f.problems, Last: last,
+	}
+	if p.opts.Serve {
+		s.Mode = "serve"
+	}
+	if at.engine != nil {
+		for _, t := range at.engine.Tools() {
+			info := toolInfo{
+				Name: t.Name, Title: t.Title, Description: t.Description, Private: t.Private,
+				InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, RequiredScopes: t.RequiredScopes,
+			}
+			if g, err := at.engine.Graph(t.Name); err == nil {
+				info.Nodes = count(g)
+			}
+			s.Tools = append(s.Tools, info)
+		}
+		for _, u := range at.file.Upstreams {
+			s.Servers = append(s.Servers, u.Name)
+		}
+	}
+	p.answer(w, s)
+	return nil
+}
+
+// count returns how many nodes a graph has, those of bodies included.
+func count(g *graph.Graph) int {
+	n := len(g.Nodes)
+	for _, node := range g.Nodes {
+		for _, body := range node.Bodies {
+			n += count(body)
+		}
+	}
+	return n
+}

@@ -1,0 +1,232 @@
+package ui
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mcpgraph/mcpgraph/internal/language"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
+)
+
+type pos struct {
+	Line int `json:"line"`
+	Col  int `json:"col"`
+}
+
+// place is a range of a file.
+type place struct {
+	From pos `json:"from"`
+	To   pos `json:"to"`
+}
+
+func placeOf(from, to diag.Pos) place {
+	if to.Before(from) {
+		to = from
+	}
+	return place{pos(from), pos(to)}
+}
+
+type problem struct {
+	File     string `json:"file"`
+	Severity string `json:"severity"`
+	Code     string `json:"code"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+	Span     place  `json:"span"`
+	From     *int   `json:"from,omitempty"`
+	To       *int   `json:"to,omitempty"`
+	Tool     string `json:"tool,omitempty"`
+	Node     string `json:"node,omitempty"`
+	Pointer  string `json:"pointer,omitempty"`
+	Fixes    []fix  `json:"fixes,omitempty"`
+}
+
+type fix struct {
+	Title string     `json:"title"`
+	Edits []textEdit `json:"edits"`
+}
+
+type textEdit struct {
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	Text string `json:"text"`
+}
+
+// maxProblems bounds the problems of a text that are shown.
+const maxProblems = 1000
+
+// onDisk is the text of the file as it was read last.
+type onDisk struct {
+	text     []byte
+	revision string
+	err      error // that it could not be read
+	doc      *language.Document
+	problems []problem
+}
+
+// texts analyses the text of the file, saved or not.
+type texts struct {
+	page *Page
+	mu   sync.Mutex
+	disk *onDisk
+	lock [2]int64 // modification time and size of the lock file that disk was checked with
+	last *language.Document
+}
+
+func newTexts(p *Page) *texts { return &texts{page: p} }
+
+// refresh returns the text on disk as it is now.
+func (t *texts) refresh() *onDisk {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text, err := os.ReadFile(t.page.opts.Path)
+	locked := t.stamp()
+	if t.disk != nil && t.lock == locked && err == nil && t.disk.err == nil && string(text) == string(t.disk.text) {
+		return t.disk
+	}
+	d := &onDisk{text: text, revision: string(edit.RevisionOf(text)), err: err, problems: []problem{}}
+	if err != nil {
+		d.revision = ""
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		d.problems = append(d.problems, problem{
+			File: t.page.opts.Path, Severity: diag.Error.String(), Code: diag.CodeFile, Message: "cannot read the file: " + err.Error(),
+			Span: place{pos{1, 1}, pos{1, 1}},
+		})
+	} else {
+		d.doc = t.analyse(string(text))
+		d.problems = t.page.problems(d.doc)
+	}
+	t.disk, t.lock = d, locked
+	return d
+}
+
+// check returns a text that is not saved, analysed.
+func (t *texts) check(text string) *language.Document {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last != nil && t.last.Text == text {
+		return t.last
+	}
+	return t.analyse(text)
+}
+
+func (t *texts) analyse(text string) *language.Document {
+	o := &t.page.opts
+	t.last = language.New(o.Path, text, language.Options{
+		Lock: t.locked, Read: os.ReadFile, MCPFiles: o.MCPFiles, Getenv: o.Getenv, Inputs: o.Inputs,
+	}, t.last)
+	return t.last
+}
+
+func (t *texts) lockPath() string {
+	if t.page.opts.LockPath != "" {
+		return t.page.opts.LockPath
+	}
+	return lock.Path(t.page.opts.Path)
+}
+
+func (t *texts) stamp() [2]int64 {
+	info, err := os.Stat(t.lockPath())
+	if err != nil {
+		return [2]int64{}
+	}
+	return [2]int64{info.ModTime().UnixNano(), info.Size()}
+}
+
+// locked returns the lock file, or nil if there is none that can be read.
+func (t *texts) locked(string) *lock.File {
+	text, err := os.ReadFile(t.lockPath())
+	if err != nil {
+		return nil
+	}
+	f, _ := lock.Parse(t.lockPath(), text)
+	return f
+}
+
+// problems returns the diagnostics of a document.
+func (p *Page) problems(d *language.Document) []problem {
+	list := []problem{}
+	units := newUnits(d.Text)
+	fixes := map[int][]fix{}
+	for _, a := range d.Actions(language.Span{To: len(d.Text)}) {
+		f := fix{Title: p.redact(a.Title), Edits: []textEdit{}}
+		for _, e := range a.Edits {
+			s := units.span(e.Span)
+			f.Edits = append(f.Edits, textEdit{s.From, s.To, e.New})
+		}
+		fixes[a.Diagnostic] = append(fixes[a.Diagnostic], f)
+	}
+	for i, found := range d.Diagnostics {
+		if i == maxProblems {
+			break
+		}
+		entry := problem{
+			File: found.File, Severity: found.Severity.String(), Code: found.Code,
+			Message: p.redact(found.Message), Hint: p.redact(found.Hint), Span: placeOf(found.Pos, found.End), Fixes: fixes[i],
+		}
+		if found.File == d.Path {
+			at := d.DiagnosticSpan(found)
+			s := units.span(at)
+			entry.From, entry.To, entry.Span = &s.From, &s.To, placeOf(d.Pos(at.From), d.Pos(at.To))
+			if n := d.NodeAt(found.Pos); n != nil {
+				entry.Node, entry.Tool = key(n), n.Graph.Name
+			}
+		}
+		list = append(list, entry)
+	}
+	return list
+}
+
+// units counts the UTF-16 code units of a text, as browsers do.
+type units struct {
+	text string
+	at   int // byte
+	n    int // units before it
+}
+
+func newUnits(text string) *units { return &units{text: text} }
+
+// count returns how many units there are before a byte. It is quick if the bytes come
+// in their order.
+func (u *units) count(at int) int {
+	at = min(at, len(u.text))
+	if at < u.at {
+		u.at, u.n = 0, 0
+	}
+	for u.at < at {
+		r, size := utf8.DecodeRuneInString(u.text[u.at:])
+		u.at += size
+		u.n++
+		if r > 0xffff {
+			u.n++
+		}
+	}
+	return u.n
+}
+
+func (u *units) span(s language.Span) span { return span{u.count(s.From), u.count(s.To)} }
+
+// byteAt returns the byte before which there are n units.
+func byteAt(text string, n int) int {
+	at := 0
+	for n > 0 && at < len(text) {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+		n--
+		if r > 0xffff {
+			n--
+		}
+	}
+	return at
+}
+
+// name returns the name of the file.
+func (p *Page) name() string { return filepath.Base(p.opts.Path) }

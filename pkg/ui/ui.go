@@ -1,0 +1,128 @@
+// Package ui serves a page on which a person sees the graphs of a file, runs them and
+// debugs them, with the JSON behind it: web/src/api/types.ts describes that.
+//
+// A page that runs tools is a remote control. It listens where its program says,
+// answers under its own names only, and asks every request under /api for a token of
+// 256 random bits.
+package ui
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/web"
+)
+
+// Options configure a [Page].
+type Options struct {
+	// Path is the path of the file.
+	Path string
+	// Engine has the tools of the file; nil if the file has errors. See
+	// [Page.Reloaded].
+	Engine *mcpgraph.Engine
+	// Reload reads the file again and calls [Page.Reloaded] if it is good. Its error
+	// is for people. It is called after the page has saved the file.
+	Reload func() error
+	// Serve is true if MCP clients are served beside the page.
+	Serve bool
+	// ReadOnly leaves out everything that runs, controls or changes something.
+	ReadOnly bool
+	// What texts of the file are checked with, as they are loaded.
+	MCPFiles []string
+	Inputs   map[string]string
+	Getenv   func(string) (string, bool)
+	// LockPath is the lock file; empty: the one beside the file.
+	LockPath string
+	// Log gets what goes wrong that no request can be told. Required.
+	Log *slog.Logger
+	// Files are those of the page; nil: the built-in ones.
+	Files fs.FS
+}
+
+// Page serves one file. It is safe for concurrent use.
+type Page struct {
+	opts   Options
+	token  string
+	engine atomic.Pointer[mcpgraph.Engine]
+	assets *assets
+	texts  *texts
+	events *events
+	watch  *watcher
+
+	mu         sync.Mutex
+	generation int
+	loaded     loaded
+
+	saving sync.Mutex    // one change of the file at a time
+	slots  chan struct{} // of requests under way
+}
+
+// New returns a page, which serves nothing yet.
+func New(opts Options) *Page {
+	if opts.Files == nil {
+		opts.Files = web.Files()
+	}
+	p := &Page{
+		opts: opts, token: newToken(), assets: newAssets(opts.Files), events: newEvents(),
+		slots: make(chan struct{}, maxRequests),
+	}
+	p.texts = newTexts(p)
+	p.watch = newWatcher(p)
+	if opts.Engine != nil {
+		p.use(opts.Engine)
+	}
+	return p
+}
+
+// newToken returns 256 random bits.
+func newToken() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// URL returns the address of the page at which a listener serves it, with the token
+// in its fragment, which browsers send nowhere.
+func (p *Page) URL(address net.Addr) string {
+	host := address.String()
+	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		host = (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port}).String()
+	}
+	return "http://" + host + "/#token=" + p.token
+}
+
+// Reloaded notes that the engine has read the file again. The first engine of a page
+// that began without one is noted here, too.
+func (p *Page) Reloaded(e *mcpgraph.Engine) {
+	p.use(e)
+	p.mu.Lock()
+	generation, revision := p.generation, p.loaded.revision
+	p.mu.Unlock()
+	p.events.add(event{Type: "reloaded", Generation: generation, Revision: revision})
+	p.FileChanged()
+}
+
+// FileChanged notes that the file on disk, or one that it depends on, may have
+// another text than before.
+func (p *Page) FileChanged() {
+	f := p.texts.refresh()
+	p.events.add(event{Type: "file", Revision: f.revision, Problems: ptr(f.problems)})
+}
+
+// Close ends all streams and the sessions that the page began.
+func (p *Page) Close() {
+	p.events.close()
+	p.watch.close()
+}
+
+// Handler returns what answers requests that come to this address.
+func (p *Page) handler(address net.Addr) http.Handler {
+	return p.guard(address, p.routes())
+}
