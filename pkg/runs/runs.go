@@ -49,7 +49,7 @@ type Store struct {
 	mu      sync.Mutex
 	live    map[string]*Live // by id
 	watches []*Watch
-	runs    []*Run           // oldest first
+	runs    []*Run // oldest first
 	bytes   int64
 }
 
