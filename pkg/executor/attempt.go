@@ -72,28 +72,39 @@ func (r *Run) countReplies() {
 	}
 }
 
+// attempts are those of an execution that is tried again.
+type attempts struct {
+	over  []graph.Attempt
+	began instant // when the one under way began
+	tries []int   // by rule of retry, how often it was applied
+}
+
 // keepTimes notes the times of an attempt that an entry is about, if the execution
 // has more than one.
 func (f *frame) keepTimes(e *entry) {
-	again := e.event == Retried
-	if !again && f.attempts == nil {
+	if e.event != Retried && f.attempts == nil {
 		return
+	}
+	before := attempts{began: f.start}
+	if f.attempts != nil {
+		before = *f.attempts
 	}
 	x := e.extend()
 	if len(x.times) == 0 {
-		x.times = []graph.Attempt{{Start: f.began.time(), End: e.end.time(), Err: causeOf(x.err)}}
+		x.times = []graph.Attempt{{Start: before.began.time(), End: e.end.time(), Err: causeOf(x.err)}}
 	}
-	all := append(f.attempts, x.times...)
+	all := append(before.over, x.times...)
 	if n := len(all) - maxAttempts; n > 0 {
 		all = append([]graph.Attempt(nil), all[n:]...)
 	}
-	if f.attempts = all; again {
-		if f.extra != nil {
-			f.extra.times = nil // they are those of the attempt that is over
-		}
+	if e.event != Retried {
+		x.times, f.attempts = all, nil
 		return
 	}
-	x.times, f.attempts = all, nil
+	f.attempts = &attempts{over: all, tries: before.tries}
+	if f.extra != nil {
+		f.extra.times = nil // they are those of the attempt that is over
+	}
 }
 
 // causeOf leaves out what the record says anyway: the node and what it calls.

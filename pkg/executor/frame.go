@@ -33,14 +33,12 @@ type frame struct {
 	// start is when the execution under way began; extra is what is known of its
 	// calls so far, or nil if it has made none.
 	start     instant
-	began     instant // the attempt under way
 	extra     *extra
-	attempts  []graph.Attempt // of the execution under way, if one failed
-	opened    *opened         // by the execution under way
-	pending   error           // the failure with which that goes on
-	cancelled error           // why the walk is being ended
-	last      *entry          // what Release has to follow
-	tries     []int           // by rule of retry, how often it was applied
+	attempts  *attempts // of the execution under way, nil if none has failed
+	opened    *opened   // by the execution under way
+	pending   error     // the failure with which that goes on
+	cancelled error     // why the walk is being ended
+	last      *entry    // what Release has to follow
 
 	env    expr.Env
 	in     graph.Input // in.Args is what the walk was given

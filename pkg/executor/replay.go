@@ -50,7 +50,7 @@ func (r *Run) replay(rec *Record) error {
 	}
 	r.begin(instantOf(rec.Start))
 	if (f.state == ready || f.state == delayed) && f.phase != conclude {
-		f.start, f.began, f.try = instantOf(rec.Start), instantOf(rec.Start), int32(rec.Try)
+		f.start, f.try = instantOf(rec.Start), int32(rec.Try)
 		f.task++
 		if limit := f.node.Policy.Timeout; limit > 0 {
 			r.schedule(&r.timers.work, timerEvent{r.clock.work().add(limit), f, f.task, deadline})

@@ -120,7 +120,9 @@ func (r *Run) take() (Task, bool) {
 		}
 		if f.phase == begin {
 			f.try++
-			f.began = r.clock.now
+			if f.attempts != nil {
+				f.attempts.began = r.clock.now
+			}
 			f.opened = nil
 		}
 		if limit := f.node.Policy.Timeout; limit > 0 {

@@ -162,10 +162,11 @@ func (r *Run) commit(e *entry) {
 		r.total++
 	case Retried:
 		if i := f.rule(FailureOf(e.extra.get().err)); i >= 0 {
-			for len(f.tries) <= i {
-				f.tries = append(f.tries, 0)
+			a := f.attempts
+			for len(a.tries) <= i {
+				a.tries = append(a.tries, 0)
 			}
-			f.tries[i]++
+			a.tries[i]++
 		}
 		f.opened, f.pending = nil, nil
 	}
@@ -211,7 +212,7 @@ func (r *Run) release(f *frame) {
 		}
 		next := f.node.Way(edge).To
 		f.node, f.try, f.phase, f.approved = next, 0, begin, false
-		clear(f.tries)
+		f.attempts = nil
 		if f.cancelled != nil {
 			r.end(f, f.failed(f.cancelled))
 			return

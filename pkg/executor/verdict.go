@@ -61,8 +61,8 @@ func (f *frame) rule(failed *graph.Failure) int {
 // there is one.
 func (f *frame) delay(rule int, err error) (time.Duration, bool) {
 	r, tried := &f.node.Policy.Retry[rule], 0
-	if rule < len(f.tries) {
-		tried = f.tries[rule]
+	if a := f.attempts; a != nil && rule < len(a.tries) {
+		tried = a.tries[rule]
 	}
 	if tried+1 >= r.MaxAttempts {
 		return 0, false

@@ -21,6 +21,8 @@ type packed struct {
 	steps []step
 	text  []byte       // of all values
 	long  []longString // that stand in it, in the order of their places
+	// replies are those of steps, while a run is packed.
+	replies []reply
 }
 
 // longString is a string that stands in the text of a run as "".
@@ -74,8 +76,6 @@ type packer struct {
 
 	shared []string // long strings, as they were and as they are kept
 
-	replies []value.Value // of the steps, by their place
-
 	apart bool
 	held  *memory.Account
 }
@@ -100,7 +100,7 @@ func (s *Store) pack(c Call, apart bool, held *memory.Account) *Run {
 	r.bytes = int64(runBytes + len(r.caller))
 	buffer := packers.Get().(*packed)
 	p := packer{
-		packed: packed{buffer.steps[:0], buffer.text[:0], buffer.long[:0]}, redact: c.redactor(),
+		packed: packed{buffer.steps[:0], buffer.text[:0], buffer.long[:0], buffer.replies[:0]}, redact: c.redactor(),
 		room: min(s.limits.Bytes, math.MaxUint32) - r.bytes, apart: apart, held: held,
 	}
 	packing := false
@@ -121,9 +121,10 @@ func (s *Store) pack(c Call, apart bool, held *memory.Account) *Run {
 		r.bytes += p.taken()
 		r.steps, r.text, r.long = slices.Clone(p.steps), string(p.text), slices.Clone(p.long)
 	}
-	if int64(cap(p.text))+stepBytes*int64(cap(p.steps))+longBytes*int64(cap(p.long)) <= maxPooled {
+	if int64(cap(p.text))+stepBytes*int64(cap(p.steps))+longBytes*int64(cap(p.long)+cap(p.replies)) <= maxPooled {
 		clear(p.steps)
 		clear(p.long)
+		clear(p.replies)
 		*buffer = p.packed
 		packers.Put(buffer)
 	}
@@ -172,7 +173,9 @@ func (p *packer) add(rec *executor.Record) {
 		st.more = m
 	}
 	st.replyBytes = int32(rec.ReplyBytes)
-	p.reply(rec.Reply)
+	if !rec.Reply.IsUndefined() {
+		p.replies = append(p.replies, reply{rec.Reply, len(p.steps)})
+	}
 	p.steps = append(p.steps, st)
 }
 
