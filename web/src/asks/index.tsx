@@ -1,4 +1,121 @@
+import "./asks.css";
+import { useEffect, useId, useMemo, useState } from "react";
+import { api } from "../api";
+import type { Json, Question, RunState } from "../api/types";
+import { Badge, Button, IconButton } from "../kit";
+import { focusField, type FormState } from "../input/context";
+import { Form, issuesOf } from "../input/form";
+import { initial, schemaOf } from "../input/schema";
+import { announce, report, select, shallow, useStore } from "../store";
+import type { Value } from "../value/json";
+import { WebLink } from "../value/safe";
+
 /** Shows the forms of runs that wait for a person; stands over the page. */
 export default function Asks() {
-  return null;
+  const waiting = useStore((s) => [...s.runs.values()].filter((r) => r.session && !r.ended && r.questions.length > 0), shallow);
+  const readOnly = useStore((s) => s.server?.readOnly ?? true);
+  const [folded, setFolded] = useState(false);
+  const [at, setAt] = useState("");
+  const all = waiting.flatMap((run) => run.questions.map((question) => ({ run, question, id: `${run.id} ${question.id}` })));
+  const newest = all.at(-1)?.id;
+  useEffect(() => {
+    if (newest === undefined) return;
+    setFolded(false);
+    announce("A run waits for an answer");
+  }, [newest]);
+  if (all.length === 0 || readOnly) return null;
+  const index = Math.max(0, all.findIndex((a) => a.id === at));
+  const { run, question, id } = all[index]!;
+  return (
+    <aside className="asks" aria-label="Questions">
+      <div className="asks-head">
+        <strong className="grow ellipsis">Question of {run.tool}</strong>
+        {all.length > 1 && (
+          <>
+            <IconButton icon="left" small label="Previous question" disabled={index === 0} onClick={() => setAt(all[index - 1]!.id)} />
+            <Badge>{index + 1} of {all.length}</Badge>
+            <IconButton icon="right" small label="Next question" disabled={index === all.length - 1} onClick={() => setAt(all[index + 1]!.id)} />
+          </>
+        )}
+        <IconButton icon={folded ? "up" : "down"} small label={folded ? "Show the question" : "Fold the question"} aria-expanded={!folded} onClick={() => setFolded(!folded)} />
+      </div>
+      {!folded && <Ask key={id} run={run} question={question} />}
+    </aside>
+  );
+}
+
+function Ask({ run, question }: { run: RunState; question: Question }) {
+  const id = useId();
+  const schema = useMemo(() => schemaOf(question.schema as Value | undefined), [question.schema]);
+  const hasForm = question.schema !== undefined && question.url === undefined;
+  const [state, setState] = useState<FormState>(() => ({ value: hasForm ? (initial(schema, schema) ?? {}) : undefined, drafts: new Map() }));
+  const [tried, setTried] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const left = useTimeLeft(question.until);
+
+  const answer = async (action: "accept" | "decline" | "cancel") => {
+    if (action === "accept" && hasForm) {
+      setTried(true);
+      const issues = issuesOf(schema, state);
+      if (issues[0]) {
+        const first = issues[0].pointer;
+        setTimeout(() => focusField(id, first));
+        return;
+      }
+    }
+    setBusy(true);
+    try {
+      await api.answer(run.id, question.id, action, action === "accept" && hasForm ? (state.value as Json) : undefined);
+      announce("Answered");
+    } catch (e) {
+      report(e, "Answer");
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      className="asks-body"
+      onSubmit={(e) => {
+        e.preventDefault();
+        void answer("accept");
+      }}
+    >
+      <div className="asks-scroll">
+        <p className="asks-message">{question.message}</p>
+        <p className="muted small">
+          <button type="button" className="link" onClick={() => { select({ tool: run.tool, run: run.id }); select({ key: question.key }); }}>
+            <code>{question.path}</code>
+          </button>
+          {left !== undefined && <span> · {left}</span>}
+        </p>
+        {question.url !== undefined && (
+          <p className="asks-url">
+            <span className="muted">Open this address, then accept:</span> <WebLink address={question.url} />
+          </p>
+        )}
+        {hasForm && <Form id={id} schema={schema} state={state} tried={tried} disabled={busy} onState={setState} />}
+      </div>
+      <div className="asks-foot">
+        <Button type="submit" look="primary" disabled={busy}>Accept</Button>
+        <Button disabled={busy} onClick={() => void answer("decline")}>Decline</Button>
+        <Button look="quiet" disabled={busy} onClick={() => void answer("cancel")}>Cancel</Button>
+      </div>
+    </form>
+  );
+}
+
+/** useTimeLeft returns how long a question can still be answered. */
+function useTimeLeft(until: string | undefined): string | undefined {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (until === undefined) return;
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [until]);
+  if (until === undefined) return undefined;
+  const s = Math.round((Date.parse(until) - now) / 1000);
+  if (Number.isNaN(s)) return undefined;
+  if (s <= 0) return "time is up";
+  return s >= 120 ? `${Math.floor(s / 60)} min left` : `${s} s left`;
 }
