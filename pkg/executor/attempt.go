@@ -47,28 +47,41 @@ func (f *frame) replied(reply value.Value, size int, times []graph.Attempt) {
 	}
 }
 
-// keepReply counts the reply of an entry, and drops the oldest ones if there are too
-// many.
-func (r *Run) keepReply(e *entry) {
+// replies are what has a reply in the log, a list from the oldest to the latest.
+type replies struct {
+	oldest, latest *extra
+	bytes          int
+}
+
+// add counts the reply of an entry, and drops the oldest ones if there are too many.
+func (l *replies) add(e *entry) {
 	x := e.extra.get()
 	if x.reply.IsUndefined() {
 		return
 	}
-	r.replies = append(r.replies, x)
-	r.replyBytes += x.replyBytes
-	for r.replyBytes > maxReplies {
-		r.replyBytes -= r.replies[0].replyBytes
-		r.replies[0].reply = value.Undef
-		r.replies[0] = nil
-		r.replies = r.replies[1:]
+	if l.latest == nil {
+		l.oldest = x
+	} else {
+		l.latest.nextReply = x
+	}
+	l.latest = x
+	for l.bytes += x.replyBytes; l.bytes > maxReplies; {
+		one := l.oldest
+		l.bytes -= one.replyBytes
+		l.oldest, one.nextReply, one.reply = one.nextReply, nil, value.Undef
 	}
 }
 
 // countReplies counts the replies of the log anew.
 func (r *Run) countReplies() {
-	r.replies, r.replyBytes = nil, 0
+	r.replies = replies{}
 	for _, e := range r.log {
-		r.keepReply(e)
+		if x := e.extra; x != nil {
+			x.nextReply = nil
+		}
+	}
+	for _, e := range r.log {
+		r.replies.add(e)
 	}
 }
 

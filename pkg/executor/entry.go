@@ -33,6 +33,7 @@ type extra struct {
 	times    []graph.Attempt // nil where one attempt was all
 	// replyBytes is about how many bytes the reply has, kept or not.
 	replyBytes int
+	nextReply  *extra // in the list of replies
 	fromCache  bool
 	opened     *opened // of an Opened
 	foreign    *Record // what a replay was given and made nothing of

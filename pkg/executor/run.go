@@ -39,15 +39,13 @@ type Run struct {
 	next      int // index of the next record
 	total     int // executions
 	trim      trimming
-	// replies are what has a reply, the oldest first, and replyBytes what these take.
-	replies    []*extra
-	replyBytes int
-	stopped    error       // what ends the run before its end
-	err        error       // why it failed
-	changed    atomic.Bool // Cut, Stopped or Wake have something new
-	driver     waiter      // nil where nobody drives the run
-	started    bool
-	done       bool
+	replies   replies
+	stopped   error       // what ends the run before its end
+	err       error       // why it failed
+	changed   atomic.Bool // Cut, Stopped or Wake have something new
+	driver    waiter      // nil where nobody drives the run
+	started   bool
+	done      bool
 }
 
 // NewRun starts a run of g at its entry. g must be free of errors; args are those

@@ -144,6 +144,7 @@ func (f *frame) describe(e *entry, event Event, now instant) {
 		if event != Retried {
 			so.reply, so.replyBytes, so.times = value.Undef, 0, nil
 		}
+		so.nextReply = nil
 		e.extra = &so
 	}
 }
@@ -154,7 +155,7 @@ func (r *Run) commit(e *entry) {
 	f.last = e
 	f.keepTimes(e)
 	r.append(e)
-	r.keepReply(e)
+	r.replies.add(e)
 	switch e.event {
 	case Done:
 		f.add(e)
