@@ -9,3 +9,5 @@ export { Markdown } from "./markdown";
 export { Menu, MenuButton, type MenuItem } from "./menu";
 export { signs, StateSign, type StateName } from "./sign";
 export { panelId, Tabs, TabPanel, TabView, tabId, type Tab } from "./tabs";
+export { useKept } from "./kept";
+export { Virtual, type VirtualHandle, type VirtualProps } from "./virtual";

@@ -11,6 +11,10 @@ const keepLog = 2000;
 let stream: EventStream | undefined;
 let queue: Event[] = [];
 let scheduled = false;
+const listeners: ((events: Event[]) => void)[] = [];
+
+/** Lets a function see all events, as they come, after the state has changed. */
+export function listen(listener: (events: Event[]) => void) { listeners.push(listener); }
 
 /** Opens the stream behind the events that the state already has. */
 export function connect(last: number) {
@@ -52,6 +56,7 @@ function flush() {
     const data = state.attached.get(id);
     if (data) state.attached.set(id, { ...data });
   }
+  for (const listener of listeners) listener(events);
   changed();
 }
 

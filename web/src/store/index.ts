@@ -4,7 +4,7 @@ import { state, type RunData, type Selection } from "./state";
 import { useStore } from "./store";
 
 export * from "./actions";
-export { begin } from "./events";
+export { begin, listen } from "./events";
 export { isOver } from "./records";
 export { state } from "./state";
 export type { AppState, LogLine, Notice, RunData, Selection, Settings } from "./state";

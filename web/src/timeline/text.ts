@@ -1,0 +1,27 @@
+// Executions in words, for the text at the mouse and for screen readers.
+import type { Execution, Segment } from "./executions";
+import { duration } from "../kit";
+
+const kinds: Record<Segment["kind"], string> = {
+  work: "attempt", failed: "failed attempt", delay: "delay before the next attempt", sleep: "wait", ask: "waits for a person",
+  inner: "bodies",
+};
+
+export function segmentText(g: Segment, now: number): string {
+  const what = g.attempt !== undefined && (g.kind === "work" || g.kind === "failed") ? `${kinds[g.kind]} ${g.attempt}` : kinds[g.kind];
+  return `${what}, ${duration((g.to ?? now) - g.from)}${g.text ? `: ${g.text}` : ""}`;
+}
+
+/** How long an execution took, or takes so far. */
+export function lengthOf(e: Execution, now = Date.now()): number {
+  return (e.end ?? Math.max(now, e.start)) - e.start;
+}
+
+/** One line about an execution. */
+export function executionText(e: Execution, start: number, now = Date.now()): string {
+  const parts = [e.path, e.state, `at ${duration(e.start - start)}`, e.end === undefined ? `for ${duration(lengthOf(e, now))} so far` : `took ${duration(lengthOf(e))}`];
+  if (e.visit > 1) parts.splice(1, 0, `execution ${e.visit}`);
+  if (e.tries > 1) parts.push(`${e.tries} attempts`);
+  if (e.error) parts.push(e.error);
+  return parts.join(", ");
+}
