@@ -6,7 +6,7 @@ BENCH   ?= .
 COUNT   ?= 1
 SOAK    ?= 200000
 
-.PHONY: build web test lint fuzz soak stress bench bench-jsonata update clean
+.PHONY: build web test e2e lint fuzz soak stress bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -19,6 +19,10 @@ web: ## checks the types of the page and builds web/dist, which is committed
 
 test: ## runs all tests
 	$(GO) test ./...
+
+e2e: ## tests the page in Chromium; RUN=TestPage/NAME runs one check
+	cd e2e && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	$(GO) test ./e2e -count=1 -v $(if $(RUN),-run='$(RUN)')
 
 lint: ## gofmt, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }

@@ -1,6 +1,7 @@
 package repotest
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,6 +72,41 @@ func TestDependenciesDocHasTheModules(t *testing.T) {
 	for _, m := range modules {
 		if !listed[m] {
 			t.Errorf("%s lacks %s", page, m)
+		}
+	}
+}
+
+// permissive are the licences that npm packages may have.
+var permissive = []string{"MIT", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"}
+
+// TestPackagesOfThePageArePermissive checks the licences of the npm packages that
+// the page is built from and tested with. The lock files name no registry.
+func TestPackagesOfThePageArePermissive(t *testing.T) {
+	// What tests use, with a row in docs/dependencies.md that says why.
+	exceptions := map[string]string{"e2e/node_modules/axe-core": "MPL-2.0"}
+	docs := readFile(t, "docs/dependencies.md")
+	for _, folder := range []string{"web", "e2e"} {
+		var lock struct {
+			Packages map[string]struct{ License, Resolved string }
+		}
+		if err := json.Unmarshal([]byte(readFile(t, folder+"/package-lock.json")), &lock); err != nil {
+			t.Fatal(err)
+		}
+		if len(lock.Packages) < 2 {
+			t.Errorf("%s/package-lock.json has no packages: has its form changed?", folder)
+		}
+		for path, p := range lock.Packages {
+			name := strings.TrimPrefix(path, "node_modules/")
+			switch {
+			case path == "":
+				continue
+			case exceptions[folder+"/"+path] == p.License && strings.Contains(docs, "| "+name+" | "+p.License+" |"):
+			case !slices.Contains(permissive, p.License):
+				t.Errorf("%s of %s has the licence %q", name, folder, p.License)
+			}
+			if p.Resolved != "" {
+				t.Errorf("%s/package-lock.json has an address to download %s from", folder, name)
+			}
 		}
 	}
 }

@@ -41,7 +41,7 @@ func goVersion(t *testing.T) string {
 
 var (
 	quotedCode = regexp.MustCompile("`([^`\n]+)`")
-	makeTarget = regexp.MustCompile(`\bmake ([a-z-]+)`)
+	makeTarget = regexp.MustCompile(`\bmake ([a-z0-9-]+)`)
 	testNames  = regexp.MustCompile(`go test \./(\S+) -run (\w+)`)
 	goName     = regexp.MustCompile(`^([a-z]+)\.([A-Z]\w+)$`)
 )
