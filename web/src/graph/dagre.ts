@@ -1,28 +1,78 @@
-// Places boxes and edges top-down. Pure, so that it runs in the page and in a worker.
+// Places boxes and edges top-down, bodies inside their owners. Pure: it runs in the page and in a worker.
 import { Graph, layout as run } from "@dagrejs/dagre";
 
+export interface SketchNode {
+  id: string;
+  width: number;
+  /** Of the node itself; bodies stand beneath. */
+  height: number;
+  bodies?: { key: string; sketch: Sketch }[];
+}
 export interface Sketch {
-  nodes: { id: string; width: number; height: number }[];
+  nodes: SketchNode[];
   edges: { id: string; from: string; to: string; width: number; height: number }[];
 }
+export interface Box { x: number; y: number; width: number; height: number }
 export interface Placed {
-  nodes: Record<string, { x: number; y: number }>;
+  nodes: Record<string, Box>;
+  bodies: Record<string, Box>;
+  edges: Record<string, { points: { x: number; y: number }[]; label?: { x: number; y: number } }>;
   width: number;
   height: number;
 }
 
+/** The room between a frame and what is in it, and the height of the head of a body. */
+export const padding = 10;
+export const bodyHead = 22;
+
+interface Inner { key: string; placed: Placed; width: number; height: number }
+
 export function layout(sketch: Sketch): Placed {
+  const inner = new Map<string, Inner[]>();
   const g = new Graph({ multigraph: true });
-  g.setGraph({ rankdir: "TB", nodesep: 40, ranksep: 44, marginx: 16, marginy: 16 });
-  g.setDefaultEdgeLabel(() => ({}));
-  for (const n of sketch.nodes) g.setNode(n.id, { width: n.width, height: n.height });
+  g.setGraph({ rankdir: "TB", rankalign: "top", nodesep: 28, ranksep: 30, edgesep: 16, marginx: 8, marginy: 8 });
+  for (const n of sketch.nodes) {
+    const bodies = (n.bodies ?? []).map(({ key, sketch }) => {
+      const placed = layout(sketch);
+      return { key, placed, width: Math.max(placed.width, 120), height: placed.height + bodyHead };
+    });
+    inner.set(n.id, bodies);
+    const width = bodies.reduce((sum, b) => sum + b.width + padding, padding);
+    const height = Math.max(0, ...bodies.map((b) => b.height + padding));
+    g.setNode(n.id, { width: bodies.length ? Math.max(n.width, width) : n.width, height: n.height + height });
+  }
   for (const e of sketch.edges) g.setEdge(e.from, e.to, { width: e.width, height: e.height, labelpos: "c" }, e.id);
   run(g);
-  const nodes: Placed["nodes"] = {};
+
+  const placed: Placed = { nodes: {}, bodies: {}, edges: {}, width: 0, height: 0 };
   for (const n of sketch.nodes) {
-    const at = g.node(n.id) as { x: number; y: number };
-    nodes[n.id] = { x: at.x - n.width / 2, y: at.y - n.height / 2 };
+    const at = g.node(n.id) as { x: number; y: number; width: number; height: number };
+    const box = { x: at.x - at.width / 2, y: at.y - at.height / 2, width: at.width, height: at.height };
+    placed.nodes[n.id] = box;
+    const bodies = inner.get(n.id)!;
+    const free = at.width - bodies.reduce((sum, b) => sum + b.width + padding, padding);
+    let x = box.x + padding + Math.max(0, free / 2);
+    for (const b of bodies) {
+      const y = box.y + n.height;
+      placed.bodies[b.key] = { x, y, width: b.width, height: box.height - n.height - padding };
+      add(placed, b.placed, x + (b.width - b.placed.width) / 2, y + bodyHead);
+      x += b.width + padding;
+    }
+  }
+  for (const e of sketch.edges) {
+    const at = g.edge(e.from, e.to, e.id) as { points: { x: number; y: number }[]; x?: number; y?: number };
+    placed.edges[e.id] = { points: at.points, label: e.width > 0 && at.x !== undefined ? { x: at.x, y: at.y! } : undefined };
   }
   const size = g.graph() as { width?: number; height?: number };
-  return { nodes, width: size.width ?? 0, height: size.height ?? 0 };
+  placed.width = size.width ?? 0;
+  placed.height = size.height ?? 0;
+  return placed;
+}
+
+/** Adds what was placed on its own, moved to its place. */
+function add(to: Placed, from: Placed, x: number, y: number) {
+  const move = (p: { x: number; y: number }) => ({ x: p.x + x, y: p.y + y });
+  for (const [id, box] of Object.entries(from.nodes)) to.nodes[id] = { ...box, ...move(box) };
+  for (const [id, box] of Object.entries(from.bodies)) to.bodies[id] = { ...box, ...move(box) };
+  for (const [id, edge] of Object.entries(from.edges)) to.edges[id] = { points: edge.points.map(move), label: edge.label && move(edge.label) };
 }

@@ -1,35 +1,161 @@
-import { Background, Controls, ReactFlow } from "@xyflow/react";
-import { useEffect, useMemo, useState } from "react";
+import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow, type MiniMapNodeProps, type Viewport } from "@xyflow/react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import type { Graph } from "../api/types";
 import { Empty } from "../kit";
-import { select, useGraph, useSelection } from "../store";
+import { report, select, state, toggleBreakpoint, useGraph, useSelection, useStore } from "../store";
+import { Bar } from "./bar";
 import type { Placed } from "./dagre";
+import { Dialogs } from "./dialogs";
+import { Arrows, Way, type WayEdge } from "./edges";
+import { undoEdit } from "./edit";
+import "./graph.css";
+import { GraphMenu } from "./menu";
+import { model, type Model } from "./model";
+import { momentOf, viewOf } from "./moment";
+import { neighbour } from "./neighbour";
+import { Body, elementId, Step, type BodyNode, type StepNode } from "./nodes";
 import { place } from "./place";
+import { openDialog, openMenu, surface, toggleFold } from "./surface";
+
+const nodeTypes = { step: Step, body: Body };
+const edgeTypes = { way: Way };
+const fit = { padding: 0.08, maxZoom: 1.1, minZoom: 0.02 };
 
 /** The graph of the chosen tool. */
 export default function GraphPanel() {
+  const { tool } = useSelection();
   const graph = useGraph();
-  const { key, tool } = useSelection();
-  const [placed, setPlaced] = useState<Placed>();
+  const folded = useStore(() => surface.folded);
+  const drawn = useMemo(() => graph && model(graph, folded), [graph, folded]);
+  const [shown, setShown] = useState<{ model: Model; placed: Placed }>();
   useEffect(() => {
-    setPlaced(undefined);
-    if (graph) void place({
-      nodes: graph.nodes.map((n) => ({ id: n.key, width: 180, height: 44 })),
-      edges: graph.edges.map((e, i) => ({ id: String(i), from: e.from, to: e.to, width: 40, height: 14 })),
-    }).then(setPlaced);
-  }, [graph]);
-  const drawn = useMemo(() => {
-    if (!graph || !placed || !graph.nodes.every((n) => placed.nodes[n.key])) return undefined;
-    return {
-      nodes: graph.nodes.map((n) => ({ id: n.key, position: placed.nodes[n.key]!, width: 180, height: 44, data: { label: n.id } })),
-      edges: graph.edges.map((e, i) => ({ id: String(i), source: e.from, target: e.to, label: e.label })),
-    };
-  }, [graph, placed]);
-  if (!tool) return <Empty title="The file has no tools" />;
-  if (!drawn) return <Empty title="Loading…" />;
+    if (!drawn) return;
+    let current = true;
+    place(drawn.sketch).then((placed) => { if (current) setShown({ model: drawn, placed }); }, (e) => report(e, "Layout"));
+    return () => { current = false; };
+  }, [drawn]);
+  if (!tool) return <Empty title="The file has no tools"><p>Add one to the file; it appears here once the file is saved.</p></Empty>;
+  if (!shown || shown.model.graph.tool !== tool) return <Empty title={graph ? "Drawing…" : "Loading…"} />;
   return (
-    <ReactFlow key={tool} nodes={drawn.nodes.map((n) => ({ ...n, selected: n.id === key }))} edges={drawn.edges} fitView
-      nodesDraggable={false} onNodeClick={(_, n) => select({ key: n.id })}>
-      <Background /><Controls showInteractive={false} />
-    </ReactFlow>
+    <ReactFlowProvider key={tool}>
+      <Canvas graph={shown.model.graph} model={shown.model} placed={shown.placed} />
+    </ReactFlowProvider>
   );
+}
+
+type AnyNode = StepNode | BodyNode;
+
+/** Nodes and edges as React Flow takes them: all in places of the whole graph, deeper ones in front. */
+function elements({ nodes, edges }: Model, placed: Placed): { nodes: AnyNode[]; edges: WayEdge[] } {
+  const steps: AnyNode[] = [];
+  for (const drawn of nodes.values()) {
+    const box = placed.nodes[drawn.node.key];
+    if (!box) continue;
+    const common = { draggable: false, selectable: false, focusable: false, connectable: true };
+    const size = (b: { width: number; height: number }) => ({ width: b.width, height: b.height, initialWidth: b.width, initialHeight: b.height });
+    steps.push({ id: drawn.node.key, type: "step", position: { x: box.x, y: box.y }, ...size(box), zIndex: drawn.depth * 3 + 1, data: { drawn }, ...common });
+    if (drawn.folded) continue;
+    for (const b of drawn.bodies) {
+      const at = placed.bodies[b.key];
+      if (at) steps.push({ id: `body:${b.key}`, type: "body", position: { x: at.x, y: at.y }, ...size(at), zIndex: drawn.depth * 3 + 2, data: { key: b.key, name: b.name, owner: b.owner }, ...common, connectable: false });
+    }
+  }
+  const ways: WayEdge[] = [];
+  for (const drawn of edges) {
+    const at = placed.edges[drawn.id];
+    if (at) ways.push({ id: drawn.id, type: "way", source: drawn.edge.from, target: drawn.edge.to, zIndex: drawn.depth * 3 + 2, focusable: false, selectable: false, data: { drawn, points: at.points, label: at.label } });
+  }
+  return { nodes: steps, edges: ways };
+}
+
+function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; placed: Placed }) {
+  const { nodes, edges } = useMemo(() => elements(drawn, placed), [drawn, placed]);
+  const flow = useReactFlow();
+  const box = useRef<HTMLDivElement>(null);
+  const [viewport, setViewport] = useState<Viewport>(() => ({ x: 0, y: 0, zoom: 1 }));
+  const key = useStore((s) => s.selection.key);
+  const editable = useStore((s) => !!s.server?.file.editable && !s.server.readOnly);
+  const moved = useRef(false);
+
+  // The view fits the graph until somebody moves it; after that, only what is chosen is kept in sight.
+  const fitNow = useCallback(() => {
+    const el = box.current;
+    if (!el || el.clientWidth === 0 || placed.width === 0) return;
+    const zoom = Math.max(fit.minZoom, Math.min(fit.maxZoom, (el.clientWidth * (1 - fit.padding)) / placed.width, (el.clientHeight * (1 - fit.padding)) / placed.height));
+    setViewport({ zoom, x: (el.clientWidth - placed.width * zoom) / 2, y: (el.clientHeight - placed.height * zoom) / 2 });
+  }, [placed]);
+  useLayoutEffect(() => { if (!moved.current) fitNow(); }, [fitNow]);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => { if (!moved.current) fitNow(); });
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, [fitNow]);
+
+  const center = useCallback((k: string, focus = false) => {
+    const at = placed.nodes[k], el = box.current;
+    if (!at || !el) return;
+    const head = drawn.nodes.get(k)!.height;
+    setViewport((v) => {
+      const x = at.x * v.zoom + v.x, y = at.y * v.zoom + v.y;
+      const inside = x >= 0 && y >= 0 && x + Math.min(at.width * v.zoom, 200) <= el.clientWidth && y + head * v.zoom <= el.clientHeight;
+      if (inside && v.zoom >= 0.35) return v;
+      moved.current = true;
+      const zoom = Math.max(v.zoom, 0.7);
+      return { zoom, x: el.clientWidth / 2 - (at.x + at.width / 2) * zoom, y: el.clientHeight / 2 - (at.y + head / 2) * zoom };
+    });
+    if (focus) setTimeout(() => document.getElementById(elementId(k))?.querySelector<HTMLElement>(".main")?.focus({ preventScroll: true }), 60);
+  }, [placed, drawn]);
+  const follow = useStore((s) => momentOf(s).paused ?? (s.selection.record !== undefined ? s.selection.key : undefined));
+  useEffect(() => { if (follow && placed.nodes[follow] && drawn.nodes.size > 30) center(follow); }, [follow, center, placed, drawn]);
+
+  const keys = (e: KeyboardEvent) => {
+    const target = e.target as HTMLElement;
+    if (target.closest(".graph-bar") || e.altKey) return;
+    const mod = e.ctrlKey || e.metaKey;
+    if (mod && e.key === "z") { e.preventDefault(); void undoEdit(); return; }
+    if (mod && e.key === "f") { e.preventDefault(); box.current?.parentElement?.querySelector<HTMLElement>(".graph-bar input")?.focus(); return; }
+    if (mod) return;
+    const now = key && drawn.nodes.has(key) ? key : undefined;
+    if (e.key.startsWith("Arrow") || e.key === "Home" || e.key === "End") {
+      const next = neighbour(drawn, placed, now, e.key);
+      if (next) { select({ key: next }); center(next, true); }
+    } else if (!now) return;
+    else if (e.key === "F9" || e.key === "b") toggleBreakpoint(now);
+    else if (e.key === "ContextMenu" || (e.key === "F10" && e.shiftKey)) {
+      const at = document.getElementById(elementId(now))?.getBoundingClientRect();
+      if (at) openMenu({ kind: "node", key: now }, { x: at.left + 20, y: at.top + 20 });
+    } else if (e.key === "f" && drawn.nodes.get(now)!.bodies.length) toggleFold(now);
+    else if (e.key === "F2" && editable) openDialog({ kind: "rename", key: now });
+    else if (e.key === "Delete" && editable) openDialog({ kind: "remove", key: now });
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+
+  return (
+    <div className="graph" onKeyDown={keys}>
+      <Bar model={drawn} placed={placed} center={center} />
+      <div className="canvas" ref={box} tabIndex={0} role="group" aria-label={`Graph of ${graph.tool}: ${graph.nodes.length} nodes. Arrow keys move between nodes, F9 sets a breakpoint, Shift F10 opens the menu.`}
+        onContextMenu={(e) => { e.preventDefault(); openMenu({ kind: "pane" }, { x: e.clientX, y: e.clientY }); }}>
+        <Arrows />
+        <ReactFlow<AnyNode, WayEdge> nodes={nodes} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes} viewport={viewport}
+          onViewportChange={setViewport} onMoveStart={(e) => { if (e instanceof UIEvent) moved.current = true; }}
+          minZoom={0.02} maxZoom={2.5} onlyRenderVisibleElements nodesDraggable={false} nodesConnectable={editable} nodesFocusable={false} edgesFocusable={false}
+          elementsSelectable={false} zoomOnDoubleClick={false} panOnScroll={false} disableKeyboardA11y deleteKeyCode={null} selectionKeyCode={null} multiSelectionKeyCode={null}
+          proOptions={{ hideAttribution: true }} onPaneClick={() => { if (state.selection.key) select({ key: undefined, record: state.selection.record }); }}
+          onConnect={(c) => openDialog({ kind: "connect", from: c.source, to: c.target })}>
+          {drawn.nodes.size > 8 && <MiniMap<AnyNode> pannable zoomable ariaLabel="Overview of the graph" nodeComponent={MiniNode} nodeStrokeWidth={0} />}
+        </ReactFlow>
+      </div>
+      <GraphMenu model={drawn} onFit={() => { moved.current = false; fitNow(); void flow; }} />
+      <Dialogs model={drawn} />
+    </div>
+  );
+}
+
+function MiniNode({ id, x, y, width, height }: MiniMapNodeProps) {
+  const view = useStore((s) => viewOf(momentOf(s), id).state);
+  const chosen = useStore((s) => s.selection.key === id);
+  if (id.startsWith("body:")) return null;
+  return <rect className={`mini${view ? ` s-${view}` : ""}${chosen ? " chosen" : ""}`} x={x} y={y} width={width} height={height} rx={4} />;
 }

@@ -23,7 +23,6 @@ export function typeIcon(type: string): IconName {
 }
 
 export const iconPath = (name: IconName): string => paths[name];
-export const iconFilled = (name: IconName): boolean => filled.includes(name);
 
 /** Draws an icon. Screen readers pass it over unless it has a title. */
 export function Icon({ name, title }: { name: IconName; title?: string }) {

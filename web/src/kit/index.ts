@@ -4,7 +4,7 @@ export { Button, IconButton, type ButtonProps } from "./button";
 export { copy, download } from "./copy";
 export { Dialog } from "./dialog";
 export * from "./format";
-export { Icon, typeIcon, type IconName } from "./icons";
+export { Icon, iconPath, typeIcon, type IconName } from "./icons";
 export { Markdown } from "./markdown";
 export { Menu, MenuButton, type MenuItem } from "./menu";
 export { signs, StateSign, type StateName } from "./sign";

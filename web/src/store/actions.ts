@@ -123,6 +123,10 @@ export function select(change: Partial<Selection>) {
   } else if (change.key !== undefined && change.record === undefined && next.record !== undefined && next.run) {
     if (state.attached.get(next.run)?.records[next.record]?.key !== change.key) next.record = undefined;
   }
+  // A node of another tool, such as one that the run has called, shows that tool.
+  const owner = next.key?.includes("#") ? next.key.slice(0, next.key.indexOf("#")) : undefined;
+  if (owner && owner !== next.tool && change.tool === undefined && state.server?.tools.some((t) => t.name === owner)) next.tool = owner;
+  else if (owner && owner !== next.tool) next.key = undefined;
   state.selection = next;
   changed();
   if (next.tool && next.tool !== before.tool) {

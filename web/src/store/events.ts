@@ -4,7 +4,7 @@ import { EventStream } from "../api/stream";
 import { addRecord, activeKey, setActive } from "./records";
 import { state, type RunData } from "./state";
 import { changed } from "./store";
-import { announce, loadFile, loadRun, loadRuns, loadState } from "./actions";
+import { announce, loadFile, loadRun, loadRuns, loadState, select } from "./actions";
 
 const keepLog = 2000;
 
@@ -92,6 +92,9 @@ function apply(event: Event, touched: Set<string>) {
       if (data) setActive(data, event.run.active ?? []);
       if (event.run.id === state.selection.run && before?.state !== event.run.state) {
         announce(`Run of ${event.run.tool}: ${event.run.state}`);
+      }
+      if (event.run.paused && event.run.id === state.selection.run && event.run.paused.at !== before?.paused?.at) {
+        select({ record: undefined, key: event.run.paused.key, frame: event.run.paused.frame || undefined });
       }
       break;
     }

@@ -5,9 +5,9 @@ import { useStore } from "./store";
 
 export * from "./actions";
 export { begin, listen } from "./events";
-export { isOver } from "./records";
+export { countRecord, edgeKey, emptyCounts, isOver } from "./records";
 export { state } from "./state";
-export type { AppState, LogLine, Notice, RunData, Selection, Settings } from "./state";
+export type { AppState, Counts, NodeStats, LogLine, Notice, RunData, Selection, Settings } from "./state";
 export { changed, shallow, subscribe, useStore } from "./store";
 
 export const useSelection = (): Selection => useStore((s) => s.selection);

@@ -1,9 +1,31 @@
 // The records of attached runs.
 import type { Active, Rec } from "../api/types";
-import type { RunData } from "./state";
+import type { Counts, RunData } from "./state";
 
 export function emptyRun(id: string): RunData {
-  return { id, records: [], over: [], byKey: new Map(), active: new Map(), dropped: 0, loading: true };
+  return { id, records: [], over: [], byKey: new Map(), counts: emptyCounts(), active: new Map(), dropped: 0, loading: true };
+}
+
+export function emptyCounts(): Counts {
+  return { nodes: new Map(), edges: new Map() };
+}
+
+/** Names an edge of a graph by where it begins. */
+export function edgeKey(from: string, via: string): string {
+  return `${from} ${via}`;
+}
+
+/** Adds an execution that is over to the counts, in place. */
+export function countRecord(counts: Counts, record: Rec) {
+  let n = counts.nodes.get(record.key);
+  if (!n) counts.nodes.set(record.key, (n = { count: 0, done: 0, failed: 0, caught: 0, cancelled: 0, pinned: 0, ms: 0 }));
+  n.count++;
+  n.ms += record.ms;
+  if (record.state !== "waiting") n[record.state]++;
+  if (record.via) {
+    const edge = edgeKey(record.key, record.via);
+    counts.edges.set(edge, (counts.edges.get(edge) ?? 0) + 1);
+  }
 }
 
 /** Whether the execution of a record is over with it. */
@@ -23,6 +45,7 @@ export function addRecord(data: RunData, record: Rec) {
   data.active.delete(activeKey(record));
   let list = data.byKey.get(record.key);
   if (!list) data.byKey.set(record.key, (list = []));
+  if (!known || !isOver(known)) countRecord(data.counts, record);
   insert(data.over, record, known);
   insert(list, record, known);
 }

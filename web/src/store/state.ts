@@ -14,6 +14,20 @@ export interface Selection {
   frame?: string;
 }
 
+/** What came of the executions of one node. */
+export interface NodeStats {
+  count: number;
+  done: number; failed: number; caught: number; cancelled: number; pinned: number;
+  /** Their time together, in milliseconds. */
+  ms: number;
+}
+
+/** Counts of executions by node, and of ways taken by edge (see edgeKey). */
+export interface Counts {
+  nodes: Map<string, NodeStats>;
+  edges: Map<string, number>;
+}
+
 /**
  * A run that is attached: its records come live. The object is a new one after each change;
  * arrays and maps in it are the same ones, changed in place.
@@ -26,6 +40,8 @@ export interface RunData {
   over: Rec[];
   /** `over` by key of the node. */
   byKey: Map<string, Rec[]>;
+  /** Counts over all records. */
+  counts: Counts;
   /** Executions under way, by path and execution. */
   active: Map<string, Active>;
   dropped: number;
@@ -61,6 +77,8 @@ export interface AppState {
   /** Breakpoints and pins of the file: kept for the next run and sent to the running one. */
   breakpoints: Breakpoint[];
   breakOn: BreakOn;
+  /** What is searched for in the graph. */
+  search: string;
   pins: Record<string, Json>;
   /** Whether the next run begins paused. */
   startPaused: boolean;
@@ -99,6 +117,7 @@ export const state: AppState = {
   selection: {},
   breakpoints: [],
   breakOn: { failure: "none" },
+  search: "",
   pins: {},
   startPaused: false,
   log: [],

@@ -1,0 +1,46 @@
+// Edits of the graph: operations that the server applies to the text of the file, and their undo.
+import { api, RequestError, type Edited, type Operation } from "../api";
+import { announce, notify, report, state } from "../store";
+
+interface Step { before: string; revision: string; what: string }
+
+const steps: Step[] = [];
+const keptSteps = 50;
+
+export const canUndo = () => steps.length > 0;
+
+/** Returns what the operations would make of the file, without changing it. */
+export function previewEdit(tool: string, operations: Operation[]): Promise<Edited> {
+  return api.edit({ revision: state.server!.file.revision, tool, operations, dryRun: true });
+}
+
+/** Applies operations to the file. Returns whether it did; shows why not. */
+export async function applyEdit(tool: string, operations: Operation[], what: string): Promise<boolean> {
+  try {
+    const { text: before, revision } = await api.file();
+    const edited = await api.edit({ revision, tool, operations });
+    steps.push({ before, revision: edited.revision, what });
+    if (steps.length > keptSteps) steps.shift();
+    notify("info", what, { label: "Undo", run: () => void undoEdit() });
+    return true;
+  } catch (e) {
+    if (e instanceof RequestError && e.status === 412) notify("error", "The file has changed on disk meanwhile. Look at it and try again.");
+    else report(e, what);
+    return false;
+  }
+}
+
+/** Takes back the last edit, unless the file has changed since. */
+export async function undoEdit() {
+  const step = steps.pop();
+  if (!step) return;
+  try {
+    await api.save(step.before, step.revision, true);
+    announce(`Undone: ${step.what}`);
+    notify("info", `Undone: ${step.what}`);
+  } catch (e) {
+    steps.length = 0;
+    if (e instanceof RequestError && e.status === 412) notify("error", "The file has changed since; the edit cannot be undone.");
+    else report(e, "Undo");
+  }
+}
