@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/debug"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -16,6 +17,7 @@ type CallOption func(*callOptions)
 type callOptions struct {
 	info   *callinfo.Info
 	engine engine.CallOptions
+	debug  debug.Options
 }
 
 func newCallOptions(opts []CallOption) callOptions {
@@ -110,6 +112,31 @@ func (e *Engine) Call(ctx context.Context, tool string, args any, opts ...CallOp
 		return nil, err
 	}
 	return &Result{Value: r.Value, History: r.Run.History()}, err
+}
+
+// WithDebug says how a session of [Engine.Debug] begins: paused, with breakpoints and
+// pins, or from a place in another run.
+func WithDebug(o debug.Options) CallOption {
+	return func(all *callOptions) { all.debug = o }
+}
+
+// MaxSessions is how many sessions of one Engine can be under way at the same time.
+const MaxSessions = engine.MaxSessions
+
+// ErrTooManySessions is returned by [Engine.Debug] if there are as many as there can
+// be.
+var ErrTooManySessions = engine.ErrTooManySessions
+
+// Debug calls a tool as [Engine.Call] does, under control: the run can be paused before
+// each node, looked into, changed and stopped. It returns at once, with the errors of
+// Call that come before the run begins. ctx bounds the session, not this call: when it
+// ends, the run is stopped. Ask questions can be answered through the session; [WithAsk]
+// is asked beside it. With [debug.Options.From] args must be nil.
+func (e *Engine) Debug(ctx context.Context, tool string, args any, opts ...CallOption) (*debug.Session, error) {
+	o := newCallOptions(opts)
+	p := e.engine.Use()
+	defer p.Release()
+	return p.Debug(ctx, o.info, tool, args, o.debug, o.engine)
 }
 
 // UnknownNodeError is returned by [Engine.RunNode] for a node that the tool does not

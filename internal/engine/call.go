@@ -40,6 +40,9 @@ type CallOptions struct {
 	Seed *uint64
 	// Gate is that of [executor.Local]; it may be nil.
 	Gate func(ctx context.Context, r *executor.Run, t executor.Task) error
+	// Control changes the driver, and returns the port that it uses; nil changes
+	// nothing.
+	Control func(*executor.Local, executor.Port) executor.Port
 	// Processor returns what shares processor time, for one goroutine; nil: that of
 	// the process, by caller.
 	Processor func() expr.Processor
@@ -64,21 +67,12 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 	if err != nil {
 		return nil, err
 	}
-	in, err := value.FromAny(args)
-	if err != nil {
-		return nil, fmt.Errorf("tool %q: the arguments are not JSON: %w", tool, err)
-	}
-	if in.IsNull() || in.IsUndefined() {
-		in = value.FromEntries(nil)
-	}
 	ctx, held, cancel := p.account(ctx)
 	defer held.Close()
 	defer cancel()
-	if held != nil {
-		in = in.Metered(held)
-	}
-	if err := checkArguments(ctx, g, in); err != nil {
-		return nil, interrupted(ctx, tool, checkError(tool, graph.FailArguments, "invalid arguments", err))
+	in, err := p.arguments(ctx, g, args, held)
+	if err != nil {
+		return nil, err
 	}
 	if o.Park && asks(g, map[*graph.Graph]bool{}) {
 		if in, err = apart(ctx, in); err != nil {
@@ -92,6 +86,25 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 		ID: c.id, Run: c.run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor,
 	})
 	return c.drive(ctx, info, o)
+}
+
+// arguments returns those of a call as the run gets them, if they fit the tool. They
+// count on held, which may be nil.
+func (p *Program) arguments(ctx context.Context, g *graph.Graph, args any, held *memory.Account) (value.Value, error) {
+	in, err := value.FromAny(args)
+	if err != nil {
+		return in, fmt.Errorf("tool %q: the arguments are not JSON: %w", g.Name, err)
+	}
+	if in.IsNull() || in.IsUndefined() {
+		in = value.FromEntries(nil)
+	}
+	if held != nil {
+		in = in.Metered(held)
+	}
+	if err := checkArguments(ctx, g, in); err != nil {
+		return in, interrupted(ctx, g.Name, checkError(g.Name, graph.FailArguments, "invalid arguments", err))
+	}
+	return in, nil
 }
 
 func (o *CallOptions) seed() uint64 {
@@ -183,7 +196,11 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 			c.live.End(time.Now(), failure)
 		}
 	}()
-	err := driver.Run(ctx, c.run, port{p.upstreams.caller, info.Caller, o.Processor})
+	var world executor.Port = port{p.upstreams.caller, info.Caller, o.Processor}
+	if o.Control != nil {
+		world = o.Control(driver, world)
+	}
+	err := driver.Run(ctx, c.run, world)
 	result := &Result{Run: c.run}
 	if parked = errors.Is(err, executor.ErrParked); parked {
 		result.Parked = &Parked{c}

@@ -124,9 +124,12 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"go.opentelemetry.io", "github.com/prometheus/client_golang"},
 	},
 
+	"pkg/debug": {ours: []string{
+		"pkg/callinfo", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/value",
+	}},
 	"internal/parked": {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"internal/engine": {ours: []string{
-		"pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",
+		"pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",
 		"pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
@@ -142,7 +145,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
 	}},
 	".": {ours: []string{
-		"internal/engine", "internal/serving", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag",
+		"internal/engine", "internal/serving", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag",
 		"pkg/executor", "pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},

@@ -1,12 +1,19 @@
 package executor
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
 
 // Activity is an execution that is under way.
 type Activity struct {
 	// Path is where the node stands, for people, Node is its id and Kind the name
-	// of its type.
-	Path, Node, Kind string
+	// of its type. Key is that of the node; see [graph.Node.Key].
+	Path, Node, Kind, Key string
+	// Frame names the walk that the execution is part of, as [Record.Frame] does.
+	Frame string
 	// Execution counts the executions of the walk from 0, Try the attempts of this
 	// one from 1; 0 means that it has not begun.
 	Execution, Try int
@@ -39,7 +46,7 @@ func (r *Run) Active(most int) []Activity {
 		}
 		t := f.current()
 		a := Activity{
-			Path: t.Path(), Node: f.node.ID, Kind: f.node.Kind.Name,
+			Path: t.Path(), Node: f.node.ID, Kind: f.node.Kind.Name, Key: f.node.Key(), Frame: f.id(),
 			Execution: t.execution, Try: t.try, State: stateNames[f.state],
 			Server: f.node.Server, Tool: f.node.Tool,
 		}
@@ -55,4 +62,81 @@ func (r *Run) Active(most int) []Activity {
 	}
 	add(&r.root)
 	return list
+}
+
+// Waiting reports whether the run waits for nothing but times and people: nothing is
+// evaluated or called, or ready to be, and the run is not over.
+func (r *Run) Waiting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.done && r.held == 0 && r.root.waits()
+}
+
+func (f *frame) waits() bool {
+	switch f.state {
+	case delayed, sleeping, asking:
+		return true
+	case joining:
+		for _, body := range f.opened.live {
+			if !body.waits() {
+				return false
+			}
+		}
+		return len(f.opened.live) > 0 && !f.opened.spreads()
+	}
+	return false
+}
+
+// NextIndex returns the index that the next record of the run will have.
+func (r *Run) NextIndex() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.next
+}
+
+// MayBeHandled reports whether something around an execution that failed can handle
+// its failure: another attempt, a rule of catch, or a map that tolerates failures. A
+// rule with a condition counts, whatever the condition will yield. rec is the record
+// that a NodeDone hook was given.
+func (r *Run) MayBeHandled(rec Record) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, _, _, err := r.find(rec.Frame, false)
+	if err != nil || f == nil || rec.Err == nil {
+		return false
+	}
+	failed := FailureOf(rec.Err)
+	for ; f.opener != nil; f = f.opener.frame {
+		o := f.opener
+		if o.do == graph.Fork {
+			spread := o.node.Spread
+			switch last := o.bodies-o.ended == 1; {
+			case spread.First && !last:
+				return true
+			case spread.Tolerate > 0 || spread.TolerateShare > 0:
+				if o.toleratedWith(1) {
+					return true
+				}
+				failed = &graph.Failure{Name: graph.FailTooMany}
+			}
+		}
+		if o.frame.mayHandle(failed) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayHandle reports whether a rule of the node, or of the graph, can be for a failure.
+func (f *frame) mayHandle(failed *graph.Failure) bool {
+	if failed.Reserved() {
+		return false
+	}
+	if i := f.rule(failed); i >= 0 {
+		if f.tried(i)+1 < f.node.Policy.Retry[i].MaxAttempts {
+			return true
+		}
+	}
+	matches := func(rule graph.CatchRule) bool { return rule.Matches(failed) }
+	return slices.ContainsFunc(f.node.Policy.Catch, matches) || !f.caught && slices.ContainsFunc(f.graph.Catch, matches)
 }

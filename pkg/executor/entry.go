@@ -36,7 +36,12 @@ type extra struct {
 	nextReply  *extra // in the list of replies
 	fromCache  bool
 	opened     *opened // of an Opened
+	pinned     bool
 	foreign    *Record // what a replay was given and made nothing of
+	// was is, in a Replaced, the entry before it in the history, and version the
+	// place of the replacement among those of the run, from 1.
+	was     *entry
+	version int32
 }
 
 var noExtra extra
@@ -55,6 +60,15 @@ func (e *entry) extend() *extra {
 		e.extra = &extra{}
 	}
 	return e.extra
+}
+
+// at returns the entry that stood in its place after so many replacements of the
+// run.
+func (e *entry) at(version int32) *entry {
+	for e.event == Replaced && e.extra.version > version {
+		e = e.extra.was
+	}
+	return e
 }
 
 // fail sets the failure that the entry is about, if any.
@@ -101,11 +115,11 @@ func (e *entry) record() Record {
 	}
 	r := Record{
 		Index: e.index, Event: e.event, Frame: e.frame.id(), Path: e.frame.path(),
-		Node: e.node.ID, Kind: e.node.Kind.Name,
+		Node: e.node.ID, Kind: e.node.Kind.Name, Key: e.node.Key(),
 		Execution: int(e.execution), Try: int(e.try),
 		Start: e.start.time(), End: e.end.time(), Until: d.until.time(), Do: e.do,
 		Server: e.node.Server, Tool: e.node.Tool, Arguments: d.sent, Output: e.output, Err: d.err, Edge: int(e.edge),
-		Attempts: d.attempts, FromCache: d.fromCache, AttemptTimes: d.times, Reply: d.reply,
+		Attempts: d.attempts, FromCache: d.fromCache, AttemptTimes: d.times, Reply: d.reply, Pinned: d.pinned,
 	}
 	if r.Reply.IsUndefined() {
 		r.ReplyBytes = d.replyBytes

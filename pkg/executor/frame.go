@@ -168,7 +168,7 @@ func join(path, id string) string {
 
 // Document implements expr.History.
 func (f *frame) Document() value.Value {
-	return value.FromSource(&document{f, len(f.past.executions)})
+	return value.FromSource(&document{f, len(f.past.executions), f.run.replacements.Load()})
 }
 
 // Previous implements expr.History.

@@ -134,6 +134,17 @@ func (h *history) outputs(n *graph.Node, length int) []value.Value {
 	return outputs
 }
 
+// outputsAt is outputs as they were before some replacements.
+func (h *history) outputsAt(n *graph.Node, length int, version int32) []value.Value {
+	var outputs []value.Value
+	for _, e := range h.executions[:length] {
+		if e.node == n && !e.failed() {
+			outputs = append(outputs, e.at(version).output)
+		}
+	}
+	return outputs
+}
+
 // executed returns how many executions of a node are over.
 func (h *history) executed(n *graph.Node) int {
 	if h.visits != nil {
@@ -159,28 +170,30 @@ func (v *visits) count(length int) int {
 
 // latest returns the last output of a node among the first executions of the
 // walk, so many, and the place of its execution, or -1 if there is none.
-func (h *history) latest(n *graph.Node, length int) (value.Value, int) {
+func (h *history) latest(n *graph.Node, length int, version int32) (value.Value, int) {
 	if h.visits != nil {
 		v := &h.visits[n.Index]
 		if i := v.count(length) - 1; i >= 0 {
 			place := int(v.places[i])
-			return h.executions[place].output, place
+			return h.executions[place].at(version).output, place
 		}
 		return value.Undef, -1
 	}
 	for i := length - 1; i >= 0; i-- {
 		if e := h.executions[i]; e.node == n && !e.failed() {
-			return e.output, i
+			return e.at(version).output, i
 		}
 	}
 	return value.Undef, -1
 }
 
-// document is what a walk had yielded after its first executions, so many. The
-// history only grows, so its answers never change.
+// document is what a walk had yielded after its first executions, so many, and
+// after the first replacements of outputs in the run. The history only grows, and
+// replaced outputs know what they were before, so its answers never change.
 type document struct {
-	frame  *frame
-	length int
+	frame   *frame
+	length  int
+	version int32
 }
 
 // Lookup implements value.Source.
@@ -191,7 +204,7 @@ func (d *document) Lookup(id string) value.Value {
 	f, length := d.frame, d.length
 	for f != nil {
 		if n := f.graph.Node(id); n != nil {
-			v, _ := f.past.latest(n, length)
+			v, _ := f.past.latest(n, length, d.version)
 			return v
 		}
 		f, length = f.around()
@@ -214,7 +227,7 @@ func (d *document) Entries() []value.Entry {
 	for f != nil {
 		var items []item
 		for _, n := range f.graph.Nodes {
-			if v, place := f.past.latest(n, length); place >= 0 && !v.IsUndefined() {
+			if v, place := f.past.latest(n, length, d.version); place >= 0 && !v.IsUndefined() {
 				items = append(items, item{place, value.Entry{Key: n.ID, Value: v}})
 			}
 		}

@@ -42,6 +42,9 @@ type Local struct {
 	Log *slog.Logger
 	// Gate is called before each task and may block; its error fails the task.
 	Gate func(ctx context.Context, r *Run, t Task) error
+	// Pin is called after Gate, before each attempt. If it reports true, the node
+	// yields that and is not executed. It may be nil.
+	Pin func(r *Run, t Task) (graph.Output, bool)
 	// Ask asks a person; it returns soon after ctx is done. Without it a run that
 	// waits for nothing but answers is parked.
 	Ask func(ctx context.Context, r *Run, q Question) (value.Value, error)
@@ -243,12 +246,19 @@ func (d *worker) perform(t Task) {
 		d.attempt(f)
 	}
 	if d.Gate != nil {
+		d.release()
 		ctx := f.local.attempt
 		if t.Concludes() {
 			ctx = f.local.ctx // the attempt may have been ended
 		}
 		if err := d.Gate(ctx, d.run, t); err != nil {
 			d.settle(t, Outcome{Err: err})
+			return
+		}
+	}
+	if d.Pin != nil && !t.Concludes() {
+		if out, ok := d.Pin(d.run, t); ok {
+			d.settle(t, Outcome{Output: out, Pinned: true})
 			return
 		}
 	}

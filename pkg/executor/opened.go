@@ -253,12 +253,15 @@ func (o *opened) fail(slot int, err error) {
 	o.closing = true
 }
 
-func (o *opened) tolerated() bool {
-	spread := o.node.Spread
+func (o *opened) tolerated() bool { return o.toleratedWith(0) }
+
+// toleratedWith reports whether the failures so far and so many more are tolerated.
+func (o *opened) toleratedWith(more int) bool {
+	spread, failed := o.node.Spread, len(o.failed)+more
 	if spread.TolerateShare != 0 {
-		return int64(len(o.failed))*1_000_000 <= int64(spread.TolerateShare)*int64(o.bodies)
+		return int64(failed)*1_000_000 <= int64(spread.TolerateShare)*int64(o.bodies)
 	}
-	return len(o.failed) <= spread.Tolerate
+	return failed <= spread.Tolerate
 }
 
 // shownFailures is how many failures a fork shows of those that it had.

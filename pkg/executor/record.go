@@ -51,6 +51,8 @@ type Record struct {
 	Path string
 	// Node is the node's id, Kind the name of its type.
 	Node, Kind string
+	// Key is that of the node; see [graph.Node.Key]. It is not part of the JSON.
+	Key string
 	// Execution counts the executions of the walk from 0, Try the attempts of
 	// this one from 1.
 	Execution, Try int
@@ -94,6 +96,8 @@ type Record struct {
 	// about how many bytes that had.
 	Reply      value.Value
 	ReplyBytes int
+	// Pinned is true where the node was not executed: a debugger set its output.
+	Pinned bool
 	// Results are, in a record of opened bodies, the results of those whose own
 	// records were dropped, undefined for all others; Failed are the indexes of
 	// those that failed.
@@ -154,6 +158,9 @@ func (r *Record) Value() value.Value {
 	}
 	data("reply", r.Reply)
 	number("replyBytes", r.ReplyBytes)
+	if r.Pinned {
+		b.Set("pinned", value.True)
+	}
 	if r.Err != nil {
 		b.Set("error", FailureOf(r.Err).Value())
 		var failed *NodeError
@@ -198,7 +205,7 @@ func RecordFrom(g *graph.Graph, v value.Value) (Record, error) {
 		Execution: count("execution"), Try: count("try"), Do: graph.Verb(count("do")),
 		Server: text("server"), Tool: text("tool"), Arguments: v.Get("arguments"), Output: v.Get("output"), Edge: count("edge"),
 		Attempts: count("attempts"), FromCache: v.Get("fromCache").Bool(),
-		Reply: v.Get("reply"), ReplyBytes: count("replyBytes"),
+		Pinned: v.Get("pinned").Bool(), Reply: v.Get("reply"), ReplyBytes: count("replyBytes"),
 	}
 	known := false
 	for i, name := range eventNames {

@@ -99,13 +99,20 @@ func TestWhatIsOverCannotBeReplaced(t *testing.T) {
 		}
 	}
 	r.Release(task)
-	if err := r.Replace(rec, value.NullValue, genesis); !errors.Is(err, executor.ErrStale) {
-		t.Errorf("after its release: %v", err)
+	if err := r.Replace(rec, value.FromString("later"), genesis); err != nil {
+		t.Errorf("while its walk goes on: %v", err)
 	}
-	task, _ = r.Take()
-	rec, _ = r.Settle(context.Background(), task, executor.Outcome{Err: errors.New("broken"), End: genesis})
-	if err := r.Replace(rec, value.NullValue, genesis); !errors.Is(err, executor.ErrStale) {
+	next, _ := r.Take()
+	failed, _ := r.Settle(context.Background(), next, executor.Outcome{Err: errors.New("broken"), End: genesis})
+	if err := r.Replace(failed, value.NullValue, genesis); !errors.Is(err, executor.ErrStale) {
 		t.Errorf("a failure: %v", err)
+	}
+	if err := r.Replace(rec, value.NullValue, genesis); !errors.Is(err, executor.ErrStale) {
+		t.Errorf("before a walk that ends: %v", err)
+	}
+	r.Release(next)
+	if err := r.Replace(rec, value.NullValue, genesis); !errors.Is(err, executor.ErrStale) {
+		t.Errorf("after the end: %v", err)
 	}
 }
 
@@ -157,6 +164,66 @@ func TestReplacementThatDoesNotFitIsRefused(t *testing.T) {
 			change(&wrong[i])
 			if _, err := executor.Replay(g, r.Args(), r.Seed(), slices.Values(wrong)); err == nil {
 				t.Errorf("%s: a record of another %s is replayed", pathOf(records[i]), what)
+			}
+		}
+	}
+}
+
+func TestReplacedOutputsOfThePastAreReplayed(t *testing.T) {
+	g := loop(t, 40)
+	r := newRun(g)
+	var before value.Value // the document of the 10th execution
+	gate := func(_ context.Context, r *executor.Run, task executor.Task) error {
+		switch task.Execution() {
+		case 10:
+			before = task.Scope().Document()
+		case 30:
+			rec, ok := task.Scope().Last("entry")
+			if !ok {
+				t.Fatal("no execution of entry")
+			}
+			if err := r.Replace(rec, value.FromString("new"), genesis); err != nil {
+				t.Error(err)
+			}
+			if err := r.Replace(rec, value.FromString("newer"), genesis); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}
+	if err := (&executor.Local{Gate: gate}).Run(context.Background(), r, world{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := before.Get("entry").JSON(); got == `"newer"` {
+		t.Errorf("a document of before has the new output")
+	}
+	if got := r.EndScope().Document().Get("entry").JSON(); got != `"newer"` {
+		t.Errorf("the document of the end has %s", got)
+	}
+	var indexes []int
+	for rec := range r.Records(0) {
+		if rec.Event == executor.Replaced {
+			indexes = append(indexes, rec.Index)
+		}
+	}
+	if len(indexes) != 2 {
+		t.Fatalf("%d records of replacements", len(indexes))
+	}
+	for _, again := range []*executor.Run{r, replay(t, g, log(r))} {
+		if !slices.Equal(log(again), log(r)) {
+			t.Errorf("replayed: %s", difference(log(again), log(r)))
+		}
+		for i, want := range []string{r.Args().JSON(), `"new"`, `"newer"`} {
+			index := 3
+			if i > 0 {
+				index = indexes[i-1] + 1
+			}
+			scope, ok := again.ScopeAt(index)
+			if !ok {
+				t.Fatalf("no scope of record %d", index)
+			}
+			if got := scope.Outputs("entry"); i != 1 && (len(got) != 1 || got[0].JSON() != want) {
+				t.Errorf("record %d sees %v, want %s", index, got, want)
 			}
 		}
 	}

@@ -59,8 +59,8 @@ func (r *Run) replay(rec *Record) error {
 	}
 	r.clock.advance(instantOf(rec.End))
 	f.extra = nil
-	if !rec.Arguments.IsUndefined() || rec.Attempts != 0 || rec.FromCache || rec.AttemptTimes != nil {
-		f.extra = &extra{sent: rec.Arguments, attempts: rec.Attempts, fromCache: rec.FromCache, times: rec.AttemptTimes}
+	if !rec.Arguments.IsUndefined() || rec.Attempts != 0 || rec.FromCache || rec.AttemptTimes != nil || rec.Pinned {
+		f.extra = &extra{sent: rec.Arguments, attempts: rec.Attempts, fromCache: rec.FromCache, times: rec.AttemptTimes, pinned: rec.Pinned}
 		f.extra.reply, f.extra.replyBytes = rec.Reply, max(rec.ReplyBytes, replySize(rec.Reply))
 	}
 	if rec.Event == Done {

@@ -43,9 +43,12 @@ type Run struct {
 	stopped   error       // what ends the run before its end
 	err       error       // why it failed
 	changed   atomic.Bool // Cut, Stopped or Wake have something new
-	driver    waiter      // nil where nobody drives the run
-	started   bool
-	done      bool
+	replaced  []int       // the indexes of the Replaced records
+	// replacements is how many there are, for those who do not have the lock.
+	replacements atomic.Int32
+	driver       waiter // nil where nobody drives the run
+	started      bool
+	done         bool
 }
 
 // NewRun starts a run of g at its entry. g must be free of errors; args are those
@@ -280,7 +283,7 @@ func (r *Run) Len() int {
 func (r *Run) ContextAt(i int) value.Value {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return value.FromSource(&document{&r.root, min(max(i, 0), len(r.root.past.executions))})
+	return value.FromSource(&document{&r.root, min(max(i, 0), len(r.root.past.executions)), r.replacements.Load()})
 }
 
 // ErrStale is returned for a task whose execution was cancelled or has timed

@@ -25,6 +25,8 @@ type Outcome struct {
 	Reply value.Value
 	// AttemptTimes are those of the upstream call, if it took several attempts.
 	AttemptTimes []graph.Attempt
+	// Pinned is true if the node was not executed, because its output was set.
+	Pinned bool
 }
 
 // Settle puts what came of a task into the log: the execution is over, or will
@@ -79,6 +81,9 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 	}
 	f.called(o.Attempts, o.FromCache)
 	f.replied(o.Reply, reply, o.AttemptTimes)
+	if o.Pinned {
+		f.extend().pinned = true
+	}
 	e := r.decide(f, v, o.Err)
 	e.size = size
 	r.commit(e)

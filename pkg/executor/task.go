@@ -32,6 +32,9 @@ func (t Task) Node() *graph.Node { return t.node }
 // Execution counts the executions of the node's walk from 0.
 func (t Task) Execution() int { return t.execution }
 
+// Frame names the walk that the execution is part of, as [Record.Frame] does.
+func (t Task) Frame() string { return t.frame.id() }
+
 // Path returns where the node stands, for people: "sizes[3].info".
 func (t Task) Path() string { return join(t.frame.path(), t.node.ID) }
 
@@ -83,6 +86,10 @@ func (f *frame) outer() *frame {
 
 // Attempt counts the attempts of the execution from 1.
 func (t Task) Attempt() int { return t.try }
+
+// Begins reports whether an attempt begins with the task: it neither concludes one nor
+// goes on with a call that a person has approved.
+func (t Task) Begins() bool { return t.phase == begin }
 
 // Concludes reports whether the execution goes on with what it waited for:
 // Conclude is to be called, not Begin.

@@ -60,10 +60,7 @@ func (f *frame) rule(failed *graph.Failure) int {
 // delay returns how long the next attempt by a rule waits, and reports whether
 // there is one.
 func (f *frame) delay(rule int, err error) (time.Duration, bool) {
-	r, tried := &f.node.Policy.Retry[rule], 0
-	if a := f.attempts; a != nil && rule < len(a.tries) {
-		tried = a.tries[rule]
-	}
+	r, tried := &f.node.Policy.Retry[rule], f.tried(rule)
 	if tried+1 >= r.MaxAttempts {
 		return 0, false
 	}
@@ -83,6 +80,14 @@ func (f *frame) delay(rule int, err error) (time.Duration, bool) {
 		return asked, true
 	}
 	return time.Duration(delay), true
+}
+
+// tried returns how often a rule of retry was applied.
+func (f *frame) tried(rule int) int {
+	if a := f.attempts; a != nil && rule < len(a.tries) {
+		return a.tries[rule]
+	}
+	return 0
 }
 
 // saltDelay keeps the randomness of delays apart from that of expressions.

@@ -46,6 +46,7 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 	}
 	b.callees(set.Graphs)
 	for _, g := range set.Graphs {
+		g.setKeys(g.Name + "#")
 		b.check(g)
 	}
 	b.unusedServers()

@@ -100,6 +100,7 @@ type Node struct {
 	Pos diag.Pos
 
 	src    *config.Node
+	key    string
 	name   string   // for messages
 	owner  string   // the tool that an entry or exit of the flat layout is for
 	broken bool     // an edge could not be decoded

@@ -164,7 +164,7 @@ func (p *packer) add(rec *executor.Record) {
 		st.err = errorText(rec.Err, p.redact)
 	}
 	p.used += int64(len(st.err) + len(st.frame))
-	if rec.Event != executor.Done || rec.Results != nil || rec.Failed != nil || rec.AttemptTimes != nil {
+	if rec.Event != executor.Done || rec.Results != nil || rec.Failed != nil || rec.AttemptTimes != nil || rec.Pinned {
 		m := &more{Record: *rec, bodies: len(rec.Results), results: p.results(rec.Results)}
 		m.Arguments, m.Output, m.Reply, m.Err, m.Results, m.AttemptTimes = value.Undef, value.Undef, value.Undef, nil, nil, nil
 		m.Failed = slices.Clone(rec.Failed)

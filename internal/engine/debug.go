@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/debug"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// MaxSessions is how many sessions of one Engine can be under way at the same time.
+const MaxSessions = 64
+
+// ErrTooManySessions is returned if there are as many as there can be.
+var ErrTooManySessions = fmt.Errorf("%d runs are being debugged, which is as many as there can be: stop one of them", MaxSessions)
+
+// sessions counts those under way.
+type sessions struct{ count atomic.Int64 }
+
+func (s *sessions) begin() error {
+	if s.count.Add(1) > MaxSessions {
+		s.count.Add(-1)
+		return ErrTooManySessions
+	}
+	return nil
+}
+
+func (s *sessions) end() { s.count.Add(-1) }
+
+var errArgumentsOfFrom = errors.New("a run that goes on from another one has the arguments of that one: leave them out")
+
+// Debug is Call for a run under control: it returns at once. ctx bounds the session. The
+// program stays usable until it is over.
+func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, args any, d debug.Options, o CallOptions) (_ *debug.Session, err error) {
+	if info == nil {
+		info = &callinfo.Info{}
+	}
+	p.prepare(info)
+	g, err := p.Graph(tool)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.engine.sessions.begin(); err != nil {
+		return nil, err
+	}
+	release := p.Retain()
+	ctx, held, cancel := p.account(ctx)
+	over := func() {
+		cancel()
+		held.Close()
+		p.engine.sessions.end()
+		if release != nil {
+			release()
+		}
+	}
+	defer func() {
+		if err != nil {
+			over()
+		}
+	}()
+	var run *executor.Run
+	if d.From != nil {
+		if args != nil {
+			return nil, errArgumentsOfFrom
+		}
+		if run, err = d.From.Replay(g, time.Now()); err != nil {
+			return nil, err
+		}
+	} else {
+		in, err := p.arguments(ctx, g, args, held)
+		if err != nil {
+			return nil, err
+		}
+		run = executor.NewRun(g, in, o.seed())
+	}
+	info.RunID = runs.NewID()
+	c := &call{program: p, run: run, id: info.RunID}
+	c.note(info)
+	env := debug.Environment{
+		ID: c.id, Caller: info.Caller, Tools: p.set.Graphs, Functions: p.opts.Functions, Redactor: c.redactor,
+		Processor: func() expr.Processor { return processors.Task(info.Caller) },
+		Account: func(ctx context.Context) (context.Context, func()) {
+			own := p.opts.Memory.Account(info.Caller)
+			ctx, cancel := memory.WithAccount(ctx, own)
+			return ctx, func() { cancel(); own.Close() }
+		},
+		Shown: func(q executor.Question) executor.Question { return p.shown(info, q) },
+	}
+	if o.Ask != nil {
+		env.Ask = o.Ask
+	}
+	began := make(chan struct{})
+	s, err := debug.Start(ctx, run, env, d, func(ctx context.Context, s *debug.Session) (value.Value, error) {
+		<-began
+		defer over()
+		o.Control = s.Control
+		r, err := c.drive(ctx, info, o)
+		return r.Value, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	listen(info, s)
+	c.live = p.opts.Runs.Begin(runs.Call{ID: c.id, Run: run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor})
+	close(began)
+	return s, nil
+}
+
+// listen shows what upstream servers report during the call in the session, too.
+func listen(info *callinfo.Info, s *debug.Session) {
+	own := callinfo.Listener{LogLevel: "debug"}
+	next := info.Listener
+	if next != nil && next.LogLevel != "" {
+		own.LogLevel = next.LogLevel
+	}
+	own.Notify = func(n callinfo.Notification) {
+		s.Notify(n)
+		if next != nil && next.Notify != nil && (n.Method != callinfo.MethodMessage || next.LogLevel != "") {
+			next.Notify(n)
+		}
+	}
+	info.Listener = &own
+}

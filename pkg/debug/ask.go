@@ -1,0 +1,107 @@
+package debug
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// question is one that waits for its answer.
+type question struct {
+	executor.Question
+	answers chan answer
+}
+
+type answer struct {
+	value value.Value
+	err   error
+}
+
+// ask is the Ask of the driver.
+func (s *Session) ask(ctx context.Context, _ *executor.Run, q executor.Question) (value.Value, error) {
+	if s.env.Shown != nil {
+		q = s.env.Shown(q)
+	}
+	one := &question{q, make(chan answer, 2)} // one from each side
+	e := Event{Record: -1, Key: q.Node.Key(), Path: q.Path, Node: q.Node.ID, Kind: q.Node.Kind.Name, Question: q.ID}
+	s.mu.Lock()
+	s.questions[q.ID] = one
+	e.Type, e.Text = Ask, q.Value.Get("message").Str()
+	s.emit(e)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.questions[q.ID] == one {
+			delete(s.questions, q.ID)
+		}
+		e.Type, e.Text = Answered, ""
+		s.emit(e)
+	}()
+	if s.env.Ask != nil {
+		asked, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			v, err := s.env.Ask(asked, q)
+			if asked.Err() == nil {
+				one.answers <- answer{v, err}
+			}
+		}()
+	}
+	select {
+	case a := <-one.answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		return value.Undef, context.Cause(ctx)
+	}
+}
+
+// Questions returns what the run asks, without secrets, the oldest first.
+func (s *Session) Questions() []executor.Question {
+	list := s.run.Questions()
+	for i, q := range list {
+		if s.env.Shown != nil {
+			q = s.env.Shown(q)
+		}
+		q.Value, q.Arguments = s.env.value(q.Value), s.env.value(q.Arguments)
+		list[i] = q
+	}
+	return list
+}
+
+// Answer answers a question of the run with the result of elicitation/create: an
+// object with action ("accept", "decline" or "cancel") and content. While the run is
+// paused it takes note of the answer.
+func (s *Session) Answer(id string, v value.Value) error {
+	switch action := v.Get("action"); action.Str() {
+	case "accept", "decline", "cancel":
+	default:
+		return fmt.Errorf("an answer has the action %s; found %s", diag.List([]string{"accept", "decline", "cancel"}), v.Preview(100))
+	}
+	asked := s.run.Questions()
+	if !slices.ContainsFunc(asked, func(q executor.Question) bool { return q.ID == id }) {
+		if len(asked) == 0 {
+			return fmt.Errorf("the run does not ask %q: it asks nothing now", id)
+		}
+		ids := make([]string, len(asked))
+		for i, q := range asked {
+			ids[i] = q.ID
+		}
+		return fmt.Errorf("the run does not ask %q; it asks %s", id, diag.List(ids))
+	}
+	s.mu.Lock()
+	one := s.questions[id]
+	s.mu.Unlock()
+	if one == nil { // it has just been asked
+		return s.run.Answer(id, v, nil, s.now())
+	}
+	select {
+	case one.answers <- answer{value: v}:
+	default: // it has an answer
+	}
+	return nil
+}
