@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/ui"
 )
 
 type serveOptions struct {
@@ -26,6 +27,7 @@ type serveOptions struct {
 	memory   memoryOption
 	lock     lockOptions
 	watch    bool
+	page     pageOptions
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -64,6 +66,7 @@ with errors is reported, and the previous version stays in use.`,
 	o.memory.flag(cmd)
 	o.lock.flags(cmd)
 	o.lock.annotations(cmd)
+	o.page.serveFlags(cmd)
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "reload when the file, its lock file, a file of --mcp or a tokens file changes")
 	return cmd
 }
@@ -80,6 +83,13 @@ func (a *app) serve(o serveOptions) (err error) {
 	}
 	if err := o.http.check(); err != nil {
 		return err
+	}
+	listener, err := a.listenBeside(o.page, o.observe)
+	if err != nil {
+		return err
+	}
+	if listener != nil {
+		defer listener.Close()
 	}
 	ob, err := a.observe(o.observe, log, o.http.metrics)
 	if err != nil {
@@ -105,7 +115,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	if o.http.auth.TokensFile != "" {
 		others = append(others, o.http.auth.TokensFile)
 	}
-	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: others, watch: o.watch})
+	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: others, watch: o.watch, page: listener != nil})
 	if err != nil {
 		return err
 	}
@@ -125,9 +135,23 @@ func (a *app) serve(o serveOptions) (err error) {
 		again.tokens, _ = endpoint.options.Guard.(*auth.TokensFile)
 	}
 	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
-	var reloading sync.WaitGroup
-	reloading.Go(func() { again.run(ctx) })
-	defer reloading.Wait()
+	var beside sync.WaitGroup
+	if listener != nil {
+		page := a.newPage(o.page, ui.Options{
+			Path: o.config, Engine: engine, Reload: again.reload, Serve: true,
+			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Log: ob.log,
+		})
+		again.page = page
+		fmt.Fprintf(a.stderr, "mcpgraph: the page of %s is at %s\n", o.config, page.URL(listener.Addr()))
+		beside.Go(func() {
+			if err := page.Serve(ctx, listener); err != nil {
+				ob.log.Error("the page has ended", "error", err)
+			}
+			page.Close()
+		})
+	}
+	beside.Go(func() { again.run(ctx) })
+	defer beside.Wait()
 	defer stop()
 	if endpoint != nil {
 		if o.http.metrics {

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -14,12 +12,25 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
 )
 
+// pageOptions say where a page listens and what it may do.
+type pageOptions struct {
+	address  string // empty: there is no page
+	insecure bool
+	readOnly bool
+}
+
+// serveFlags are those of a command that serves something else, too.
+func (o *pageOptions) serveFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.address, "ui", "", "serve the page of mcpgraph ui at this `HOST:PORT`, which shows the runs of all callers; its URL goes to stderr")
+	f.BoolVar(&o.insecure, "ui-insecure", false, "allow an address for --ui that other machines can reach; the token goes over the network unencrypted")
+	f.BoolVar(&o.readOnly, "ui-read-only", false, "do not let the page of --ui run, control or change anything")
+}
+
 type uiOptions struct {
 	config   string
-	address  string
-	insecure bool
+	page     pageOptions
 	open     bool
-	readOnly bool
 	mcpFiles []string
 	logLevel string
 	observe  observeOptions
@@ -52,10 +63,10 @@ It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.address, "addr", "127.0.0.1:0", "listen at this `HOST:PORT`; port 0 is a free one")
-	f.BoolVar(&o.insecure, "insecure", false, "allow an address that other machines can reach; the token goes over the network unencrypted")
+	f.StringVar(&o.page.address, "addr", "127.0.0.1:0", "listen at this `HOST:PORT`; port 0 is a free one")
+	f.BoolVar(&o.page.insecure, "insecure", false, "allow an address that other machines can reach; the token goes over the network unencrypted")
 	f.BoolVar(&o.open, "open", false, "open the page in a browser")
-	f.BoolVar(&o.readOnly, "read-only", false, "do not let the page run, control or change anything")
+	f.BoolVar(&o.page.readOnly, "read-only", false, "do not let the page run, control or change anything")
 	f.IntVar(&o.observe.keep, "keep-runs", defaultUIRuns, "keep the last `N` runs in memory")
 	a.mcpFlag(cmd, &o.mcpFiles)
 	quietLogFlag(cmd, &o.logLevel)
@@ -72,10 +83,7 @@ func (a *app) ui(o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.observe.keep < 1 {
-		return usagef("--keep-runs is %d; expected 1 or more", o.observe.keep)
-	}
-	listener, err := a.listenUI("--addr", "--insecure", o.address, o.insecure)
+	listener, err := a.listenPage("--addr", "--insecure", o.page, o.observe)
 	if err != nil {
 		return err
 	}
@@ -114,9 +122,8 @@ func (a *app) ui(o uiOptions) (err error) {
 			closeEngine(again.engine, &err)
 		}
 	}()
-	page := ui.New(ui.Options{
-		Path: o.config, Engine: engine, Reload: again.reload, ReadOnly: o.readOnly,
-		MCPFiles: o.mcpFiles, Inputs: a.inputs, Getenv: a.getenv, LockPath: o.lock.path, Log: ob.log,
+	page := a.newPage(o.page, ui.Options{
+		Path: o.config, Engine: engine, Reload: again.reload, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Log: ob.log,
 	})
 	defer page.Close()
 	again.page = page
@@ -135,17 +142,38 @@ func (a *app) ui(o uiOptions) (err error) {
 	return failed(page.Serve(ctx, listener))
 }
 
-// listenUI listens for a page; the flags name the address and allow any.
-func (a *app) listenUI(flag, allow, address string, insecure bool) (net.Listener, error) {
-	l, err := ui.Listen(address, insecure)
+// newPage returns a page with what all pages have.
+func (a *app) newPage(o pageOptions, opts ui.Options) *ui.Page {
+	opts.ReadOnly, opts.Inputs, opts.Getenv = o.readOnly, a.inputs, a.getenv
+	return ui.New(opts)
+}
+
+// listenPage listens for a page. The flags are that of the address, and the one that
+// allows any.
+func (a *app) listenPage(flag, allow string, o pageOptions, observe observeOptions) (net.Listener, error) {
+	if observe.keep < 1 {
+		return nil, usagef("--keep-runs is %d; expected 1 or more, as the page shows runs", observe.keep)
+	}
+	l, err := ui.Listen(o.address, o.insecure)
 	switch {
 	case err == nil:
 		return l, nil
-	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, failedf("%s: %w", flag, err)
-	}
-	if errors.Is(err, ui.ErrNotLoopback) {
+	case errors.Is(err, ui.ErrNotLoopback):
 		return nil, usagef("%s: %w; %s allows it", flag, err, allow)
+	case errors.Is(err, ui.ErrAddress):
+		return nil, usagef("%s: %w", flag, err)
 	}
-	return nil, usagef("%s: %w", flag, err)
+	return nil, failedf("%s: %w", flag, err)
+}
+
+// listenBeside is listenPage for a command that need not have a page; it returns nil
+// without one.
+func (a *app) listenBeside(o pageOptions, observe observeOptions) (net.Listener, error) {
+	if o.address != "" {
+		return a.listenPage("--ui", "--ui-insecure", o, observe)
+	}
+	if o.insecure || o.readOnly {
+		return nil, usagef("--ui-insecure and --ui-read-only need --ui HOST:PORT")
+	}
+	return nil, nil
 }

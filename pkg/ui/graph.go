@@ -171,9 +171,13 @@ func (d *drawing) source(from, to diag.Pos) string {
 // label is what a node computes or waits for, in short.
 func label(n *graph.Node) string {
 	src := n.Source()
-	for _, name := range []string{"expr", "items", "over", "message", "seconds", "until", "error"} {
-		if v := src.Get(name); v != nil && v.IsString() {
-			return shorten(v.Text().String())
+	for _, name := range []string{"transform", "items", "message", "error", "ms", "until"} {
+		v := src.Get(name)
+		if inner := v.Get("expr"); inner != nil {
+			v = inner
+		}
+		if text := v.Text().String(); text != "" {
+			return shorten(text)
 		}
 	}
 	return ""

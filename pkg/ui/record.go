@@ -33,8 +33,16 @@ type record struct {
 	Server    string    `json:"server,omitempty"`
 	Tool      string    `json:"tool,omitempty"`
 	Arguments any       `json:"arguments,omitempty"`
+	Reply     any       `json:"reply,omitempty"`
+	Attempts  []attempt `json:"attempts,omitempty"`
 	FromCache bool      `json:"fromCache,omitempty"`
 	Tries     int       `json:"tries,omitempty"`
+}
+
+type attempt struct {
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+	Error string    `json:"error,omitempty"`
 }
 
 type failure struct {
@@ -85,7 +93,17 @@ func recordOf(g *graph.Graph, rec *executor.Record, s shower) *record {
 		Frame: rec.Frame, Execution: rec.Execution, Start: rec.Start.UTC(), End: rec.End.UTC(),
 		MS: float64(rec.End.Sub(rec.Start).Microseconds()) / 1000, State: stateOf(rec),
 		Output: s.short(rec.Output), Via: rec.Via, Server: rec.Server, Tool: rec.Tool, Arguments: s.short(rec.Arguments),
-		FromCache: rec.FromCache, Tries: rec.Try,
+		Reply: s.short(rec.Reply), FromCache: rec.FromCache, Tries: rec.Try,
+	}
+	if rec.Reply.IsUndefined() && rec.ReplyBytes > 0 {
+		r.Reply = cut{cutInfo{Bytes: rec.ReplyBytes}} // it is not kept
+	}
+	for _, one := range rec.AttemptTimes {
+		a := attempt{Start: one.Start.UTC(), End: one.End.UTC()}
+		if one.Err != nil {
+			a.Error = s.text(one.Err.Error())
+		}
+		r.Attempts = append(r.Attempts, a)
 	}
 	n := nodeAt(g, path)
 	if n != nil {

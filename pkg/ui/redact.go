@@ -18,6 +18,14 @@ func (p *Page) redact(text string) string {
 	return text
 }
 
+// redactor returns redact, or nil if there is no program yet.
+func (p *Page) redactor() func(string) string {
+	if p.engine.Load() == nil {
+		return nil
+	}
+	return p.redact
+}
+
 // redactValue takes the secrets of the program out of a value.
 func (p *Page) redactValue(v value.Value) value.Value {
 	if e := p.engine.Load(); e != nil {

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -23,9 +25,17 @@ func (p *Page) table() []route {
 		{"POST /api/file/format", false, p.formatText},
 		{"POST /api/file/complete", false, p.completeText},
 		{"POST /api/file/hover", false, p.hoverText},
+		{"POST /api/file/edit", true, p.editFile},
+		{"GET /api/servers", false, p.listServers},
+		{"POST /api/servers/{name}/check", true, p.checkServer},
+		{"POST /api/servers/{name}/tools/{tool}/call", true, p.tryTool},
 		{"GET /api/runs", false, p.listRuns},
 		{"GET /api/runs/{id}", false, p.getRun},
 		{"GET /api/runs/{id}/records", false, p.getRecords},
+		{"GET /api/runs/{id}/value", false, p.getValue},
+		{"GET /api/runs/{id}/export", false, p.exportRun},
+		{"GET /api/runs/compare", false, p.compareRuns},
+		{"POST /api/runs/import", true, p.importRun},
 		{"GET /api/events", false, p.stream},
 	}
 }
@@ -36,16 +46,23 @@ const eventsPath = "/api/events"
 // routes returns what answers all requests that the guard lets through.
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
-	methods := map[string][]string{}
+	byPath := map[string]map[string]http.HandlerFunc{}
 	for _, rt := range p.table() {
 		method, path, _ := strings.Cut(rt.pattern, " ")
-		methods[path] = append(methods[path], method)
-		mux.Handle(rt.pattern, p.serve(rt))
+		if byPath[path] == nil {
+			byPath[path] = map[string]http.HandlerFunc{}
+		}
+		byPath[path][method] = p.serve(rt)
 	}
-	for path, allowed := range methods {
-		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			refuse(w, http.StatusMethodNotAllowed, "bad_method", "expected "+strings.Join(allowed, " or "))
+	for path, methods := range byPath {
+		allowed := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			if answer := methods[r.Method]; answer != nil {
+				answer(w, r)
+				return
+			}
+			w.Header().Set("Allow", allowed)
+			refuse(w, http.StatusMethodNotAllowed, "bad_method", "expected "+allowed)
 		})
 	}
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {

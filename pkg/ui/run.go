@@ -3,11 +3,14 @@ package ui
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Bounds of what is shown of a run.
@@ -36,11 +39,13 @@ type runState struct {
 
 // subject is a run that somebody looks at.
 type subject struct {
-	id     string
-	graph  *graph.Graph
-	run    *executor.Run // nil until it is replayed
-	kept   *runs.Run     // as the store knows it
-	shower shower
+	id           string
+	graph        *graph.Graph
+	run          *executor.Run // nil if it has no history
+	began, ended time.Time
+	failed       string
+	shower       shower
+	state        *runState
 }
 
 // stateOfRun returns how a run of the store is.
@@ -54,7 +59,7 @@ func (p *Page) stateOfRun(r *runs.Run) *runState {
 	case live:
 		s.show(run, shower{redact})
 	case r.Err != "":
-		s.State, s.Error = "failed", &failure{Message: r.Err}
+		s.State, s.Error = "failed", &failure{Name: "failed", Message: r.Err}
 	}
 	if !r.Ended.IsZero() {
 		s.Ended = ptr(r.Ended.UTC())
@@ -81,8 +86,17 @@ func (p *Page) listRuns(w http.ResponseWriter, r *http.Request) error {
 	list := []*runState{}
 	q := r.URL.Query()
 	if e := p.engine.Load(); e != nil {
+		p.mu.Lock()
+		imports := slices.Clone(p.imports)
+		p.mu.Unlock()
+		var all []*runState
+		for _, in := range slices.Backward(imports) {
+			all = append(all, in.state())
+		}
 		for _, run := range e.Runs().All() {
-			s := p.stateOfRun(run)
+			all = append(all, p.stateOfRun(run))
+		}
+		for _, s := range all {
 			if (q.Get("tool") == "" || q.Get("tool") == s.Tool) && (q.Get("state") == "" || q.Get("state") == s.State) &&
 				(!q.Has("caller") || q.Get("caller") == s.Caller) {
 				list = append(list, s)
@@ -99,20 +113,86 @@ func (p *Page) subject(id string) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in := p.imported(id); in != nil {
+		return &subject{
+			id: id, graph: in.run.Graph(), run: in.run, began: in.began, ended: in.ended, failed: in.failed,
+			state: in.state(), shower: shower{p.redactor()},
+		}, nil
+	}
 	kept, ok := e.Runs().Find(id)
 	if !ok {
 		return nil, notFound("there is no run %q (any more)", id)
 	}
-	s := &subject{id: id, graph: kept.Graph(), kept: kept}
+	s := &subject{id: id, graph: kept.Graph(), began: kept.Began, ended: kept.Ended, failed: kept.Err, state: p.stateOfRun(kept)}
 	if run, redact, live := kept.Live(); live {
 		s.run, s.shower = run, shower{redact}
 		return s, nil
 	}
-	if kept.Truncated {
-		return s, nil
+	if !kept.Truncated {
+		s.run, err = p.replayed.get(kept)
 	}
-	s.run, err = kept.Replay()
+	if s.run != nil && s.failed != "" {
+		s.state.Error = failureFrom(s.run, s.failed, s.shower)
+	}
 	return s, err
+}
+
+// imported returns an imported run, or nil.
+func (p *Page) imported(id string) *imported {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.imports {
+		if in.id == id {
+			return in
+		}
+	}
+	return nil
+}
+
+// failureFrom returns the failure of a run that is over, of which message is known: the
+// last record with a failure that nothing handled says where.
+func failureFrom(run *executor.Run, message string, s shower) *failure {
+	f := &failure{Message: s.text(message)}
+	for rec := range run.Records(0) {
+		if rec.Event == executor.Done && rec.Err != nil && rec.Via == "" {
+			at := failureOf(run.Graph(), rec.Err, s)
+			f.Name, f.File, f.Span, f.Detail = at.Name, at.File, at.Span, at.Detail
+			if rec.Frame == "" || f.Path == "" {
+				f.Path, f.Key = rec.NodePath(), keyOf(run.Graph(), rec.NodePath())
+			}
+		}
+	}
+	return f
+}
+
+// replays are the runs of the recent past that were read last.
+type replays struct {
+	mu   sync.Mutex
+	list []replay // the latest first
+}
+
+type replay struct {
+	kept *runs.Run
+	run  *executor.Run
+}
+
+// maxReplays is how many of them are held.
+const maxReplays = 4
+
+func (r *replays) get(kept *runs.Run) (*executor.Run, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, one := range r.list {
+		if one.kept == kept {
+			r.list = slices.Insert(slices.Delete(r.list, i, i+1), 0, one)
+			return one.run, nil
+		}
+	}
+	run, err := kept.Replay()
+	if err == nil {
+		r.list = append([]replay{{kept, run}}, r.list[:min(len(r.list), maxReplays-1)]...)
+	}
+	return run, err
 }
 
 func (p *Page) getRun(w http.ResponseWriter, r *http.Request) error {
@@ -120,17 +200,90 @@ func (p *Page) getRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	state, list := p.stateOfRun(s.kept), []*record{}
-	dropped := 0
+	list, dropped := []*record{}, 0
 	if s.run != nil {
 		list, dropped = s.records(0)
-		state.Args = s.shower.short(s.run.Args())
-		if s.run.Done() && state.State == "done" {
-			state.Result = s.shower.short(s.run.Result())
+		s.state.Args = s.shower.short(s.run.Args())
+		if s.run.Done() && s.state.State == "done" {
+			s.state.Result = s.shower.short(s.run.Result())
 		}
 	}
-	p.answer(w, map[string]any{"run": state, "records": list, "dropped": dropped})
+	p.answer(w, map[string]any{"run": s.state, "records": list, "dropped": dropped})
 	return nil
+}
+
+// getValue answers with a value of a run, or a part of it.
+func (p *Page) getValue(w http.ResponseWriter, r *http.Request) error {
+	s, err := p.subject(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if s.run == nil {
+		return refused("no_history", "%v", errNoHistory)
+	}
+	from, err1 := number(r, "from", 0)
+	count, err2 := number(r, "count", defaultItems)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	v, err := p.part(s, r)
+	if err != nil {
+		return err
+	}
+	v, err = at(s.shower.whole(v), r.URL.Query().Get("pointer"))
+	if err != nil {
+		return err
+	}
+	answer := map[string]any{"bytes": v.TextSize()}
+	if !v.IsUndefined() {
+		answer["value"] = bounded(v, from, min(count, maxItems))
+	}
+	p.answer(w, answer)
+	return nil
+}
+
+// part returns the value that a request names.
+func (p *Page) part(s *subject, r *http.Request) (value.Value, error) {
+	part := r.URL.Query().Get("part")
+	if !r.URL.Query().Has("record") {
+		switch part {
+		case "args":
+			return s.run.Args(), nil
+		case "result":
+			return s.run.Result(), nil
+		}
+		return value.Undef, badRequest("part is %q; without record it is args or result", part)
+	}
+	index, err := number(r, "record", 0)
+	if err != nil {
+		return value.Undef, err
+	}
+	rec, ok := s.record(index)
+	if !ok {
+		return value.Undef, notFound("the run has no record %d (any more)", index)
+	}
+	switch part {
+	case "output":
+		return rec.Output, nil
+	case "arguments":
+		return rec.Arguments, nil
+	case "reply":
+		return rec.Reply, nil
+	case "error":
+		if rec.Err == nil {
+			return value.Undef, nil
+		}
+		return executor.FailureOf(rec.Err).Value(), nil
+	}
+	return value.Undef, badRequest("part is %q; expected output, arguments, reply or error", part)
+}
+
+// record returns one record.
+func (s *subject) record(index int) (executor.Record, bool) {
+	for rec := range s.run.Records(index) {
+		return rec, rec.Index == index
+	}
+	return executor.Record{}, false
 }
 
 func (p *Page) getRecords(w http.ResponseWriter, r *http.Request) error {

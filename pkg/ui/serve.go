@@ -23,12 +23,15 @@ const (
 // ErrNotLoopback is in the error of Listen for an address that other machines reach.
 var ErrNotLoopback = errors.New("other machines can reach this address")
 
+// ErrAddress is in the error of Listen for what is no address.
+var ErrAddress = errors.New("expected HOST:PORT, such as 127.0.0.1:0")
+
 // Listen listens at an address that only programs of this machine reach. The error
 // for another address explains why; insecure allows it.
 func Listen(address string, insecure bool) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no address; expected HOST:PORT, such as 127.0.0.1:0", address)
+		return nil, fmt.Errorf("%q is no address: %w", address, ErrAddress)
 	}
 	if !insecure && !loopback(host) {
 		return nil, fmt.Errorf("%s: %w: the token goes over the network unencrypted, and who reads it can run the tools of "+

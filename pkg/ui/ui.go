@@ -56,12 +56,17 @@ type Page struct {
 	events *events
 	watch  *watcher
 
+	replayed replays
+
 	mu         sync.Mutex
 	generation int
 	loaded     loaded
+	listed     listed
+	imports    []*imported // the oldest first
 
-	saving sync.Mutex    // one change of the file at a time
-	slots  chan struct{} // of requests under way
+	saving    sync.Mutex    // one change of the file at a time
+	importing sync.Mutex    // one import at a time
+	slots     chan struct{} // of requests under way
 }
 
 // New returns a page, which serves nothing yet.

@@ -30,9 +30,16 @@ func Draft(ctx context.Context, path, name string, o Options) ([]byte, error) {
 	if tape.Run == nil || tape.Run.Config == "" {
 		return nil, &DraftError{message: fmt.Sprintf("the first line of %s does not say which call it was recorded from; record one call with mcpgraph run --record", path)}
 	}
+	return DraftOf(ctx, tape, name, o)
+}
+
+// DraftOf is [Draft] for a cassette that need not be saved yet. Its path is where it
+// will be, and it has to say which call it was recorded from.
+func DraftOf(ctx context.Context, tape *cassette.Cassette, name string, o Options) ([]byte, error) {
+	path := tape.Path
 	// No file has this name: a place in it is never shown.
 	d := &draft{path: filepath.Join(filepath.Dir(path), "from-run"+suite.Suffix+".yaml"), cassette: tape}
-	d.Options = Options{Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles}
+	d.Options = Options{Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, tape: tape}
 	d.loader = &loader{options: d.Options, configs: map[string]*config{}}
 	file := filepath.FromSlash(tape.Run.Config)
 	if !filepath.IsAbs(file) {

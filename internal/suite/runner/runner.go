@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/internal/virtualtime"
@@ -48,6 +49,8 @@ type Options struct {
 	// Done is called when a test has ended, by one goroutine at a time, in the order of
 	// the files. It may be nil.
 	Done func(*Result)
+
+	tape *cassette.Cassette // one that need not be saved; nil without
 }
 
 // Loaded are test files that can be run.

@@ -26,6 +26,9 @@ type tape struct {
 func (f *File) readTapes(o Options) {
 	f.tapes = map[*suite.Test]*tape{}
 	read := map[string]*cassette.Cassette{}
+	if o.tape != nil {
+		read[o.tape.Path] = o.tape
+	}
 	for _, t := range f.file.Tests {
 		if t.Cassette == "" || o.Live && !o.Record {
 			continue

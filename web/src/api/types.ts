@@ -47,6 +47,7 @@ export interface Graph { tool: string; revision: string /* spans are in this tex
 export interface GNode { key: string; id: string; type: string; body?: string /* GBody.key it stands in */;
   server?: string; tool?: string; calls?: string /* tool of this file */; label?: string;
   span: Span; pointer: string /* JSON pointer in the file */; yaml: string; policies?: string[] /* "retry 3", "timeout 5 s", "catch" */ }
+// from is "TOOL#" or a GBody.key where any node of the tool or body may fail (kind "catch").
 export interface GEdge { from: string; to: string; via: string /* "next", "conditions[0]", "catch[0]" */;
   label?: string /* short */; rule?: string /* whole */; kind: "next" | "case" | "default" | "catch" }
 export interface GBody { key: string; owner: string /* node key */; name: string; entry: string /* node key */ }
@@ -85,7 +86,8 @@ export interface Failure { name: string; message: string; file?: string; span?: 
 // GET  /api/runs/{id}/value?record=N&part=output|arguments|reply|error|document|variables&pointer=/a/b  → {value, bytes}
 //      without record: part=args|result
 //      values above 256 KiB come cut level by level: members and items above 8 KiB are Cuts, and long arrays
-//      are {"$slice": {from, total, items}}; &from=&count= choose the items
+//      are {"$slice": {from, total, items}}, and objects of more than 1,000 members {"$slice": {from, total,
+//      items: [key, value][], object: true}}; &from=&count= choose the items (at most 1,000)
 // GET  /api/runs/{id}/document?record=N     → {document, variables}   what that execution's expressions saw; each member cut
 // POST /api/runs/{id}/eval     {expression, record?: number /* none: where it is paused, else the end */, frame?}
 //                              → {value?} or 422 with error.at
@@ -113,6 +115,7 @@ export type Event = { n: number; time: string } & (
   | { type: "task"; run: string; active: Active }                   // an execution began
   | { type: "log"; run?: string; key?: string; level: string; text: string }
   | { type: "progress"; run: string; progress: number; total?: number; message?: string }
+  | { type: "runs" }                                                // more runs changed than can be told: fetch the list
   | { type: "servers" });                                           // figures of servers changed: fetch
 
 // ---- file -------------------------------------------------------------------------------------

@@ -1,0 +1,211 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+type serverInfo struct {
+	Name      string       `json:"name"`
+	Transport string       `json:"transport"`
+	Target    string       `json:"target"`
+	State     string       `json:"state"`
+	Protocol  string       `json:"protocol,omitempty"`
+	Info      *peerInfo    `json:"info,omitempty"`
+	Error     string       `json:"error,omitempty"`
+	Tools     []serverTool `json:"tools,omitempty"`
+	Stats     value.Value  `json:"stats,omitzero"`
+}
+
+type peerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+type serverTool struct {
+	Name         string      `json:"name"`
+	Title        string      `json:"title,omitempty"`
+	Description  string      `json:"description,omitempty"`
+	InputSchema  value.Value `json:"inputSchema"`
+	OutputSchema value.Value `json:"outputSchema,omitzero"`
+	Annotations  value.Value `json:"annotations,omitzero"`
+	Hidden       bool        `json:"hidden,omitempty"`
+}
+
+// listed are the tools of servers as they were listed last.
+type listed struct {
+	pool  *upstream.Pool // that listed them
+	tools map[string][]serverTool
+}
+
+// upstreams returns the servers of the file and the sessions with them.
+func (p *Page) upstreams() (*upstream.Pool, *config.File, error) {
+	e, err := p.program()
+	if err != nil {
+		return nil, nil, err
+	}
+	pool := e.Upstreams()
+	if pool == nil {
+		return nil, nil, refused("no_servers", "the servers of the file are not used")
+	}
+	return pool, e.File(), nil
+}
+
+func (p *Page) listServers(w http.ResponseWriter, _ *http.Request) error {
+	pool, file, err := p.upstreams()
+	if err != nil {
+		return err
+	}
+	list := []serverInfo{}
+	for _, entry := range file.Upstreams {
+		list = append(list, p.serverInfo(pool, entry))
+	}
+	p.answer(w, map[string]any{"servers": list})
+	return nil
+}
+
+// serverInfo returns what is known of a server without asking it.
+func (p *Page) serverInfo(pool *upstream.Pool, entry *config.Upstream) serverInfo {
+	info := serverInfo{Name: entry.Name, Transport: entry.Transport, Target: p.target(entry), State: "idle"}
+	for _, s := range pool.Stats() {
+		if s.Server != entry.Name {
+			continue
+		}
+		info.Transport, info.State, info.Protocol = s.Transport, s.State, s.Protocol
+		if s.Name != "" {
+			info.Info = &peerInfo{p.redact(s.Name), p.redact(s.Version)}
+		}
+		if s.Failure != nil {
+			info.Error = p.redact(s.Failure.Error())
+		}
+		if v, err := value.FromAny(s); err == nil {
+			info.Stats = p.redactValue(v)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listed.pool == pool {
+		info.Tools = p.listed.tools[entry.Name]
+	}
+	return info
+}
+
+// target returns what an entry starts or where it connects, without secrets. Header
+// values and the environment are not part of it.
+func (p *Page) target(entry *config.Upstream) string {
+	if entry.Transport == config.Stdio {
+		return p.redact(strings.Join(append([]string{entry.Command}, entry.Args...), " "))
+	}
+	u, err := url.Parse(entry.URL)
+	if err != nil {
+		return ""
+	}
+	u.RawQuery, u.Fragment, u.User = "", "", nil
+	return p.redact(u.String())
+}
+
+// entry returns the entry of a server.
+func entryOf(file *config.File, name string) (*config.Upstream, error) {
+	for _, entry := range file.Upstreams {
+		if entry.Name == name {
+			return entry, nil
+		}
+	}
+	return nil, notFound("there is no server %q", name)
+}
+
+func (p *Page) checkServer(w http.ResponseWriter, r *http.Request) error {
+	if err := decode(w, r, maxCommand, &struct{}{}); err != nil {
+		return err
+	}
+	pool, file, err := p.upstreams()
+	if err != nil {
+		return err
+	}
+	entry, err := entryOf(file, r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), entry.ConnectTimeout+entry.Timeout)
+	defer cancel()
+	status, failed := pool.Status(ctx, nil, entry.Name)
+	if failed == nil {
+		p.list(pool, entry, status.Tools)
+	}
+	info := p.serverInfo(pool, entry)
+	if failed != nil {
+		info.State, info.Error = "failed", p.redact(failed.Error())
+	}
+	p.answer(w, info)
+	return nil
+}
+
+// list keeps the tools of a server.
+func (p *Page) list(pool *upstream.Pool, entry *config.Upstream, tools []value.Value) {
+	list := []serverTool{}
+	for _, v := range tools {
+		t := p.redactValue(v)
+		name, prefixed := strings.CutPrefix(v.Get("name").Str(), entry.NamePrefix)
+		list = append(list, serverTool{
+			Name: name, Title: t.Get("title").Str(), Description: t.Get("description").Str(), InputSchema: t.Get("inputSchema"),
+			OutputSchema: t.Get("outputSchema"), Annotations: t.Get("annotations"), Hidden: !prefixed || !entry.Tools.Allows(name),
+		})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listed.pool != pool {
+		p.listed = listed{pool, map[string][]serverTool{}}
+	}
+	p.listed.tools[entry.Name] = list
+}
+
+// tryTool calls a tool of a server once, for a person who wants to see what it does.
+func (p *Page) tryTool(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Args value.Value `json:"args"`
+	}
+	if err := decode(w, r, maxCommand, &body); err != nil {
+		return err
+	}
+	if body.Args.IsUndefined() {
+		body.Args = value.FromEntries(nil)
+	}
+	if body.Args.Kind() != value.Object {
+		return badRequest("args is %s; expected an object", graph.Describe(body.Args))
+	}
+	pool, file, err := p.upstreams()
+	if err != nil {
+		return err
+	}
+	entry, err := entryOf(file, r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	tool := r.PathValue("tool")
+	if !entry.Tools.Allows(tool) {
+		return refused("tool_not_allowed", "the settings of server %q keep the tool %q out", entry.Name, tool)
+	}
+	began := time.Now()
+	result, err := pool.CallTool(r.Context(), nil, entry.Name, tool, body.Args)
+	answer := map[string]any{"ms": float64(time.Since(began).Microseconds()) / 1000}
+	var failed *upstream.Error
+	switch {
+	case errors.As(err, &failed):
+		answer["error"] = failureOf(nil, err, shower{p.redact})
+	case err != nil:
+		return err
+	default:
+		answer["result"] = bounded(shower{p.redact}.whole(result.Reply), 0, defaultItems)
+	}
+	p.answer(w, answer)
+	return nil
+}
