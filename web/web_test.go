@@ -40,6 +40,20 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// TestUnits runs the tests of what needs no browser: values, schemas, checks.
+func TestUnits(t *testing.T) {
+	needPackages(t)
+	out := t.TempDir()
+	cmd := exec.Command("go", "run", "-C", "build", ".", "-units", out)
+	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-race", ""))
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if text, err := exec.Command("node", filepath.Join(out, "units.mjs")).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // needPackages skips a test if the packages of the page are not installed; if CI is
 // "true", it fails.
 func needPackages(t *testing.T) {

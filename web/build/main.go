@@ -1,6 +1,7 @@
 // Build bundles the page: from web/src and web/node_modules it makes web/dist, or
 // another folder that its argument names, the same bytes each time. Run it with
-// `go run -C web/build .` after `npm ci --ignore-scripts` in web.
+// `go run -C web/build .` after `npm ci --ignore-scripts` in web. With -units and a
+// folder it bundles the tests of the page's parts instead.
 package main
 
 import (
@@ -24,11 +25,13 @@ const laterLimit = 180_000
 var later = []string{"editor.js", "layout.js"}
 
 func main() {
-	dist := filepath.Join("..", "dist")
-	if len(os.Args) > 1 {
+	dist, make := filepath.Join("..", "dist"), build
+	if len(os.Args) > 2 && os.Args[1] == "-units" {
+		dist, make = os.Args[2], units
+	} else if len(os.Args) > 1 {
 		dist = os.Args[1]
 	}
-	if err := build("..", dist); err != nil {
+	if err := make("..", dist); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
