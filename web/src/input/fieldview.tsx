@@ -78,6 +78,7 @@ export function FieldView({ schema, path, name, label, required, value, onChange
   return (
     <div className={`f-field${messages.length > 0 ? " f-wrong" : ""}${group ? " f-group" : ""}`} role={group ? "group" : undefined} aria-labelledby={group ? `${id}?name` : undefined} aria-describedby={group ? described : undefined}>
       <div className="f-head">
+        <span className="f-about">
         {group || isNull ? (
           <span id={`${id}?name`} className="f-label">
             {head}
@@ -90,7 +91,8 @@ export function FieldView({ schema, path, name, label, required, value, onChange
         <span className="f-type">{typeName(f)}</span>
         {required && <span className="f-required">required</span>}
         {f.deprecated && <span className="f-type">deprecated</span>}
-        <span className="f-space" />
+        </span>
+        <span className="f-actions">
         {f.nullable && value !== null && (
           <button type="button" className="f-action" disabled={form.disabled} aria-label={`Set ${label} to null`} onClick={() => { form.dropDrafts(pointer(path)); onChange(null); }}>
             null
@@ -102,16 +104,17 @@ export function FieldView({ schema, path, name, label, required, value, onChange
           </button>
         )}
         {actions}
+        </span>
       </div>
       {isNull ? (
         <span className="f-row">
           <span className="f-null">null</span>
-          <button type="button" id={id} className="f-action" disabled={form.disabled} aria-label={`Set a value of ${label}`} onClick={() => onChange(blank(form.root, schema) ?? start(f))}>
+          <button type="button" id={id} className="f-action" disabled={form.disabled} aria-label={`Set a value of ${label}`} onClick={() => { onChange(blank(form.root, schema) ?? start(f)); focusInside(id); }}>
             Set a value
           </button>
         </span>
       ) : addable ? (
-        <button type="button" id={id} className="f-add" disabled={form.disabled} aria-label={`Add ${label}`} onClick={() => onChange(blank(form.root, schema))}>
+        <button type="button" id={id} className="f-add" disabled={form.disabled} aria-label={`Add ${label}`} onClick={() => { onChange(blank(form.root, schema)); focusInside(id); }}>
           + Add {f.widget === "array" ? "list" : ""}
         </button>
       ) : (
@@ -130,6 +133,14 @@ export function FieldView({ schema, path, name, label, required, value, onChange
       )}
     </div>
   );
+}
+
+/** focusInside moves the focus to the widget that replaces a button, or to the first field in it. */
+function focusInside(id: string) {
+  setTimeout(() => {
+    const group = document.querySelector(`[aria-labelledby="${CSS.escape(`${id}?name`)}"]`);
+    (document.getElementById(id) ?? group?.querySelector<HTMLElement>(".f-fields input, .f-fields select, .f-fields textarea, .f-fields button"))?.focus();
+  });
 }
 
 export interface WidgetProps {
