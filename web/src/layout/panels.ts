@@ -13,7 +13,7 @@ import Table from "../table";
 import Timeline from "../timeline";
 import Tools from "./tools";
 import Yaml from "../yaml";
-import { useProblemsBadge, useRunsBadge } from "./badges";
+import { useDirtyBadge, useProblemsBadge, useRunsBadge } from "./badges";
 
 export type Area = "left" | "center" | "right" | "bottom";
 
@@ -33,7 +33,7 @@ export const panels: Panel[] = [
   { id: "runs", title: "Runs", area: "left", component: Runs, useBadge: useRunsBadge },
   { id: "servers", title: "Servers", area: "left", component: Servers },
   { id: "graph", title: "Graph", area: "center", component: Graph, keep: true },
-  { id: "yaml", title: "YAML", area: "center", component: Yaml, keep: true },
+  { id: "yaml", title: "YAML", area: "center", component: Yaml, useBadge: useDirtyBadge, keep: true },
   { id: "inspector", title: "Inspector", area: "right", component: Inspector },
   { id: "timeline", title: "Timeline", area: "bottom", component: Timeline },
   { id: "table", title: "Table", area: "bottom", component: Table },

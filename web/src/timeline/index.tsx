@@ -3,7 +3,7 @@ import { Empty } from "../kit";
 import { select, selectPresent, useRecords, useRun, useSelection } from "../store";
 import { chooseExecution, useExecutions } from "./of";
 import { pausesOf } from "./pauses";
-import { Timeline } from "./Timeline";
+import { Timeline } from "./view";
 
 const nothing: [] = [];
 

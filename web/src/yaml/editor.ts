@@ -134,13 +134,13 @@ export function createEditor(host: Host): Editor {
       if (!scroll || !key) return;
       const from = nodeStart(view.state, key);
       if (from === undefined) return;
-      silently(() => view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "nearest", yMargin: 60 }) }));
+      silently(() => view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "nearest", yMargin: 60, xMargin: 60 }) }));
     },
     goTo(place, to) {
       const at = Math.min(typeof place === "number" ? place : offsetOf(view.state.doc, place), view.state.doc.length);
       view.dispatch({
         selection: { anchor: at, head: to === undefined ? at : Math.min(to, view.state.doc.length) },
-        effects: EditorView.scrollIntoView(at, { y: "center" }),
+        effects: EditorView.scrollIntoView(at, { y: "center", xMargin: 60 }),
       });
       view.focus();
     },

@@ -10,7 +10,7 @@ export interface Refused {
 }
 
 export type SaveResult =
-  | { saved: true; revision: string; problems: Problem[] }
+  | { saved: true; revision: string }
   | { saved: false; conflict: { text: string; revision: string } }
   | { saved: false; refused: Refused };
 
@@ -29,8 +29,9 @@ export interface FileState {
   saved: string;
   text: string;
   dirty: boolean;
+  // problems are those of checked, which may be an earlier text.
   problems: Problem[];
-  checking: boolean;
+  checked?: string;
   saving: boolean;
   // conflict is a newer text on disk, with unsaved changes here.
   conflict?: { text: string; revision: string };
@@ -44,7 +45,7 @@ const checkDelay = 250;
 
 export class FileModel {
   private state: FileState = {
-    loaded: false, revision: "", saved: "", text: "", dirty: false, problems: [], checking: false, saving: false, replaced: 0,
+    loaded: false, revision: "", saved: "", text: "", dirty: false, problems: [], saving: false, replaced: 0,
   };
   private listeners = new Set<() => void>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -107,7 +108,8 @@ export class FileModel {
   // save writes the text if the file on disk is still the one it is based on. force
   // also saves a text with errors.
   async save(force = false): Promise<boolean> {
-    const { text: mine, revision, saving, loaded } = this.state;
+    const { text: mine, revision, saving, loaded, dirty } = this.state;
+    if (loaded && !dirty && !force) return true;
     if (saving || !loaded || this.state.conflict) return false;
     this.set({ saving: true, refused: undefined, error: undefined });
     let done = false;
@@ -116,13 +118,13 @@ export class FileModel {
       if (r.saved) {
         done = true;
         this.set({ saving: false, saved: mine, revision: r.revision, dirty: this.state.text !== mine });
-        if (this.state.text === mine) this.set({ problems: r.problems });
+        if (this.state.text === mine) this.check(0);
       } else if ("conflict" in r) {
         const theirs = { text: this.plain(r.conflict.text), revision: r.conflict.revision };
         if (theirs.text === mine) this.take(theirs);
         else this.set({ saving: false, conflict: theirs });
       } else {
-        this.set({ saving: false, refused: r.refused, problems: this.state.text === mine ? r.refused.problems : this.state.problems });
+        this.set({ saving: false, refused: r.refused });
       }
     } catch (e) {
       this.set({ saving: false, error: text(e) });
@@ -203,12 +205,12 @@ export class FileModel {
     this.running?.abort();
     const running = (this.running = new AbortController());
     this.timer = setTimeout(async () => {
-      this.set({ checking: true });
+      const checked = this.state.text;
       try {
-        const problems = await this.api.check(this.state.text, running.signal);
-        if (!running.signal.aborted) this.set({ problems, checking: false });
+        const problems = await this.api.check(checked, running.signal);
+        if (!running.signal.aborted) this.set({ problems, checked });
       } catch (e) {
-        if (!running.signal.aborted) this.set({ checking: false, error: `checking failed: ${text(e)}` });
+        if (!running.signal.aborted) this.set({ error: `The text was not checked: ${text(e)}` });
       }
     }, delay);
   }
