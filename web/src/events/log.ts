@@ -70,6 +70,7 @@ export function summary(e: Event): string {
     case "reloaded": return `generation ${e.generation}`;
     case "file": return e.problems.length === 1 ? "1 problem" : `${e.problems.length} problems`;
     case "gap": return "events were lost; everything is fetched again";
+    case "runs": return "many runs changed; the list is fetched again";
     case "servers": return "figures changed";
   }
 }
