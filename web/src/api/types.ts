@@ -131,7 +131,7 @@ export type Operation =
   | { op: "addNode"; node: Json; after?: string; via?: string; body?: string /* GBody.key */ }     // inserted into that edge
   | { op: "removeNode"; node: string; reconnect?: boolean }
   | { op: "renameNode"; node: string; to: string }            // expressions follow
-  | { op: "connect"; from: string; via: string; to: string }
+  | { op: "connect"; from: string; via: string; to: string; rule?: Json /* of a new condition */ }
   | { op: "disconnect"; from: string; via: string }
   | { op: "set"; path: string; value: Json } | { op: "remove"; path: string } | { op: "move"; path: string; to: number };
 

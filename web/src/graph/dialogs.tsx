@@ -179,23 +179,35 @@ function nodeOptions(model: Model, body: string | undefined): [string, string][]
   return [...model.nodes.values()].filter((n) => n.node.body === body).map((n) => [n.node.key, n.node.id]);
 }
 
+/** What a condition that is new begins with: JSON Logic, with JSONata in var. */
+const firstRule = '{"==": [{"var": "$.entry.name"}, "value"]}';
+
 function ConnectDialog({ model, at }: { model: Model; at: Extract<GraphDialog, { kind: "connect" }> }) {
-  const from = model.nodes.get(at.from)!.node;
-  const vias = [...new Set([...model.edges.filter((e) => e.edge.from === at.from).map((e) => e.edge.via), "next"])];
-  const targets = nodeOptions(model, from.body).filter(([key]) => model.nodes.get(key)!.node.type !== "entry");
-  const [via, setVia] = useState(at.via ?? vias[0]!);
+  const from = model.nodes.get(at.from)?.node;
+  const own = model.edges.filter((e) => e.edge.from === at.from);
+  const next = (list: string) => `${list}[${own.filter((e) => e.edge.via.startsWith(`${list}[`)).length}]`;
+  const vias: [string, string][] = own.map(({ edge }) => [edge.via, `${edge.via}${edge.label ? ` (${edge.label})` : ""}, now to ${model.nodes.get(edge.to)?.node.id ?? ""}`]);
+  if (from && !own.some((e) => e.edge.via === "next")) vias.push(["next", "next (new)"]);
+  if (from?.type === "switch") vias.push([next("conditions"), "a new condition"]);
+  if (from) vias.push([next("catch"), "a new rule for failures"]);
+  const body = from ? from.body : at.from.endsWith("#") ? undefined : at.from;
+  const targets = nodeOptions(model, body).filter(([key]) => model.nodes.get(key)!.node.type !== "entry");
+  const [via, setVia] = useState(at.via ?? (from?.type === "switch" && at.to ? next("conditions") : vias[0]?.[0] ?? "next"));
   const [to, setTo] = useState(at.to && targets.some(([k]) => k === at.to) ? at.to : targets[0]?.[0] ?? "");
-  const edge = model.edges.find((e) => e.edge.from === at.from && e.edge.via === via)?.edge;
+  const [rule, setRule] = useState(firstRule);
+  const edge = own.find((e) => e.edge.via === via)?.edge;
+  const withRule = from?.type === "switch" && !edge && via.startsWith("conditions");
+  const { value, error } = parse(rule);
+  const ready = to !== "" && edge?.to !== to && !(withRule && error);
+  const name = from?.id ?? "the failures";
   return (
-    <EditDialog model={model} title={`Connect ${from.id}`} apply="Connect" what={`Connected ${from.id} to ${model.nodes.get(to)?.node.id ?? ""}`}
-      operations={to && edge?.to !== to ? [{ op: "connect", from: at.from, via, to }] : undefined}>
+    <EditDialog model={model} title={`Connect ${name}`} apply="Connect" what={`Connected ${name} to ${model.nodes.get(to)?.node.id ?? ""}`}
+      operations={ready ? [{ op: "connect", from: at.from, via, to, ...(withRule && { rule: value }) }] : undefined}>
       <div className="columns">
-        <Choice label="Edge" value={via} onChange={setVia} options={vias.map((v) => {
-          const e = model.edges.find((x) => x.edge.from === at.from && x.edge.via === v)?.edge;
-          return [v, e ? `${v}${e.label ? ` (${e.label})` : ""}, now to ${model.nodes.get(e.to)?.node.id ?? ""}` : `${v} (new)`];
-        })} />
+        <Choice label="Edge" value={via} onChange={setVia} options={vias} />
         <Choice label="Leads to" value={to} onChange={setTo} options={targets} />
       </div>
+      {withRule && <Text label="Rule" hint={error ?? "JSON Logic; the value of var is JSONata."} value={rule} onChange={setRule} mono />}
     </EditDialog>
   );
 }
@@ -205,10 +217,10 @@ const templates: Record<string, Record<string, Json>> = {
   transform: { transform: { expr: "$" } },
   mcp: { server: "", tool: "", args: {} },
   call: { tool: "", args: {} },
-  switch: { conditions: [{ rule: { expr: "true" }, target: "" }] },
+  switch: { conditions: [] },
   map: { items: { expr: "[]" }, nodes: [{ id: "step", type: "transform", transform: { expr: "$item" } }] },
   parallel: { branches: { one: [{ id: "first", type: "transform", transform: { expr: "1" } }], two: [{ id: "second", type: "transform", transform: { expr: "2" } }] } },
-  wait: { seconds: 1 },
+  wait: { ms: 1000 },
   ask: { message: "May this go on?" },
   fail: { message: "Something is wrong" },
 };

@@ -1,16 +1,16 @@
 // How edges look.
 import type { Edge, EdgeProps } from "@xyflow/react";
 import { memo } from "react";
-import { edgeKey, useStore } from "../store";
+import { useStore } from "../store";
 import { path, textWidth, detailFont, type DrawnEdge } from "./model";
-import { momentOf } from "./moment";
+import { momentOf, takenOf } from "./moment";
 import { openMenu } from "./surface";
 
 export type WayEdge = Edge<{ drawn: DrawnEdge; points: { x: number; y: number }[]; label?: { x: number; y: number } }, "way">;
 
 export const Way = memo(function Way({ data }: EdgeProps<WayEdge>) {
   const { drawn: { edge, label }, points, label: at } = data!;
-  const taken = useStore((s) => momentOf(s).counts.edges.get(edgeKey(edge.from, edge.via)) ?? 0);
+  const taken = useStore((s) => takenOf(momentOf(s), edge.from, edge.via));
   const running = useStore((s) => momentOf(s).active.size > 0 || momentOf(s).over);
   const d = path(points);
   const width = label ? textWidth(label, detailFont) + 8 : 0;

@@ -1,9 +1,9 @@
 // Draws the graph as an SVG of its own, with the colours of the page, and as a PNG.
 import { download, iconPath, signs, typeIcon } from "../kit";
-import { breakpointAt, edgeKey, report, state } from "../store";
+import { breakpointAt, report, state } from "../store";
 import type { Placed } from "./dagre";
-import { family, isPlain, path, shorten, textWidth, detailFont, type Model } from "./model";
-import { momentOf, viewOf } from "./moment";
+import { family, isPlain, path, shorten, sourceId, textWidth, detailFont, type Model } from "./model";
+import { momentOf, takenOf, viewOf } from "./moment";
 
 const escape = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
@@ -53,10 +53,15 @@ export function drawSvg(model: Model, placed: Placed): string {
         out.push(text(at.x + 8, at.y + 11, b.name, colour("text-2"), 11));
       }
     }
+    for (const source of model.sources.filter((n) => n.depth === depth)) {
+      const box = placed.nodes[sourceId(source.key)]!;
+      out.push(`<rect x="${box.x}" y="${box.y}" width="${box.width}" height="${box.height}" rx="10" fill="${colour("s-caught-soft")}"/>`);
+      out.push(text(box.x + box.width / 2, box.y + box.height / 2, source.text, colour("s-caught"), 11, ' text-anchor="middle"'));
+    }
     for (const { id, edge, label } of model.edges.filter((e) => e.depth === depth)) {
       const at = placed.edges[id];
       if (!at) continue;
-      const taken = moment.counts.edges.has(edgeKey(edge.from, edge.via));
+      const taken = takenOf(moment, edge.from, edge.via) > 0;
       const stroke = taken ? colour("accent") : edge.kind === "catch" ? colour("s-caught") : colour("line-strong");
       out.push(`<path d="${path(at.points)}" fill="none" stroke="${stroke}" stroke-width="${taken ? 2 : 1.2}"${edge.kind === "catch" ? ' stroke-dasharray="5 3"' : ""}/>`);
       out.push(arrow(at.points, stroke));

@@ -10,14 +10,14 @@ import { Arrows, Way, type WayEdge } from "./edges";
 import { undoEdit } from "./edit";
 import "./graph.css";
 import { GraphMenu } from "./menu";
-import { model, type Model } from "./model";
+import { model, sourceId, type Model } from "./model";
 import { momentOf, viewOf } from "./moment";
 import { neighbour } from "./neighbour";
-import { Body, elementId, Step, type BodyNode, type StepNode } from "./nodes";
+import { Body, elementId, Source, Step, type BodyNode, type SourceNode, type StepNode } from "./nodes";
 import { place } from "./place";
 import { openDialog, openMenu, surface, toggleFold } from "./surface";
 
-const nodeTypes = { step: Step, body: Body };
+const nodeTypes = { step: Step, body: Body, source: Source };
 const edgeTypes = { way: Way };
 const fit = { padding: 0.08, maxZoom: 1.1, minZoom: 0.02 };
 
@@ -43,16 +43,16 @@ export default function GraphPanel() {
   );
 }
 
-type AnyNode = StepNode | BodyNode;
+type AnyNode = StepNode | BodyNode | SourceNode;
 
 /** Nodes and edges as React Flow takes them: all in places of the whole graph, deeper ones in front. */
-function elements({ nodes, edges }: Model, placed: Placed): { nodes: AnyNode[]; edges: WayEdge[] } {
+function elements({ nodes, sources, edges }: Model, placed: Placed): { nodes: AnyNode[]; edges: WayEdge[] } {
   const steps: AnyNode[] = [];
+  const common = { draggable: false, selectable: false, focusable: false, connectable: true };
+  const size = (b: { width: number; height: number }) => ({ width: b.width, height: b.height, initialWidth: b.width, initialHeight: b.height });
   for (const drawn of nodes.values()) {
     const box = placed.nodes[drawn.node.key];
     if (!box) continue;
-    const common = { draggable: false, selectable: false, focusable: false, connectable: true };
-    const size = (b: { width: number; height: number }) => ({ width: b.width, height: b.height, initialWidth: b.width, initialHeight: b.height });
     steps.push({ id: drawn.node.key, type: "step", position: { x: box.x, y: box.y }, ...size(box), zIndex: drawn.depth * 3 + 1, data: { drawn }, ...common });
     if (drawn.folded) continue;
     for (const b of drawn.bodies) {
@@ -60,10 +60,15 @@ function elements({ nodes, edges }: Model, placed: Placed): { nodes: AnyNode[]; 
       if (at) steps.push({ id: `body:${b.key}`, type: "body", position: { x: at.x, y: at.y }, ...size(at), zIndex: drawn.depth * 3 + 2, data: { key: b.key, name: b.name, owner: b.owner }, ...common, connectable: false });
     }
   }
+  for (const { key, text, depth } of sources) {
+    const box = placed.nodes[sourceId(key)];
+    if (box) steps.push({ id: sourceId(key), type: "source", position: { x: box.x, y: box.y }, ...size(box), zIndex: depth * 3 + 1, data: { text }, ...common, connectable: false });
+  }
+  const ids = new Set(steps.map((n) => n.id));
   const ways: WayEdge[] = [];
   for (const drawn of edges) {
     const at = placed.edges[drawn.id];
-    if (at) ways.push({ id: drawn.id, type: "way", source: drawn.edge.from, target: drawn.edge.to, zIndex: drawn.depth * 3 + 2, focusable: false, selectable: false, data: { drawn, points: at.points, label: at.label } });
+    if (at) ways.push({ id: drawn.id, type: "way", source: ids.has(drawn.edge.from) ? drawn.edge.from : sourceId(drawn.edge.from), target: drawn.edge.to, zIndex: drawn.depth * 3 + 2, focusable: false, selectable: false, data: { drawn, points: at.points, label: at.label } });
   }
   return { nodes: steps, edges: ways };
 }
@@ -156,6 +161,6 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
 function MiniNode({ id, x, y, width, height }: MiniMapNodeProps) {
   const view = useStore((s) => viewOf(momentOf(s), id).state);
   const chosen = useStore((s) => s.selection.key === id);
-  if (id.startsWith("body:")) return null;
+  if (id.startsWith("body:") || id.startsWith("catch:")) return null;
   return <rect className={`mini${view ? ` s-${view}` : ""}${chosen ? " chosen" : ""}`} x={x} y={y} width={width} height={height} rx={4} />;
 }

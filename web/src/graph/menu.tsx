@@ -80,7 +80,7 @@ export function GraphMenu({ model, onFit }: { model: Model; onFit: () => void })
   } else if (target.kind === "edge") {
     label = "Edge";
     items = [
-      { label: "Add a node here…", icon: "plus", disabled: !editable, onChoose: () => openDialog({ kind: "add", after: target.from, via: target.via }) },
+      { label: "Add a node here…", icon: "plus", disabled: !editable || !model.nodes.has(target.from), onChoose: () => openDialog({ kind: "add", after: target.from, via: target.via }) },
       { label: "Lead it to another node…", icon: "link", disabled: !editable, onChoose: () => openDialog({ kind: "connect", from: target.from, via: target.via, to: target.to }) },
       { label: "Remove the edge…", icon: "trash", danger: true, disabled: !editable, onChoose: () => openDialog({ kind: "disconnect", from: target.from, via: target.via }) },
     ];

@@ -15,10 +15,13 @@ export interface DrawnNode {
   inside: number;
   folded: boolean;
 }
+/** Where the `catch` of a body or of the tool begins: not a node, but drawn as one. */
+export interface DrawnSource { key: string; text: string; width: number; height: number; depth: number }
 export interface DrawnEdge { id: string; edge: GEdge; label: string; depth: number }
 export interface Model {
   graph: Graph;
   nodes: Map<string, DrawnNode>;
+  sources: DrawnSource[];
   edges: DrawnEdge[];
   sketch: Sketch;
 }
@@ -26,6 +29,9 @@ export interface Model {
 const headHeight = 38;
 const plainHeight = 26;
 const longestLabel = 26;
+const sourceHeight = 20;
+
+export const sourceId = (key: string) => `catch:${key}`;
 
 let context: CanvasRenderingContext2D | null | undefined;
 
@@ -70,6 +76,7 @@ export function model(graph: Graph, folded: ReadonlySet<string>): Model {
   });
   const nodes = new Map<string, DrawnNode>();
   const edges: DrawnEdge[] = [];
+  const sources: DrawnSource[] = [];
   const inside = (key: string): number =>
     (bodiesOf.get(key) ?? []).reduce((sum, b) => sum + (byBody.get(b.key) ?? []).reduce((n, x) => n + 1 + inside(x.key), 0), 0);
 
@@ -91,17 +98,29 @@ export function model(graph: Graph, folded: ReadonlySet<string>): Model {
       const box: SketchNode = { id: node.key, width: drawn.width, height: drawn.height };
       if (bodies.length && !isFolded) box.bodies = bodies.map((b) => ({ key: b.key, sketch: build(b.key, depth + 1) }));
       sketch.nodes.push(box);
-      for (const { edge, id } of edgesFrom.get(node.key) ?? []) {
+      connect(node.key);
+    }
+    const source = body === "" ? `${graph.tool}#` : body;
+    if (edgesFrom.has(source)) {
+      const text = "any node fails";
+      const width = Math.ceil(textWidth(text, detailFont)) + 30;
+      sources.push({ key: source, text, width, height: sourceHeight, depth });
+      sketch.nodes.push({ id: sourceId(source), width, height: sourceHeight });
+      connect(source, sourceId(source));
+    }
+    return sketch;
+
+    function connect(from: string, at = from) {
+      for (const { edge, id } of edgesFrom.get(from) ?? []) {
         if (!names.has(edge.to)) continue;
         const label = shorten(edge.label ?? "", longestLabel);
         edges.push({ id, edge, label, depth });
-        sketch.edges.push({ id, from: edge.from, to: edge.to, width: label ? Math.ceil(textWidth(label, detailFont)) + 10 : 0, height: label ? 16 : 0 });
+        sketch.edges.push({ id, from: at, to: edge.to, width: label ? Math.ceil(textWidth(label, detailFont)) + 10 : 0, height: label ? 16 : 0 });
       }
     }
-    return sketch;
   };
   const sketch = build("", 0);
-  return { graph, nodes, edges, sketch };
+  return { graph, nodes, sources, edges, sketch };
 }
 
 /** How far from a corner an edge begins to turn. */

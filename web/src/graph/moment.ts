@@ -1,7 +1,7 @@
 // What the graph shows of a run: the present, or the moment of the chosen record and its iteration.
 import type { Rec, RunState } from "../api/types";
 import type { StateName } from "../kit";
-import { countRecord, emptyCounts, findNode, toolOf, type AppState, type Counts, type NodeStats, type RunData } from "../store";
+import { countRecord, edgeKey, emptyCounts, findNode, state, toolOf, type AppState, type Counts, type NodeStats, type RunData } from "../store";
 
 export interface Moment {
   run?: RunState;
@@ -88,6 +88,21 @@ function ownFrames(data: RunData, frame: string): (r: Rec) => boolean {
     verdicts.set(r.frame, verdict);
     return verdict;
   };
+}
+
+/**
+ * How often an edge was taken. The edges of the catch of a body or of a tool begin at no node: any node
+ * in there may take them.
+ */
+export function takenOf(moment: Moment, from: string, via: string): number {
+  const own = moment.counts.edges.get(edgeKey(from, via));
+  if (own !== undefined || findNode(from)) return own ?? 0;
+  const body = from.endsWith("#") ? undefined : from;
+  let sum = 0;
+  for (const n of state.graphs.get(toolOf(from))?.nodes ?? []) {
+    if (n.body === body) sum += moment.counts.edges.get(edgeKey(n.key, via)) ?? 0;
+  }
+  return sum;
 }
 
 export interface NodeView extends Partial<NodeStats> {

@@ -44,7 +44,7 @@ export const Step = memo(function Step({ data: { drawn } }: NodeProps<StepNode>)
   const classes = ["step", `t-${node.type}`, plain && "plain", chosen && "chosen", momentHere && "moment", unfolded && "open", view.state && `s-${view.state}`, found && "found", searching && !found && "dim"];
   return (
     <div id={elementId(node.key)} className={classes.filter(Boolean).join(" ")} role="group" aria-label={node.id}
-      onContextMenu={(e) => { e.preventDefault(); e.stopPropagation(); openMenu({ kind: "node", key: node.key }, { x: e.clientX, y: e.clientY }); }}>
+      onContextMenu={(e) => { e.preventDefault(); e.stopPropagation(); select({ key: node.key }); openMenu({ kind: "node", key: node.key }, { x: e.clientX, y: e.clientY }); }}>
       <Handle type="target" position={Position.Top} className="handle" />
       <div className="head" style={{ height: drawn.height }}>
         <button type="button" tabIndex={-1} className={`gutter${breakpoint ? " set" : ""}${breakpoint?.disabled ? " off" : ""}`} aria-pressed={!!breakpoint} disabled={readOnly}
@@ -94,6 +94,18 @@ export const Body = memo(function Body({ data }: NodeProps<BodyNode>) {
   return (
     <div className="body-box" role="group" aria-label={`Body ${data.name}`}>
       <div className="body-head"><span className="ellipsis">{data.name}</span><IterationButton body={data.key} name={data.name} /></div>
+    </div>
+  );
+});
+
+export type SourceNode = Node<{ text: string }, "source">;
+
+/** Where the catch of a body or of the tool begins. */
+export const Source = memo(function Source({ data }: NodeProps<SourceNode>) {
+  return (
+    <div className="catch-source">
+      <Handle type="target" position={Position.Top} isConnectable={false} className="handle" /><Icon name="catch" />{data.text}
+      <Handle type="source" position={Position.Bottom} isConnectable={false} className="handle" />
     </div>
   );
 });
