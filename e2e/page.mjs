@@ -68,7 +68,7 @@ export class Page {
   }
 
   state() {
-    return this.page.getByRole('status', { name: 'State' }).innerText({ timeout: 5_000 })
+    return this.page.getByRole('group', { name: 'Run state' }).innerText({ timeout: 5_000 })
   }
 
   // is waits for a state of the run: a word or a pattern.
@@ -79,32 +79,44 @@ export class Page {
 
   // ---- tabs
   async tab(name) {
-    await this.page.getByRole('tab', { name, exact: true }).click()
-    return this.page.getByRole('tabpanel', { name, exact: true })
+    await this.page.getByRole('tab', { name: new RegExp(`^${name}\\b`) }).click()
+    return this.page.getByRole('tabpanel', { name: new RegExp(`^${name}\\b`) })
   }
 
   // ---- graph
   get graph() {
-    return this.page.getByRole('region', { name: 'Graph', exact: true })
+    return this.page.getByRole('group', { name: /^Graph of / })
   }
 
   // node returns a node of the graph by its id.
   node(id) {
-    return this.graph.getByRole('group', { name: new RegExp(`^${id},`) })
+    return this.graph.getByRole('button', { name: new RegExp(`^${id}, `) })
   }
 
   // look waits until the name of a node says something, such as its state.
   look(id, pattern) {
-    return until(`node ${id} ${pattern}`, async () => pattern.test((await this.node(id).first().getAttribute('aria-label')) ?? ''))
+    return until(`node ${id} ${pattern}`, async () => pattern.test((await this.name(id)) ?? ''))
   }
 
+  // name returns what a screen reader says of a node.
+  name(id) {
+    return this.node(id).getAttribute('aria-label')
+  }
+
+  // ids returns the ids of the nodes that are drawn.
   ids() {
-    return this.graph.getByRole('group').evaluateAll((all) => all.map((n) => n.getAttribute('aria-label')).filter((n) => n?.includes(',')).map((n) => n.split(',')[0]))
+    return this.graph.getByRole('group').evaluateAll((all) => all.map((n) => n.getAttribute('aria-label')).filter((n) => n && !n.startsWith('Body ')))
   }
 
+  // menu chooses an item of the menu of a node.
   async menu(id, item) {
     await this.node(id).click({ button: 'right' })
     await this.page.getByRole('menuitem', { name: item }).click()
+  }
+
+  // breakpoint sets or removes the breakpoint of a node.
+  async breakpoint(id) {
+    await this.graph.getByRole('button', { name: `Breakpoint at ${id}`, exact: true }).click()
   }
 
   // ---- input
@@ -127,12 +139,12 @@ export class Page {
 
   // ---- inspector
   get inspector() {
-    return this.page.getByRole('complementary', { name: 'Inspector' })
+    return this.page.getByRole('region', { name: 'Inspector' })
   }
 
   async inspect(tab) {
-    await this.inspector.getByRole('tab', { name: tab, exact: true }).click()
-    return this.inspector.getByRole('tabpanel')
+    await this.inspector.getByRole('tab', { name: new RegExp(`^${tab}\\b`) }).click()
+    return this.inspector.getByRole('tabpanel', { name: new RegExp(`^${tab}\\b`) })
   }
 
   // executions returns how many executions of the chosen node there are.

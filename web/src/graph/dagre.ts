@@ -1,5 +1,6 @@
 // Places boxes and edges top-down, bodies inside their owners. Pure: it runs in the page and in a worker.
 import { Graph, layout as run } from "@dagrejs/dagre";
+import { layered } from "./layered";
 
 export interface SketchNode {
   id: string;
@@ -42,7 +43,12 @@ export function layout(sketch: Sketch): Placed {
     g.setNode(n.id, { width: bodies.length ? Math.max(n.width, width) : n.width, height: n.height + height });
   }
   for (const e of sketch.edges) g.setEdge(e.from, e.to, { width: e.width, height: e.height, labelpos: "c" }, e.id);
-  run(g);
+  try {
+    run(g);
+  } catch (e) {
+    if (!(e instanceof RangeError)) throw e;
+    runLayered(g, sketch);
+  }
 
   const placed: Placed = { nodes: {}, bodies: {}, edges: {}, width: 0, height: 0 };
   for (const n of sketch.nodes) {
@@ -67,6 +73,21 @@ export function layout(sketch: Sketch): Placed {
   placed.width = size.width ?? 0;
   placed.height = size.height ?? 0;
   return placed;
+}
+
+/** Places all of a graph that is too deep for dagre. */
+function runLayered(g: Graph, sketch: Sketch) {
+  const { at, points, width, height } = layered({
+    nodes: sketch.nodes.map((n) => ({ id: n.id, ...(g.node(n.id) as { width: number; height: number }) })),
+    edges: sketch.edges,
+  });
+  for (const n of sketch.nodes) Object.assign(g.node(n.id) as object, { x: at.get(n.id)!.x, y: at.get(n.id)!.y });
+  for (const e of sketch.edges) {
+    const p = points.get(e.id)!;
+    const a = p[(p.length >> 1) - 1]!, b = p[p.length >> 1]!;
+    Object.assign(g.edge(e.from, e.to, e.id) as object, { points: p, x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
+  }
+  Object.assign(g.graph() as object, { width, height });
 }
 
 /** Adds what was placed on its own, moved to its place. */

@@ -20,6 +20,8 @@ import { openDialog, openMenu, surface, toggleFold } from "./surface";
 const nodeTypes = { step: Step, body: Body, source: Source };
 const edgeTypes = { way: Way };
 const fit = { padding: 0.08, maxZoom: 1.1, minZoom: 0.02 };
+/** Where fitting would need less than the first zoom, the view begins at the top with the second. */
+const readable = 0.12, beginning = 0.6;
 
 /** The graph of the chosen tool. */
 export default function GraphPanel() {
@@ -87,6 +89,11 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
     const el = box.current;
     if (!el || el.clientWidth === 0 || placed.width === 0) return;
     const zoom = Math.max(fit.minZoom, Math.min(fit.maxZoom, (el.clientWidth * (1 - fit.padding)) / placed.width, (el.clientHeight * (1 - fit.padding)) / placed.height));
+    if (zoom < readable) { // nothing could be read: begin at the top
+      const first = Object.values(placed.nodes).reduce((a, b) => (b.y < a.y ? b : a));
+      setViewport({ zoom: beginning, x: el.clientWidth / 2 - (first.x + first.width / 2) * beginning, y: 16 - first.y * beginning });
+      return;
+    }
     setViewport({ zoom, x: (el.clientWidth - placed.width * zoom) / 2, y: (el.clientHeight - placed.height * zoom) / 2 });
   }, [placed]);
   useLayoutEffect(() => { if (!moved.current) fitNow(); }, [fitNow]);

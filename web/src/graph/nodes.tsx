@@ -13,7 +13,7 @@ export type StepNode = Node<{ drawn: DrawnNode; onPath?: boolean }, "step">;
 export type BodyNode = Node<{ key: string; name: string; owner: string }, "body">;
 
 /** What screen readers say of a node. */
-export function describe(drawn: DrawnNode, view: NodeView, breakpoint: boolean): string {
+export function describe(drawn: DrawnNode, view: NodeView, breakpoint: boolean, pinned: boolean): string {
   const { node } = drawn;
   return [
     node.id, node.type, drawn.detail !== node.type && !isPlain(node) && drawn.detail,
@@ -22,6 +22,7 @@ export function describe(drawn: DrawnNode, view: NodeView, breakpoint: boolean):
     view.count && `${count(view.count, "execution")} in ${duration(view.ms ?? 0)}`,
     view.count && view.count > 1 && view.failed && `${view.failed} failed`,
     breakpoint && "breakpoint",
+    pinned && view.state !== "pinned" && "pinned",
     drawn.bodies.length > 0 && (drawn.folded ? "folded" : "unfolded"),
   ].filter(Boolean).join(", ");
 }
@@ -51,7 +52,7 @@ export const Step = memo(function Step({ data: { drawn } }: NodeProps<StepNode>)
           aria-label={`Breakpoint at ${node.id}`} title={breakpointTitle(breakpoint)} onClick={(e) => { e.stopPropagation(); toggleBreakpoint(node.key); }}>
           {breakpoint && <span className="bp">{breakpoint.log !== undefined ? "…" : breakpoint.when || breakpoint.hits ? "?" : ""}</span>}
         </button>
-        <button type="button" tabIndex={-1} className="main" aria-label={describe(drawn, view, !!breakpoint)} aria-current={chosen || undefined}
+        <button type="button" tabIndex={-1} className="main" aria-label={describe(drawn, view, !!breakpoint, pinned)} aria-current={chosen || undefined}
           title={[node.id, drawn.detail, ...(node.policies ?? [])].filter((t) => t !== "").join("\n")}
           onClick={() => select({ key: node.key })} onDoubleClick={() => { if (drawn.bodies.length) toggleFold(node.key); else if (node.calls) select({ tool: node.calls, run: state.selection.run, key: undefined }); }}>
           <span className="type"><Icon name={typeIcon(node.type)} /></span>

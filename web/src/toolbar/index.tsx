@@ -1,6 +1,12 @@
 import { Button, IconButton, StateSign } from "../kit";
-import { change, command, liveSession, runChosen, select, state, useRun, useSelection, useStore, type Command } from "../store";
+import type { BreakOn, Paused } from "../api";
+import { change, command, liveSession, runChosen, select, setBreakpoints, state, useRun, useSelection, useStore, type Command } from "../store";
 import { openFile } from "./open";
+
+/** Why a run is paused, in words before the place. */
+const reasons: Record<Paused["why"], string> = {
+  breakpoint: "breakpoint at", step: "before", pause: "before", failure: "failure at", start: "start at", enter: "entered",
+};
 
 const paneNames = { left: "left pane", bottom: "bottom pane", right: "right pane" } as const;
 
@@ -11,6 +17,7 @@ export default function Toolbar() {
   const run = useRun();
   const connection = useStore((s) => s.connection);
   const settings = useStore((s) => s.settings);
+  const breakOn = useStore((s) => s.breakOn);
   const session = liveSession();
   const can = (name: Command) => !server.readOnly && !!session && session.can.includes(name);
   const control = (name: Command, icon: "resume" | "pause" | "step" | "into" | "out" | "stop", label: string, keys: string) => (
@@ -36,8 +43,17 @@ export default function Toolbar() {
         {control("stepOut", "out", "Step out", "Shift+F11")}
         {control("stop", "stop", "Stop", "")}
       </div>
-      <div className="status row grow">
+      <label className="row"><span className="sr-only">Break on failure</span>
+        <select className="select" title="Pause where a node fails" value={breakOn.failure ?? "none"} disabled={server.readOnly}
+          onChange={(e) => void setBreakpoints(state.breakpoints, { ...state.breakOn, failure: e.target.value as BreakOn["failure"] })}>
+          <option value="none">no break on failure</option>
+          <option value="uncaught">break on uncaught failure</option>
+          <option value="any">break on any failure</option>
+        </select>
+      </label>
+      <div className="status row grow" role="group" aria-label="Run state">
         {run && <StateSign state={run.state} />}
+        {run?.paused && <span className="ellipsis small" title={run.paused.text}>{`${reasons[run.paused.why]} ${run.paused.path}`}</span>}
         {record !== undefined && <span className="badge">moment {record}</span>}
       </div>
       {connection !== "open" && <span className="badge warning">{connection === "denied" ? "no access" : "not connected"}</span>}
