@@ -40,6 +40,8 @@ function toolsOf(list: ServerInfo[] | undefined, name: string): ServerInfo["tool
   return list?.find((s) => s.name === name)?.tools;
 }
 
+// What stands above the figures already.
+const known = new Set(["server", "transport", "state", "protocol", "name", "version"]);
 const bad = /fail|error|open|unreachable|refus|closed|down/i;
 
 function Server({ server: s, open: first, onChecked }: { server: ServerInfo; open: boolean; onChecked: (s: ServerInfo) => void }) {
@@ -89,7 +91,6 @@ function Server({ server: s, open: first, onChecked }: { server: ServerInfo; ope
               <Markdown text={s.instructions} />
             </details>
           )}
-          {s.stats !== undefined && s.stats !== null && <Figures stats={s.stats as Value} name={s.name} />}
           <h3 className="server-title">Tools{tools ? ` (${tools.length})` : ""}</h3>
           {!tools ? (
             <p className="muted small">{readOnly ? "They are not known yet." : "Press Check to list them."}</p>
@@ -100,6 +101,7 @@ function Server({ server: s, open: first, onChecked }: { server: ServerInfo; ope
               ))}
             </ul>
           )}
+          {s.stats !== undefined && s.stats !== null && <Figures stats={s.stats as Value} name={s.name} />}
         </div>
       )}
     </section>
@@ -114,7 +116,7 @@ function Figures({ stats, name }: { stats: Value; name: string }) {
   const collect = (v: Value, prefix: string) => {
     if (simple.length > 60 || typeof v !== "object" || v === null || Array.isArray(v)) return;
     for (const [k, e] of Object.entries(v)) {
-      if (e === null || (typeof e === "object" && Object.keys(e).length === 0)) continue;
+      if (e === null || (prefix === "" && known.has(k)) || (typeof e === "object" && Object.keys(e).length === 0)) continue;
       if (typeof e === "object") collect(e, `${prefix}${words(k)} `);
       else simple.push([prefix + words(k), typeof e === "number" || typeof e === "bigint" ? e.toLocaleString("en") : String(e)]);
     }
