@@ -139,7 +139,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	if listener != nil {
 		page := a.newPage(o.page, ui.Options{
 			Path: o.config, Engine: engine, Reload: again.reload, Serve: true,
-			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Log: ob.log,
+			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,
 		})
 		again.page = page
 		fmt.Fprintf(a.stderr, "mcpgraph: the page of %s is at %s\n", o.config, page.URL(listener.Addr()))

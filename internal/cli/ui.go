@@ -123,7 +123,7 @@ func (a *app) ui(o uiOptions) (err error) {
 		}
 	}()
 	page := a.newPage(o.page, ui.Options{
-		Path: o.config, Engine: engine, Reload: again.reload, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Log: ob.log,
+		Path: o.config, Engine: engine, Reload: again.reload, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,
 	})
 	defer page.Close()
 	again.page = page

@@ -165,8 +165,8 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"pkg/ui": {ours: []string{
-		".", "internal/cassette", "internal/graphedit", "internal/language", "internal/suite/runner", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/graph", "pkg/lock", "pkg/runs", "pkg/upstream",
-		"pkg/value", "web",
+		".", "internal/cassette", "internal/graphedit", "internal/language", "internal/suite/runner", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit",
+		"pkg/executor", "pkg/expr", "pkg/graph", "pkg/lock", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value", "web",
 	}},
 	"internal/language": {
 		ours: []string{

@@ -18,7 +18,12 @@ func (s *Store) Find(id string) (*Run, bool) { return s.find(id, func(string) bo
 func (r *Run) Caller() string { return r.caller }
 
 // Graph returns what is run.
-func (r *Run) Graph() *graph.Graph { return r.graph }
+func (r *Run) Graph() *graph.Graph {
+	if r.graph == nil && r.live != nil {
+		return r.live.call.Run.Graph()
+	}
+	return r.graph
+}
 
 // Live returns the run itself while it is under way, with its secrets, and what takes
 // them out of texts; that is nil if there are none. It reports false if the Store knew

@@ -16,6 +16,7 @@ const (
 	maxEventBytes = 16 << 20 // of them all
 	maxStreams    = 16
 	maxAttached   = 100 // runs that a stream names
+	maxSeen       = 1000
 	batchTime     = 50 * time.Millisecond
 	commentTime   = 15 * time.Second
 )
@@ -55,9 +56,9 @@ type events struct {
 	held    []kept
 	bytes   int
 	readers map[*reader]bool
+	seen    map[string]time.Time // when a run was named last, for those that no reader names
 	ended   chan struct{}
 	over    bool
-	changed func() // called after readers came or went; set once
 }
 
 // reader is an open stream.
@@ -67,7 +68,7 @@ type reader struct {
 }
 
 func newEvents() *events {
-	return &events{readers: map[*reader]bool{}, ended: make(chan struct{}), changed: func() {}}
+	return &events{readers: map[*reader]bool{}, seen: map[string]time.Time{}, ended: make(chan struct{})}
 }
 
 // add numbers an event and keeps it.
@@ -146,14 +147,49 @@ func (s *events) join(r *reader) error {
 	return nil
 }
 
+// watched lets the events of a run be told for a while: somebody may come for them.
+func (s *events) watched(run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.note(run)
+}
+
+func (s *events) note(run string) {
+	now := time.Now()
+	for id, at := range s.seen {
+		if now.Sub(at) > lingerTime {
+			delete(s.seen, id)
+		}
+	}
+	if len(s.seen) < maxSeen {
+		s.seen[run] = now
+	}
+}
+
+// isWatched reports whether the events of a run are told.
+func (s *events) isWatched(run string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for r := range s.readers {
+		if r.runs[run] {
+			return true
+		}
+	}
+	at, ok := s.seen[run]
+	return ok && time.Since(at) < lingerTime
+}
+
 func (s *events) leave(r *reader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.readers, r)
+	for id := range r.runs {
+		s.note(id)
+	}
 }
 
-// attached returns the runs that streams name, and how many streams there are.
-func (s *events) attached() (map[string]bool, int) {
+// attached returns the runs whose events are told.
+func (s *events) attached() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	runs := map[string]bool{}
@@ -162,7 +198,12 @@ func (s *events) attached() (map[string]bool, int) {
 			runs[id] = true
 		}
 	}
-	return runs, len(s.readers)
+	for id, at := range s.seen {
+		if time.Since(at) < lingerTime {
+			runs[id] = true
+		}
+	}
+	return runs
 }
 
 // close ends all streams.

@@ -103,7 +103,7 @@ type drawing struct {
 func (d *drawing) add(g *graph.Graph, body string) {
 	for _, n := range g.Nodes {
 		entry := nodeJSON{
-			Key: key(n), ID: n.ID, Type: n.Kind.Name, Body: body, Server: n.Server, Tool: n.Tool, Label: label(n),
+			Key: n.Key(), ID: n.ID, Type: n.Kind.Name, Body: body, Server: n.Server, Tool: n.Tool, Label: label(n),
 			Span: placeOf(n.Pos, n.End()), Pointer: d.at.pointers[n.Source()], YAML: d.page.redact(d.source(n.Pos, n.End())), Policies: policies(n),
 		}
 		if n.Callee != nil {
@@ -114,7 +114,7 @@ func (d *drawing) add(g *graph.Graph, body string) {
 			d.edge(entry.Key, &n.Edges[i])
 		}
 		for i, inner := range n.Bodies {
-			b := bodyJSON{Key: bodyKey(n, i), Owner: entry.Key, Name: "each item", Entry: key(inner.Entry)}
+			b := bodyJSON{Key: bodyKey(n, i), Owner: entry.Key, Name: "each item", Entry: inner.Entry.Key()}
 			if !n.Spread.Each {
 				b.Name = n.Spread.Names[i]
 			}
@@ -132,7 +132,7 @@ func (d *drawing) add(g *graph.Graph, body string) {
 }
 
 func (d *drawing) edge(from string, e *graph.Edge) {
-	entry := edgeJSON{From: from, To: key(e.To), Via: e.Field, Kind: "next"}
+	entry := edgeJSON{From: from, To: e.To.Key(), Via: e.Field, Kind: "next"}
 	switch {
 	case e.Catch:
 		entry.Kind = "catch"

@@ -6,29 +6,12 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
-// key names a node among all of its file: TOOL#PATH, in which items have no numbers.
-func key(n *graph.Node) string { return n.Graph.Name + "#" + prefix(n.Graph) + n.ID }
-
 // bodyKey names a body of a node.
 func bodyKey(n *graph.Node, i int) string {
 	if n.Spread.Each {
-		return key(n) + "[]"
+		return n.Key() + "[]"
 	}
-	return key(n) + "." + n.Spread.Names[i]
-}
-
-// prefix is what stands before the ids of the nodes of a graph in their keys.
-func prefix(g *graph.Graph) string {
-	if g.Owner == nil {
-		return ""
-	}
-	for i, body := range g.Owner.Bodies {
-		if body == g {
-			_, path, _ := strings.Cut(bodyKey(g.Owner, i), "#")
-			return path + "."
-		}
-	}
-	return ""
+	return n.Key() + "." + n.Spread.Names[i]
 }
 
 // nodeAt returns the node that a path of a run of g leads to, such as "sizes[3].info",

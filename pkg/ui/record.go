@@ -80,7 +80,7 @@ type question struct {
 // nothing is there any more.
 func keyOf(g *graph.Graph, path string) string {
 	if n := nodeAt(g, path); n != nil {
-		return key(n)
+		return n.Key()
 	}
 	return g.Name + "#" + path
 }
@@ -108,7 +108,7 @@ func recordOf(g *graph.Graph, rec *executor.Record, s shower) *record {
 	n := nodeAt(g, path)
 	if n != nil {
 		if way := n.Way(rec.Edge); way != nil && way.To != nil && rec.Via != "" {
-			r.Next = key(way.To)
+			r.Next = way.To.Key()
 		}
 		if owner := n.Graph.Owner; owner != nil {
 			slot, _ := strconv.Atoi(rec.Frame[strings.LastIndexByte(rec.Frame, '.')+1:])

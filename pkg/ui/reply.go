@@ -23,6 +23,8 @@ type apiError struct {
 	Code     string    `json:"code,omitempty"`
 	Problems []problem `json:"problems,omitempty"`
 	At       *span     `json:"at,omitempty"`
+	// Fields are what is wrong with the arguments of a call.
+	Fields []map[string]string `json:"fields,omitempty"`
 	// more stands beside the error in the answer.
 	more map[string]any
 }

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -16,7 +18,7 @@ type route struct {
 }
 
 func (p *Page) table() []route {
-	return []route{
+	return append(p.commands(), []route{
 		{"GET /api/state", false, p.getState},
 		{"GET /api/tools/{name}/graph", false, p.getGraph},
 		{"GET /api/file", false, p.getFile},
@@ -36,8 +38,10 @@ func (p *Page) table() []route {
 		{"GET /api/runs/{id}/export", false, p.exportRun},
 		{"GET /api/runs/compare", false, p.compareRuns},
 		{"POST /api/runs/import", true, p.importRun},
+		{"GET /api/runs/{id}/document", false, p.getDocument},
+		{"POST /api/runs/{id}/eval", false, p.eval},
 		{"GET /api/events", false, p.stream},
-	}
+	}...)
 }
 
 // streams are the paths of requests that do not take a slot.
@@ -89,6 +93,12 @@ func (p *Page) serve(rt route) http.HandlerFunc {
 				return
 			}
 		}
+		defer func() {
+			if failed := recover(); failed != nil {
+				p.opts.Log.Error("internal error while the page was answered", "path", r.URL.Path, "panic", fmt.Sprint(failed), "stack", string(debug.Stack()))
+				refuse(w, http.StatusInternalServerError, "internal", "internal error; the log has more")
+			}
+		}()
 		if err := rt.answer(w, r); err != nil {
 			writeError(w, p.clean(err))
 		}

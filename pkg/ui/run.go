@@ -20,21 +20,26 @@ const (
 )
 
 type runState struct {
-	ID         string     `json:"id"`
-	Tool       string     `json:"tool"`
-	Caller     string     `json:"caller,omitempty"`
-	Session    bool       `json:"session"`
-	Imported   bool       `json:"imported,omitempty"`
-	State      string     `json:"state"`
-	Began      time.Time  `json:"began"`
-	Ended      *time.Time `json:"ended,omitempty"`
-	Active     []activity `json:"active"`
-	Questions  []question `json:"questions"`
-	Executions int        `json:"executions"`
-	Args       any        `json:"args,omitempty"`
-	Result     any        `json:"result,omitempty"`
-	Error      *failure   `json:"error,omitempty"`
-	Can        []string   `json:"can"`
+	ID          string       `json:"id"`
+	Tool        string       `json:"tool"`
+	Caller      string       `json:"caller,omitempty"`
+	Session     bool         `json:"session"`
+	Imported    bool         `json:"imported,omitempty"`
+	State       string       `json:"state"`
+	Began       time.Time    `json:"began"`
+	Ended       *time.Time   `json:"ended,omitempty"`
+	Pausing     bool         `json:"pausing,omitempty"`
+	Paused      *paused      `json:"paused,omitempty"`
+	Active      []activity   `json:"active"`
+	Questions   []question   `json:"questions"`
+	Breakpoints []breakpoint `json:"breakpoints,omitempty"`
+	BreakOn     *breakOn     `json:"breakOn,omitempty"`
+	Pins        []string     `json:"pins,omitempty"`
+	Executions  int          `json:"executions"`
+	Args        any          `json:"args,omitempty"`
+	Result      any          `json:"result,omitempty"`
+	Error       *failure     `json:"error,omitempty"`
+	Can         []string     `json:"can"`
 }
 
 // subject is a run that somebody looks at.
@@ -50,6 +55,9 @@ type subject struct {
 
 // stateOfRun returns how a run of the store is.
 func (p *Page) stateOfRun(r *runs.Run) *runState {
+	if s := p.sessions.get(r.ID); s != nil {
+		return p.stateOfSession(s, s.shower())
+	}
 	s := &runState{
 		ID: r.ID, Tool: r.Tool, Caller: r.Caller(), State: "done", Began: r.Began.UTC(), Executions: r.Executions,
 		Active: []activity{}, Questions: []question{}, Can: []string{},
@@ -63,6 +71,9 @@ func (p *Page) stateOfRun(r *runs.Run) *runState {
 	}
 	if !r.Ended.IsZero() {
 		s.Ended = ptr(r.Ended.UTC())
+	}
+	if ended := p.sessions.ended(r.ID); ended != "" {
+		s.Session, s.State = true, ended
 	}
 	return s
 }
@@ -254,6 +265,16 @@ func (p *Page) part(s *subject, r *http.Request) (value.Value, error) {
 		}
 		return value.Undef, badRequest("part is %q; without record it is args or result", part)
 	}
+	if part == "document" || part == "variables" {
+		at, err := p.scopeOf(s, r)
+		if err != nil {
+			return value.Undef, err
+		}
+		if part == "variables" {
+			return variables(at), nil
+		}
+		return at.Document(), nil
+	}
 	index, err := number(r, "record", 0)
 	if err != nil {
 		return value.Undef, err
@@ -275,7 +296,7 @@ func (p *Page) part(s *subject, r *http.Request) (value.Value, error) {
 		}
 		return executor.FailureOf(rec.Err).Value(), nil
 	}
-	return value.Undef, badRequest("part is %q; expected output, arguments, reply or error", part)
+	return value.Undef, badRequest("part is %q; expected output, arguments, reply, error, document or variables", part)
 }
 
 // record returns one record.

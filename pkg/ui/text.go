@@ -177,7 +177,7 @@ func (p *Page) problems(d *language.Document) []problem {
 			s := units.span(at)
 			entry.From, entry.To, entry.Span = &s.From, &s.To, placeOf(d.Pos(at.From), d.Pos(at.To))
 			if n := d.NodeAt(found.Pos); n != nil {
-				entry.Node, entry.Tool = key(n), n.Graph.Name
+				entry.Node, entry.Tool = n.Key(), n.Graph.Name
 			}
 		}
 		list = append(list, entry)

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/web"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	Getenv   func(string) (string, bool)
 	// LockPath is the lock file; empty: the one beside the file.
 	LockPath string
+	// Memory bounds what expressions of the page take; nil: no bound.
+	Memory *memory.Budget
 	// Log gets what goes wrong that no request can be told. Required.
 	Log *slog.Logger
 	// Files are those of the page; nil: the built-in ones.
@@ -56,6 +59,7 @@ type Page struct {
 	events *events
 	watch  *watcher
 
+	sessions *sessions
 	replayed replays
 
 	mu         sync.Mutex
@@ -75,7 +79,7 @@ func New(opts Options) *Page {
 		opts.Files = web.Files()
 	}
 	p := &Page{
-		opts: opts, token: newToken(), assets: newAssets(opts.Files), events: newEvents(),
+		opts: opts, token: newToken(), assets: newAssets(opts.Files), events: newEvents(), sessions: newSessions(),
 		slots: make(chan struct{}, maxRequests),
 	}
 	p.texts = newTexts(p)
@@ -123,6 +127,7 @@ func (p *Page) FileChanged() {
 
 // Close ends all streams and the sessions that the page began.
 func (p *Page) Close() {
+	p.sessions.close()
 	p.events.close()
 	p.watch.close()
 }

@@ -103,12 +103,11 @@ type looking struct {
 
 // followed is a run that a stream names.
 type followed struct {
+	known  *runs.Run // as it was when it was found; it knows the secrets of the run
 	run    *executor.Run
-	shower shower
 	next   int // record
 	active map[string]activity
 	shape  shape
-	seen   time.Time // when a stream named it last
 }
 
 // shape is what of a run under way is told as its state.
@@ -133,14 +132,14 @@ func (l *looking) look() {
 		l.end()
 		l.store, l.watch = store, store.Watch()
 	}
-	named, _ := l.page.events.attached()
-	now := time.Now()
+	named := l.page.events.attached()
 	for id := range named {
-		if f := l.runs[id]; f != nil {
-			f.seen = now
-		} else if r, ok := l.store.Find(id); ok {
-			if run, redact, live := r.Live(); live {
-				l.runs[id] = &followed{run: run, shower: shower{redact}, active: map[string]activity{}, seen: now}
+		if l.runs[id] != nil || l.page.sessions.has(id) {
+			continue
+		}
+		if r, ok := l.store.Find(id); ok {
+			if run, _, live := r.Live(); live {
+				l.runs[id] = &followed{known: r, run: run, active: map[string]activity{}}
 			}
 		}
 	}
@@ -151,7 +150,7 @@ func (l *looking) look() {
 		l.tell(id, f)
 		if ended {
 			over[id] = true
-		} else if now.Sub(f.seen) > lingerTime {
+		} else if !named[id] {
 			delete(l.runs, id)
 		}
 	}
@@ -164,9 +163,11 @@ func (l *looking) look() {
 // tell tells what happened in a run that is followed.
 func (l *looking) tell(id string, f *followed) {
 	g := f.run.Graph()
+	_, redact, _ := f.known.Live()
+	sh := shower{redact}
 	for rec := range f.run.Records(f.next) {
 		f.next = rec.Index + 1
-		l.page.events.add(event{Type: "record", Run: id, Record: recordOf(g, &rec, f.shower)})
+		l.page.events.add(event{Type: "record", Run: id, Record: recordOf(g, &rec, sh)})
 	}
 	active := map[string]activity{}
 	for _, a := range f.run.Active(maxActive) {
@@ -203,7 +204,7 @@ func (l *looking) changes() {
 	for len(l.pending) > 0 && len(told) < maxChanged {
 		id := l.pending[0]
 		l.pending = l.pending[1:]
-		if told[id] {
+		if told[id] || l.page.sessions.has(id) {
 			continue
 		}
 		told[id] = true

@@ -20,6 +20,7 @@ export interface ApiError {
   code?: string;                                              // stable, such as "unauthorized", "wrong_state", "not_found"
   problems?: Problem[];                                       // of a file
   at?: { from: number; to: number };                          // UTF-16 offsets in the expression of eval
+  fields?: { path: string; message: string }[];               // of arguments that do not fit: "options.items[2].name"
 }
 
 // GET /api/state
@@ -70,7 +71,7 @@ export interface BreakOn { failure?: "none" | "any" | "uncaught"; enterTool?: bo
 export interface RunState { id: string; tool: string; caller?: string; session: boolean /* can be controlled */;
   imported?: boolean;
   state: "running" | "paused" | "done" | "failed" | "stopped" | "waiting" /* for a person */;
-  began: string; ended?: string; paused?: Paused; active: Active[]; questions: Question[];
+  began: string; ended?: string; pausing?: boolean /* pauses as soon as calls under way are over */; paused?: Paused; active: Active[]; questions: Question[];
   breakpoints?: Breakpoint[]; breakOn?: BreakOn; pins?: string[]; executions: number;
   args?: Json; result?: Json; error?: Failure; can: string[] /* the commands that do something now */ }
 export interface Paused { why: "breakpoint" | "step" | "pause" | "failure" | "start" | "enter"; key: string; path: string;
