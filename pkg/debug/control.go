@@ -45,22 +45,26 @@ func (s *Session) Pause() error {
 	s.request = AtPause
 	s.emit(Event{Type: Pausing, Record: -1})
 	s.mu.Unlock()
-	s.pauseWaiting()
+	s.pauseWaiting(firstLook)
 	return nil
 }
 
-// whileWaiting is how often a run that is to pause is looked at whether it only waits.
-const whileWaiting = 20 * time.Millisecond
+// A run that is to pause is looked at whether it only waits: first after this time, and
+// then less and less often.
+const (
+	firstLook = 10 * time.Millisecond
+	lastLook  = 250 * time.Millisecond
+)
 
 // pauseWaiting pauses a run that is to pause if it waits, and else looks again later.
-func (s *Session) pauseWaiting() {
+func (s *Session) pauseWaiting(later time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.request == "" || s.hold != nil || s.over || s.stopping || s.clock == nil {
 		return
 	}
 	if !s.run.Waiting() {
-		s.clock.Port.AfterFunc(whileWaiting, s.pauseWaiting)
+		s.clock.Port.AfterFunc(later, func() { s.pauseWaiting(min(2*later, lastLook)) })
 		return
 	}
 	for _, a := range s.run.Active(maxActive * maxActive) {

@@ -132,10 +132,11 @@ func edgeOf(n *graph.Node, v value.Value) (int, error) {
 	case n.Kind == nodes.Switch:
 		return targetOf(n, v)
 	}
-	if i := slices.IndexFunc(n.Edges, func(e graph.Edge) bool { return !e.Catch }); i >= 0 {
-		return i, nil
+	i := slices.IndexFunc(n.Edges, func(e graph.Edge) bool { return e.Field == "next" })
+	if i < 0 {
+		return graph.NoEdge, nil // the end of a body
 	}
-	return graph.NoEdge, nil // the end of a body
+	return i, nil
 }
 
 // targetOf returns the way of a switch to the node with an id.

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// upstream answers calls of tools: "slow" after an hour, "fail" not at all, "flaky" at
+// upstream answers calls of tools: "slow" after an hour, "slower" after 80 minutes, "fail" not at all, "flaky" at
 // the third attempt, and others with their arguments.
 type upstream struct {
 	mu    sync.Mutex
@@ -35,9 +35,13 @@ func (u *upstream) CallTool(ctx context.Context, _ *callinfo.Info, _, tool strin
 	tries := u.tries
 	u.mu.Unlock()
 	switch {
-	case tool == "slow":
+	case tool == "slow", tool == "slower":
+		took := time.Hour
+		if tool == "slower" {
+			took += 20 * time.Minute
+		}
 		select {
-		case <-time.After(time.Hour):
+		case <-time.After(took):
 		case <-ctx.Done():
 			u.mu.Lock()
 			defer u.mu.Unlock()
@@ -61,7 +65,7 @@ func (u *upstream) called() []string {
 
 // tools is a file with tools whose nodes these are.
 func tools(nodes map[string]string) string {
-	text := "version: \"1.0\"\nserver: {name: t, version: \"1\"}\nmcpServers: {up: {command: none}}\ntools:\n"
+	text := "version: \"1.0\"\nserver: {name: t, version: \"1\"}\nmcpServers: {up: {command: none}}\nexecutionLimits: {maxExecutionTimeMs: 86400000}\ntools:\n"
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range nodes {
 			if !yield(name) {

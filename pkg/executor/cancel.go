@@ -8,13 +8,16 @@ import (
 // cancelled, or has to end to protect the process. Tasks that are under way
 // still have to be settled; a Local ends what they do.
 func (r *Run) Stop(cause error) {
-	r.halt(cause)
+	r.halt(cause, 0)
 	r.notify()
 }
 
-func (r *Run) halt(cause error) {
+// halt is Stop for a driver, which knows the time: the grace of tasks under way counts
+// from now on.
+func (r *Run) halt(cause error, now instant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.clock.advance(now)
 	r.stop(named(graph.FailCancelled, cause))
 }
 

@@ -208,9 +208,9 @@ func (d *driving) checkStopped() {
 	switch {
 	case d.over.Load():
 	case short != nil:
-		d.run.halt(&InterruptedError{Tool: d.run.graph.Name, Err: short})
+		d.run.halt(&InterruptedError{Tool: d.run.graph.Name, Err: short}, instantOf(d.port.Now()))
 	default:
-		d.run.halt(context.Cause(d.ctx.Context))
+		d.run.halt(context.Cause(d.ctx.Context), instantOf(d.port.Now()))
 	}
 }
 
