@@ -23,7 +23,14 @@ type answers struct {
 	asking func()
 
 	mu     sync.Mutex // one question at a time is on the terminal
-	prompt *prompt
+	prompt lineReader
+}
+
+// lineReader asks a person for a line.
+type lineReader interface {
+	// possible reports whether somebody can answer.
+	possible() bool
+	line(ctx context.Context, question string) (string, error)
 }
 
 // readAnswers reads the values of --answer.

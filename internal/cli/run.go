@@ -23,6 +23,7 @@ type runOptions struct {
 	node         string
 	context      string
 	watch        bool
+	debug        bool
 	logLevel     string
 	mcpFiles     []string
 	caller       caller
@@ -53,15 +54,20 @@ is what its expressions see: a JSON object with the outputs of nodes by their id
 in the order of execution, and variables such as $item. --arg and --args set the
 output of the entry node.
 
+--debug debugs the run: it pauses before the first node and reads commands from
+stdin, a line each, such as step, break NODE, print EXPR and continue; help lists
+them. What it says goes to stderr. Ctrl-C pauses the run, and a second one stops it.
+
 --watch runs again when CONFIG or a file of --args, --context or --mcp changes, and
 shows what became different. Ctrl-C ends it.`,
 		Example: `  mcpgraph run tools.yaml count_files --arg directory=.
   mcpgraph run tools.yaml count_files --args '{"directory": "."}' --trace
   mcpgraph run tools.yaml count_files --args @args.json --trace json
   mcpgraph run tools.yaml count_files --arg directory=. --record count.jsonl
+  mcpgraph run tools.yaml count_files --arg directory=. --debug
   mcpgraph run tools.yaml count_files --node count --context '{"list": {}}'`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && o.record == "" && o.node == "" && !o.watch && !cmd.Flags().Changed("arg") && !cmd.Flags().Changed("args") {
+			if len(args) == 1 && o.record == "" && o.node == "" && !o.watch && !o.debug && !cmd.Flags().Changed("arg") && !cmd.Flags().Changed("args") {
 				return nil
 			}
 			if err := configArgs("CONFIG", "TOOL")(cmd, args); err != nil {
@@ -69,12 +75,18 @@ shows what became different. Ctrl-C ends it.`,
 			}
 			return o.check()
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.config = args[0]; len(args) == 1 {
 				return a.listTools(o)
 			}
-			if o.tool = args[1]; o.watch {
+			switch o.tool = args[1]; {
+			case o.watch:
 				return a.runAgain(o)
+			case o.debug:
+				if !cmd.Flags().Changed("log-level") {
+					o.logLevel = "error" // the debugger shows what is logged
+				}
+				return a.debug(o)
 			}
 			return a.run(o)
 		},
@@ -90,6 +102,7 @@ shows what became different. Ctrl-C ends it.`,
 	flags.StringVar(&o.node, "node", "", "run only the node `ID`")
 	flags.StringVar(&o.context, "context", "", "with --node, what expressions see: `JSON`, a file or - for stdin")
 	flags.BoolVar(&o.watch, "watch", false, "run again when the file changes")
+	flags.BoolVar(&o.debug, "debug", false, "debug the run on the terminal")
 	_ = cmd.RegisterFlagCompletionFunc("node", a.completeNode(&o.mcpFiles))
 	_ = cmd.RegisterFlagCompletionFunc("arg", a.completeArgument(&o.mcpFiles, &o.args))
 	_ = cmd.RegisterFlagCompletionFunc("trace", cobra.FixedCompletions(traceFormats, cobra.ShellCompDirectiveNoFileComp))
@@ -120,6 +133,10 @@ func (o *runOptions) check() error {
 		return usagef("--record and --node exclude each other")
 	case o.record != "" && o.watch:
 		return usagef("--record and --watch exclude each other")
+	case o.debug && (o.node != "" || o.watch || o.record != "" || o.trace != ""):
+		return usagef("--debug excludes --node, --watch, --record and --trace")
+	case o.debug && o.argsJSON == "-":
+		return usagef("--debug reads commands from stdin; name a file of arguments, --args @FILE")
 	case o.watch && (o.argsJSON == "-" || o.context == "-"):
 		return usagef("--watch cannot read stdin again; name a file")
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -63,35 +65,47 @@ func (r *toolRunner) load() error {
 	return err
 }
 
-// run loads the file, runs the tool or the node, and returns what to print.
-func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
-	info, err := r.caller.info()
-	if err != nil {
-		return value.Undef, err
+// prepared is what a call needs: its caller, arguments and answers.
+type prepared struct {
+	info      *callinfo.Info
+	args      value.Value
+	document  value.Value // of --context
+	questions *answers
+	graph     *graph.Graph
+}
+
+// prepare reads what the command line gives, and loads the file.
+func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
+	if p.info, err = r.caller.info(); err != nil {
+		return p, err
 	}
 	given, err := r.readArguments(ctx, r.argsJSON, r.args)
 	if err != nil {
-		return value.Undef, err
+		return p, err
 	}
-	document, err := r.readContext(ctx, r.context)
-	if err != nil {
-		return value.Undef, err
+	if p.document, err = r.readContext(ctx, r.context); err != nil {
+		return p, err
 	}
-	questions, err := r.readAnswers(r.answers)
-	if err != nil {
-		return value.Undef, err
+	if p.questions, err = r.readAnswers(r.answers); err != nil {
+		return p, err
 	}
 	if err := r.load(); err != nil {
+		return p, err
+	}
+	if p.graph, err = r.engine.Graph(r.tool); err != nil {
+		return p, &exitError{exitUsage, err}
+	}
+	p.args, err = given.typed(p.graph.Input)
+	return p, err
+}
+
+// run loads the file, runs the tool or the node, and returns what to print.
+func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
+	p, err := r.prepare(ctx)
+	if err != nil {
 		return value.Undef, err
 	}
-	g, err := r.engine.Graph(r.tool)
-	if err != nil {
-		return value.Undef, &exitError{exitUsage, err}
-	}
-	args, err := given.typed(g.Input)
-	if err != nil {
-		return value.Undef, err
-	}
+	info, args, document, questions, g := p.info, p.args, p.document, p.questions, p.graph
 	opts := []mcpgraph.CallOption{mcpgraph.WithCallInfo(info), mcpgraph.WithAsk(questions.ask)}
 	var running *activity
 	if r.trace != "" {

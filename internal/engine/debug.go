@@ -94,13 +94,13 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 		},
 		Shown: func(q executor.Question) executor.Question { return p.shown(info, q) },
 	}
+	env.Over = over
 	if o.Ask != nil {
 		env.Ask = o.Ask
 	}
 	began := make(chan struct{})
 	s, err := debug.Start(ctx, run, env, d, func(ctx context.Context, s *debug.Session) (value.Value, error) {
 		<-began
-		defer over()
 		o.Control = s.Control
 		r, err := c.drive(ctx, info, o)
 		return r.Value, err

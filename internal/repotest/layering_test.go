@@ -150,14 +150,16 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/upstream", "pkg/value",
 	}},
 
+	"internal/console": {ours: []string{"pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/runs", "pkg/value"}},
+
 	"internal/schematext": {ours: []string{"pkg/value"}},
 	"internal/scaffold": {ours: []string{
 		"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value",
 	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/cassette", "internal/diff", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
-			"pkg/callinfo", "pkg/config", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
+			".", "internal/cassette", "internal/console", "internal/diff", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
+			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
 			"internal/suite/report", "internal/suite/runner",

@@ -58,6 +58,9 @@ type Environment struct {
 	Shown func(executor.Question) executor.Question
 	// Ask asks a person beside those who answer through the session.
 	Ask func(ctx context.Context, q executor.Question) (value.Value, error)
+	// Over is called when the run is over, before the session is. It may end the
+	// context of the session.
+	Over func()
 	// Now is the clock of the process; nil: [time.Now].
 	Now func() time.Time
 }

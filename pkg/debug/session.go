@@ -89,9 +89,12 @@ func Start(ctx context.Context, run *executor.Run, env Environment, o Options, d
 	unwatch := context.AfterFunc(ctx, s.halt)
 	go func() {
 		defer s.cancel(nil)
-		defer unwatch()
 		v, err := drive(ctx, s)
-		s.end(v, err, ctx.Err() != nil)
+		gone := ctx.Err() != nil
+		if unwatch(); env.Over != nil {
+			env.Over()
+		}
+		s.end(v, err, gone)
 	}()
 	return s, nil
 }
