@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { Button, Empty, Markdown, MenuButton } from "../kit";
 import { provideInput, runChosen, state, useSelection, useStore } from "../store";
 import { changed } from "../store/store";
@@ -7,24 +7,22 @@ import { earlier } from "./earlier";
 import { Form, issuesOf } from "./form";
 import { changeInput, currentArguments, focusError, formId, inputSchema, rememberArguments, resetInput, setMode, useInput } from "./state";
 
+// Run takes its arguments from here, also while the panel was never opened.
+provideInput(() => {
+  const { tool } = state.selection;
+  if (tool === undefined) return undefined;
+  const result = currentArguments(tool);
+  if ("errors" in result) {
+    focusError(result.errors);
+    return undefined;
+  }
+  rememberArguments(tool, result.args);
+  return result.args;
+});
+
 /** The arguments for the next run of the chosen tool: as a form, or as JSON. */
 export default function InputPanel() {
   const { tool } = useSelection();
-  useEffect(
-    () =>
-      provideInput(() => {
-        const chosen = state.selection.tool;
-        if (chosen === undefined) return undefined;
-        const result = currentArguments(chosen);
-        if ("errors" in result) {
-          focusError(result.errors);
-          return undefined;
-        }
-        rememberArguments(chosen, result.args);
-        return result.args;
-      }),
-    [],
-  );
   if (tool === undefined) return <Empty title="No tool chosen" />;
   return <ToolInput key={tool} tool={tool} />;
 }
@@ -44,7 +42,7 @@ function ToolInput({ tool }: { tool: string }) {
       <div className="input-bar">
         <div className="f-segments" role="radiogroup" aria-label="Edit as">
           {(["form", "json"] as const).map((mode) => (
-            <label key={mode} className={input.mode === mode ? "f-chosen" : undefined}>
+            <label key={mode} className={input.mode === mode ? "f-chosen" : undefined} title={mode === "form" && draft ? "Correct the JSON first" : undefined}>
               <input type="radio" name="input-mode" checked={input.mode === mode} disabled={mode === "form" && draft !== undefined} onChange={() => setMode(tool, mode)} />
               {mode === "form" ? "Form" : "JSON"}
             </label>

@@ -112,7 +112,7 @@ export function currentArguments(tool: string): { args: Json } | { errors: Issue
 /** focusError moves the focus to the first field with an error. */
 export function focusError(errors: Issue[]) {
   const first = errors[0];
-  if (first) setTimeout(() => focusField(formId, first.pointer));
+  if (first) setTimeout(() => focusField(formId, first.pointer), 50);
 }
 
 /** rememberArguments keeps arguments that were sent, for the list of last inputs. */
