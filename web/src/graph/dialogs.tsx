@@ -3,7 +3,7 @@ import { useEffect, useId, useState, type ReactNode } from "react";
 import { api, type Edited, type Json, type Operation } from "../api";
 import { Button, Dialog } from "../kit";
 import { breakpointAt, findNode, pin, setBreakpoints, state, useStore } from "../store";
-import { applyEdit, previewEdit } from "./edit";
+import { applyEdit, previewEdit, type Renaming } from "./edit";
 import type { Model } from "./model";
 import { openDialog, surface, type GraphDialog } from "./surface";
 
@@ -107,8 +107,8 @@ function PinDialog({ node }: { node: string }) {
 }
 
 /** A dialog for an edit: shows the diff of what it is about to do. */
-function EditDialog({ model, title, apply, what, operations, children }: {
-  model: Model; title: string; apply: string; what: string; operations?: Operation[]; children?: ReactNode;
+function EditDialog({ model, title, apply, what, operations, children, renaming }: {
+  model: Model; title: string; apply: string; what: string; operations?: Operation[]; children?: ReactNode; renaming?: Renaming;
 }) {
   const tool = model.graph.tool;
   const [preview, setPreview] = useState<{ edited?: Edited; error?: string }>({});
@@ -128,7 +128,7 @@ function EditDialog({ model, title, apply, what, operations, children }: {
   const submit = async () => {
     if (!operations || preview.error || busy) return;
     setBusy(true);
-    if (await applyEdit(tool, operations, what)) close();
+    if (await applyEdit(tool, operations, what, renaming)) close();
     setBusy(false);
   };
   const problems = preview.edited?.problems.filter((p) => p.severity === "error") ?? [];
@@ -159,7 +159,8 @@ function RenameDialog({ model, node }: { model: Model; node: string }) {
   const [to, setTo] = useState(old);
   const valid = to !== "" && to !== old;
   return (
-    <EditDialog model={model} title={`Rename ${old}`} apply="Rename" what={`Renamed ${old} to ${to}`} operations={valid ? [{ op: "renameNode", node, to }] : undefined}>
+    <EditDialog model={model} title={`Rename ${old}`} apply="Rename" what={`Renamed ${old} to ${to}`} renaming={{ from: node, to: node.slice(0, node.length - old.length) + to }}
+      operations={valid ? [{ op: "renameNode", node, to }] : undefined}>
       <Text label="New id" hint="Edges and expressions that name the node follow." value={to} onChange={setTo} mono focus />
     </EditDialog>
   );

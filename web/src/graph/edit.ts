@@ -1,8 +1,11 @@
 // Edits of the graph: operations that the server applies to the text of the file, and their undo.
 import { api, RequestError, type Edited, type Operation } from "../api";
-import { announce, notify, report, state } from "../store";
+import { announce, notify, renameMarks, report, state } from "../store";
 
-interface Step { before: string; revision: string; what: string }
+/** A node that gets another key; breakpoints, pins and the selection follow it. */
+export interface Renaming { from: string; to: string }
+
+interface Step { before: string; revision: string; what: string; renaming?: Renaming }
 
 const steps: Step[] = [];
 const keptSteps = 50;
@@ -15,15 +18,17 @@ export function previewEdit(tool: string, operations: Operation[]): Promise<Edit
 }
 
 /** Applies operations to the file. Returns whether it did; shows why not. */
-export async function applyEdit(tool: string, operations: Operation[], what: string): Promise<boolean> {
+export async function applyEdit(tool: string, operations: Operation[], what: string, renaming?: Renaming): Promise<boolean> {
+  if (renaming) renameMarks(renaming.from, renaming.to);
   try {
     const { text: before, revision } = await api.file();
     const edited = await api.edit({ revision, tool, operations });
-    steps.push({ before, revision: edited.revision, what });
+    steps.push({ before, revision: edited.revision, what, renaming });
     if (steps.length > keptSteps) steps.shift();
     notify("info", what, { label: "Undo", run: () => void undoEdit() });
     return true;
   } catch (e) {
+    if (renaming) renameMarks(renaming.to, renaming.from);
     if (e instanceof RequestError && e.status === 412) notify("error", "The file has changed on disk meanwhile. Look at it and try again.");
     else report(e, what);
     return false;
@@ -34,6 +39,7 @@ export async function applyEdit(tool: string, operations: Operation[], what: str
 export async function undoEdit() {
   const step = steps.pop();
   if (!step) return;
+  if (step.renaming) renameMarks(step.renaming.to, step.renaming.from);
   try {
     await api.save(step.before, step.revision, true);
     announce(`Undone: ${step.what}`);

@@ -86,7 +86,11 @@ export async function loadGraph(tool: string) {
   if (state.graphs.has(tool) || loadingGraphs.has(tool)) return;
   loadingGraphs.add(tool);
   try {
-    state.graphs.set(tool, await api.graph(tool));
+    const graph = await api.graph(tool);
+    state.graphs.set(tool, graph);
+    const keys = new Set(graph.nodes.map((n) => n.key));
+    dropMarks((key) => key.startsWith(`${tool}#`) && !keys.has(key));
+    if (state.selection.key?.startsWith(`${tool}#`) && !keys.has(state.selection.key)) state.selection = { ...state.selection, key: undefined };
     changed();
   } catch (e) {
     report(e, `Graph of ${tool}`);
@@ -210,6 +214,7 @@ export function provideInput(provider: InputProvider): () => void {
 /** Starts a run with breakpoints and pins as they are set, and selects it. */
 export async function start(tool: string, args: Json, more: Partial<Start> = {}): Promise<string | undefined> {
   try {
+    await knownMarks();
     const { id } = await api.start({ tool, args, breakpoints: state.breakpoints, breakOn: state.breakOn, pins: state.pins, ...more });
     select({ tool, run: id, record: undefined, key: undefined, frame: undefined });
     return id;
@@ -261,11 +266,40 @@ function loadBreakpoints() {
   }
 }
 
-/** Replaces all breakpoints, of the running session too. */
-export async function setBreakpoints(breakpoints: Breakpoint[], breakOn: BreakOn = state.breakOn) {
+/** Forgets the breakpoints and pins of nodes that are no more. */
+function dropMarks(isGone: (key: string) => boolean) {
+  const rest = state.breakpoints.filter((b) => !isGone(b.node));
+  if (rest.length < state.breakpoints.length) keepBreakpoints(rest, state.breakOn);
+  const pins = Object.entries(state.pins).filter(([key]) => !isGone(key));
+  if (pins.length < Object.keys(state.pins).length) state.pins = Object.fromEntries(pins);
+}
+
+/** Lets breakpoints and pins be of nodes that exist; a run refuses others. */
+async function knownMarks() {
+  const tools = new Set(state.server?.tools.map((t) => t.name));
+  const of = (key: string) => key.slice(0, Math.max(0, key.indexOf("#")));
+  dropMarks((key) => !tools.has(of(key)));
+  await Promise.all([...state.breakpoints.map((b) => b.node), ...Object.keys(state.pins)].map((key) => loadGraph(of(key))));
+}
+
+/** Lets breakpoints, pins and the selection follow a node that was renamed. */
+export function renameMarks(from: string, to: string) {
+  const renamed = (key: string) => key === from || key.startsWith(`${from}.`) || key.startsWith(`${from}[`) ? to + key.slice(from.length) : key;
+  keepBreakpoints(state.breakpoints.map((b) => ({ ...b, node: renamed(b.node) })), state.breakOn);
+  state.pins = Object.fromEntries(Object.entries(state.pins).map(([key, value]) => [renamed(key), value]));
+  if (state.selection.key) state.selection = { ...state.selection, key: renamed(state.selection.key) };
+  changed();
+}
+
+function keepBreakpoints(breakpoints: Breakpoint[], breakOn: BreakOn) {
   state.breakpoints = breakpoints;
   state.breakOn = breakOn;
   localStorage.setItem(breakpointsKey(), JSON.stringify({ breakpoints, breakOn }));
+}
+
+/** Replaces all breakpoints, of the running session too. */
+export async function setBreakpoints(breakpoints: Breakpoint[], breakOn: BreakOn = state.breakOn) {
+  keepBreakpoints(breakpoints, breakOn);
   changed();
   const session = liveSession();
   if (!session) return;

@@ -1,21 +1,17 @@
-import { Button, IconButton, StateSign } from "../kit";
-import type { BreakOn, Paused } from "../api";
+import type { BreakOn } from "../api";
+import { Button, IconButton } from "../kit";
 import { change, command, liveSession, runChosen, select, setBreakpoints, state, useRun, useSelection, useStore, type Command } from "../store";
+import { BreakpointMenu } from "./breakpoints";
 import { openFile } from "./open";
-
-/** Why a run is paused, in words before the place. */
-const reasons: Record<Paused["why"], string> = {
-  breakpoint: "breakpoint at", step: "before", pause: "before", failure: "failure at", start: "start at", enter: "entered",
-};
+import { Status } from "./status";
 
 const paneNames = { left: "left pane", bottom: "bottom pane", right: "right pane" } as const;
 
 /** The header: file, tool, run control, status. */
 export default function Toolbar() {
   const server = useStore((s) => s.server)!;
-  const { tool, record } = useSelection();
-  const run = useRun();
-  const connection = useStore((s) => s.connection);
+  const { tool } = useSelection();
+  useRun();
   const settings = useStore((s) => s.settings);
   const breakOn = useStore((s) => s.breakOn);
   const session = liveSession();
@@ -35,15 +31,15 @@ export default function Toolbar() {
       </label>
       <div className="row controls" role="group" aria-label="Run control">
         <Button look="primary" icon="play" disabled={server.readOnly || !tool} aria-keyshortcuts="Control+Enter" title="Run (Ctrl+Enter)" onClick={() => void runChosen()}>Run</Button>
-        {can("pause") || !can("resume")
-          ? control("pause", "pause", "Pause", "F8")
-          : control("resume", "resume", "Resume", "F8")}
+        {control("resume", "resume", "Resume", "F8")}
+        {control("pause", "pause", "Pause", "F8")}
         {control("step", "step", "Step", "F10")}
         {control("stepInto", "into", "Step into", "F11")}
         {control("stepOut", "out", "Step out", "Shift+F11")}
         {control("stop", "stop", "Stop", "")}
       </div>
-      <label className="row"><span className="sr-only">Break on failure</span>
+      <BreakpointMenu />
+      <label className="row break-on"><span className="sr-only">Break on failure</span>
         <select className="select" title="Pause where a node fails" value={breakOn.failure ?? "none"} disabled={server.readOnly}
           onChange={(e) => void setBreakpoints(state.breakpoints, { ...state.breakOn, failure: e.target.value as BreakOn["failure"] })}>
           <option value="none">no break on failure</option>
@@ -51,12 +47,7 @@ export default function Toolbar() {
           <option value="any">break on any failure</option>
         </select>
       </label>
-      <div className="status row grow" role="group" aria-label="Run state">
-        {run && <StateSign state={run.state} />}
-        {run?.paused && <span className="ellipsis small" title={run.paused.text}>{`${reasons[run.paused.why]} ${run.paused.path}`}</span>}
-        {record !== undefined && <span className="badge">moment {record}</span>}
-      </div>
-      {connection !== "open" && <span className="badge warning">{connection === "denied" ? "no access" : "not connected"}</span>}
+      <Status />
       {(Object.keys(paneNames) as (keyof typeof paneNames)[]).map((name) => (
         <IconButton key={name} icon={name === "left" ? "panelLeft" : name === "right" ? "panelRight" : "panelBottom"} label={`Show the ${paneNames[name]}`}
           aria-pressed={!settings.closed[name]} onClick={() => change({ closed: { ...state.settings.closed, [name]: !settings.closed[name] } })} />
