@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/schematext"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -153,7 +154,7 @@ func (a *app) completeLogins(path string, mcpFiles []string) []string {
 
 // described is a completion with its description, on one line.
 func described(name, text string) string {
-	if text = strings.TrimSpace(oneLine(text)); text == "" {
+	if text = strings.TrimSpace(textline.Clean(text)); text == "" {
 		return name
 	}
 	return name + "\t" + text

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/drawing"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
@@ -32,7 +33,7 @@ or JSON.`,
 		ValidArgsFunction: a.completeTool(&mcpFiles),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			draw, ok := map[string]func([]*graph.Graph) []byte{
-				"mermaid": drawMermaid, "dot": drawDot, "json": drawJSON,
+				"mermaid": drawing.Mermaid, "dot": drawing.Dot, "json": drawing.JSON,
 			}[format]
 			if !ok {
 				return usagef("--format is %q; expected %s", format, diag.List(graphFormats))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/scaffold"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -192,7 +193,7 @@ func (a *app) firstCall(ctx context.Context, p *prompt, engine *mcpgraph.Engine,
 	}
 	if err != nil {
 		fmt.Fprintf(a.stderr, "mcpgraph: the first call of %s failed, so the test has a made-up reply: %s\n",
-			visible(tool.name), visible(oneLine(engine.Redact(info, err.Error()))))
+			visible(tool.name), visible(textline.Clean(engine.Redact(info, err.Error()))))
 		return call, nil
 	}
 	call.Reply = engine.RedactValue(info, reply)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/internal/schematext"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 )
 
 // maxChoices is how many choices a question shows.
@@ -19,7 +20,7 @@ func (p *prompt) choose(ctx context.Context, question string, names []string) (s
 	shown := names
 	for {
 		for i, name := range shown[:min(len(shown), maxChoices)] {
-			fmt.Fprintf(p.app.stderr, "  %d  %s\n", i+1, visible(oneLine(name)))
+			fmt.Fprintf(p.app.stderr, "  %d  %s\n", i+1, visible(textline.Clean(name)))
 		}
 		if more := len(shown) - maxChoices; more > 0 {
 			fmt.Fprintf(p.app.stderr, "  … and %d more; type a part of the name to find one\n", more)
@@ -97,7 +98,7 @@ func askArguments(ctx context.Context, p *prompt, tool upstreamTool, given *argu
 			hint += "; " + firstLine(f.Description)
 		}
 		for {
-			said, err := p.ask(ctx, fmt.Sprintf("  %s (%s): ", visible(f.Name), visible(shorten(oneLine(hint), maxHint))))
+			said, err := p.ask(ctx, fmt.Sprintf("  %s (%s): ", visible(f.Name), visible(textline.Shorten(textline.Clean(hint), maxHint))))
 			if err != nil {
 				return err
 			}

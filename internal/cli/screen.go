@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 )
 
@@ -97,7 +98,7 @@ func (t *activity) spin() {
 			text := t.text
 			t.mu.Unlock()
 			took := duration(time.Since(t.began))
-			t.screen.draw(fmt.Sprintf("%c %s %s", frame, shorten(oneLine(text), max(t.width-len(took)-3, 10)), took))
+			t.screen.draw(fmt.Sprintf("%c %s %s", frame, textline.Shorten(textline.Clean(text), max(t.width-len(took)-3, 10)), took))
 			timer.Reset(frameTime)
 		}
 	}

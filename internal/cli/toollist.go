@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/schematext"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -18,7 +19,7 @@ func fieldType(f schematext.Field) string {
 	if !f.Default.IsUndefined() {
 		text += " (default " + f.Default.Preview(maxDefaultBytes) + ")"
 	}
-	return oneLine(text)
+	return textline.Clean(text)
 }
 
 // maxDefaultBytes is how much of a default value is shown.
@@ -34,7 +35,7 @@ func fieldSummary(f schematext.Field) string {
 	if f.Description != "" {
 		parts = append(parts, f.Description)
 	}
-	return visible(oneLine(strings.Join(parts, "; ")))
+	return visible(textline.Clean(strings.Join(parts, "; ")))
 }
 
 // writeFieldRows writes each field on a line of that width.
@@ -42,11 +43,11 @@ func writeFieldRows(b *strings.Builder, fields []schematext.Field, width int) {
 	var rows strings.Builder
 	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	for _, f := range fields {
-		fmt.Fprintf(table, "  %s\t%s\n", visible(oneLine(f.Name)), fieldSummary(f))
+		fmt.Fprintf(table, "  %s\t%s\n", visible(textline.Clean(f.Name)), fieldSummary(f))
 	}
 	_ = table.Flush() // a strings.Builder takes everything
 	for row := range strings.Lines(rows.String()) {
-		fmt.Fprintln(b, shorten(strings.TrimRight(row, "\n"), width))
+		fmt.Fprintln(b, textline.Shorten(strings.TrimRight(row, "\n"), width))
 	}
 }
 
@@ -58,7 +59,7 @@ func writeTools(w io.Writer, config string, tools []mcpgraph.Tool, width int) er
 		if t.Private {
 			name += " (private)"
 		}
-		fmt.Fprintln(&b, shorten(oneLine(name+"  "+firstLine(t.Description)), width))
+		fmt.Fprintln(&b, textline.Shorten(textline.Clean(name+"  "+firstLine(t.Description)), width))
 		writeFieldRows(&b, schematext.Fields(t.InputSchema), width)
 	}
 	if len(tools) > 0 {

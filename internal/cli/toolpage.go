@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpgraph/mcpgraph/internal/schematext"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -24,12 +25,12 @@ func (s upstreamServer) writeList(b *strings.Builder, width int) {
 		marks = max(marks, len(t.mark()))
 	}
 	for _, t := range s.tools {
-		line := fmt.Sprintf("  %-*s  ", column, visible(oneLine(t.name)))
+		line := fmt.Sprintf("  %-*s  ", column, visible(textline.Clean(t.name)))
 		if marks > 0 {
 			line += fmt.Sprintf("%-*s  ", marks, t.mark())
 		}
-		line += visible(oneLine(firstLine(t.description())))
-		fmt.Fprintln(b, strings.TrimRight(shorten(line, width), " "))
+		line += visible(textline.Clean(firstLine(t.description())))
+		fmt.Fprintln(b, strings.TrimRight(textline.Shorten(line, width), " "))
 	}
 }
 
@@ -46,7 +47,7 @@ func (s upstreamServer) writeHeading(b *strings.Builder, width int) {
 	if n := len(s.keptOut); n > 0 {
 		about += fmt.Sprintf(" (%d more kept out by its entry)", n)
 	}
-	fmt.Fprintln(b, shorten(visible(oneLine(s.Entry.Name+"  "+about)), width))
+	fmt.Fprintln(b, textline.Shorten(visible(textline.Clean(s.Entry.Name+"  "+about)), width))
 }
 
 // writeSummary writes a tool with its arguments, each on a line.
@@ -56,7 +57,7 @@ func (t upstreamTool) writeSummary(b *strings.Builder, width int) {
 		line += " (" + mark + ")"
 	}
 	line += "  " + firstLine(t.description())
-	fmt.Fprintln(b, shorten(strings.TrimRight(visible(oneLine(line)), " "), width))
+	fmt.Fprintln(b, textline.Shorten(strings.TrimRight(visible(textline.Clean(line)), " "), width))
 	writeFieldRows(b, schematext.Fields(t.input()), width)
 }
 
@@ -74,7 +75,7 @@ func (t upstreamTool) writePage(b *strings.Builder, config, server string, width
 	wrapText(b, heading, "", width)
 	if text := strings.TrimSpace(t.description()); text != "" {
 		b.WriteByte('\n')
-		wrapText(b, shorten(text, maxDescription), "  ", width)
+		wrapText(b, textline.Shorten(text, maxDescription), "  ", width)
 	}
 	b.WriteByte('\n')
 	wrapText(b, t.hints(), "", width)
@@ -107,9 +108,9 @@ func writeFields(b *strings.Builder, fields []schematext.Field, indent string, w
 		if f.Required {
 			head += ", required"
 		}
-		wrapText(b, shorten(visible(oneLine(head)), maxFieldHead), indent, width)
+		wrapText(b, textline.Shorten(visible(textline.Clean(head)), maxFieldHead), indent, width)
 		if f.Description != "" {
-			wrapText(b, shorten(f.Description, maxDescription), indent+"    ", width)
+			wrapText(b, textline.Shorten(f.Description, maxDescription), indent+"    ", width)
 		}
 		writeFields(b, f.Fields, indent+"  ", width)
 	}

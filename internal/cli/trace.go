@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -142,11 +143,13 @@ func indented(path, id string) string {
 
 // head begins a line: the execution's index, the node and its type.
 func (t *textTrace) head(index, node, kind string) string {
-	return fmt.Sprintf("%4s  %s  %-9s ", index, pad(oneLine(node), t.idWidth), kind)
+	return fmt.Sprintf("%4s  %s  %-9s ", index, pad(textline.Clean(node), t.idWidth), kind)
 }
 
 // cut shortens a line to the terminal's width.
-func (t *textTrace) cut(s string) string { return shorten(oneLine(s), max(t.width, 20)) }
+func (t *textTrace) cut(s string) string {
+	return textline.Shorten(textline.Clean(s), max(t.width, 20))
+}
 
 // sent shows the call of a node in at most half of the columns that are left;
 // it is empty where the node made none.
@@ -155,7 +158,7 @@ func (t *textTrace) sent(r executor.Record, left int) string {
 		return ""
 	}
 	call := fmt.Sprintf("%s.%s %s", r.Server, r.Tool, r.Arguments.Preview(4*t.width))
-	return shorten(oneLine(call), max(left/2, 20)) + " → "
+	return textline.Shorten(textline.Clean(call), max(left/2, 20)) + " → "
 }
 
 const maxIDWidth = 32
@@ -182,31 +185,7 @@ func idWidth(g *graph.Graph, around int, seen map[*graph.Graph]bool) int {
 }
 
 func pad(s string, width int) string {
-	return shorten(s, width) + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
-}
-
-// shorten cuts s to width code points, the last of them an ellipsis.
-func shorten(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n == width {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-// oneLine replaces what would break a line or command the terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, s)
+	return textline.Shorten(s, width) + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
 func duration(d time.Duration) string {

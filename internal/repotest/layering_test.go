@@ -158,7 +158,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/cassette", "internal/console", "internal/diff", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "pkg/audit", "pkg/auth",
+			".", "internal/cassette", "internal/console", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
@@ -179,6 +179,8 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/graphedit": {
 		ours: []string{"internal/diff", "internal/language", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value"},
 	},
+	"internal/textline": {},
+	"internal/drawing":  {ours: []string{"internal/textline", "pkg/graph", "pkg/value"}},
 	"internal/lsp": {
 		ours:   []string{"internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
 		others: []string{"github.com/creachadair/jrpc2"},

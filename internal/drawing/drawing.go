@@ -1,10 +1,12 @@
-package cli
+// Package drawing draws graphs: as Mermaid, as Graphviz and as JSON.
+package drawing
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -25,7 +27,7 @@ func label(n *graph.Node) (id, what string) {
 // entities are written #NUMBER;.
 func mermaidText(s string) string {
 	var b strings.Builder
-	for _, r := range oneLine(s) {
+	for _, r := range textline.Clean(s) {
 		if strings.ContainsRune("\"#<>&`\\", r) {
 			fmt.Fprintf(&b, "#%d;", r)
 		} else {
@@ -35,7 +37,8 @@ func mermaidText(s string) string {
 	return b.String()
 }
 
-func drawMermaid(graphs []*graph.Graph) []byte {
+// Mermaid returns a Mermaid flowchart of graphs, each in a box if there are several.
+func Mermaid(graphs []*graph.Graph) []byte {
 	var b bytes.Buffer
 	b.WriteString("flowchart TD\n")
 	for i, g := range graphs {
@@ -76,7 +79,7 @@ func mermaidGraph(b *bytes.Buffer, g *graph.Graph, prefix, indent string) {
 		if e.Catch {
 			arrow = "-.->"
 		}
-		if l := shorten(e.Label, maxLabel); l != "" {
+		if l := textline.Shorten(e.Label, maxLabel); l != "" {
 			arrow += "|\"" + mermaidText(l) + "\"|"
 		}
 		fmt.Fprintf(b, "%s%s %s %s\n", indent, from, arrow, name(e.To))
@@ -118,10 +121,11 @@ const maxLabel = 60
 
 // dotText makes any text safe inside a double-quoted DOT string.
 func dotText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(oneLine(s))
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(textline.Clean(s))
 }
 
-func drawDot(graphs []*graph.Graph) []byte {
+// Dot returns the graphs in the language of Graphviz.
+func Dot(graphs []*graph.Graph) []byte {
 	var b bytes.Buffer
 	b.WriteString("digraph mcpgraph {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n")
 	for i, g := range graphs {
@@ -153,7 +157,7 @@ func dotGraph(b *bytes.Buffer, g *graph.Graph, title, prefix, cluster, indent st
 	}
 	edge := func(from string, e *graph.Edge) {
 		var attrs []string
-		if l := shorten(e.Label, maxLabel); l != "" {
+		if l := textline.Shorten(e.Label, maxLabel); l != "" {
 			attrs = append(attrs, fmt.Sprintf("label=\"%s\"", dotText(l)))
 		}
 		if e.Catch {
@@ -179,7 +183,8 @@ func dotGraph(b *bytes.Buffer, g *graph.Graph, title, prefix, cluster, indent st
 	fmt.Fprintf(b, "%s}\n", indent)
 }
 
-func drawJSON(graphs []*graph.Graph) []byte {
+// JSON returns the nodes and edges of graphs as indented JSON.
+func JSON(graphs []*graph.Graph) []byte {
 	tools := make([]value.Value, 0, len(graphs))
 	for _, g := range graphs {
 		tools = append(tools, graphJSON(g, g.Name))
