@@ -3,7 +3,6 @@ package cli
 import (
 	"strings"
 
-	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
@@ -44,7 +43,7 @@ func (o *httpOptions) checkAuth() error {
 
 // guard returns what authenticates callers, or nil if every caller is allowed,
 // and whether flags configure it instead of the file.
-func (a *app) guard(o httpOptions, engine *mcpgraph.Engine) (guard auth.Guard, byFlags bool, err error) {
+func (a *app) guard(o httpOptions, engine served) (guard auth.Guard, byFlags bool, err error) {
 	if o.auth.Type == "" {
 		if guard, err = engine.Guard(); err != nil {
 			err = failedf("%s, server.auth: %w", engine.File().Path, err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
@@ -114,9 +114,16 @@ func (o *httpOptions) check() error {
 	return o.checkAuth()
 }
 
+// served is what serves a file over HTTP.
+type served interface {
+	// Guard returns what authenticates callers as the file configures; nil: nothing.
+	Guard() (auth.Guard, error)
+	File() *config.File
+}
+
 // open opens the port that the flags name. It returns nil if they select stdio.
 // Flags for authentication override the file.
-func (a *app) open(o httpOptions, engine *mcpgraph.Engine, log *slog.Logger) (*listening, error) {
+func (a *app) open(o httpOptions, engine served, log *slog.Logger) (*listening, error) {
 	if o.address == "" {
 		return nil, nil
 	}

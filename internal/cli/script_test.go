@@ -23,12 +23,14 @@ const raceOptions = "atexit_sleep_ms=0"
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", raceOptions)
 	_ = flag.Set("test.parallel", "8") // most of these tests wait for processes
+	program := func() {
+		os.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	}
 	testscript.Main(m, map[string]func(){
-		"mcpgraph": func() {
-			os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
-		},
-		"fakeserver": func() { os.Exit(mcptest.Run()) },
-		"browser":    browser,
+		"mcpgraph":        program,
+		"mcpgraphtoolkit": program,
+		"fakeserver":      func() { os.Exit(mcptest.Run()) },
+		"browser":         browser,
 	})
 }
 

@@ -158,11 +158,11 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/cassette", "internal/console", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "pkg/audit", "pkg/auth",
+			".", "internal/cassette", "internal/console", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
-			"internal/suite/report", "internal/suite/runner",
+			"internal/suite/report", "internal/suite/runner", "skills",
 		},
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
@@ -180,7 +180,13 @@ var layers = map[string]struct{ ours, others []string }{
 		ours: []string{"internal/diff", "internal/language", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value"},
 	},
 	"internal/textline": {},
-	"internal/drawing":  {ours: []string{"internal/textline", "pkg/graph", "pkg/value"}},
+	"skills":            {},
+	"internal/toolkit": {ours: []string{
+		"internal/cassette", "internal/diff", "internal/drawing", "internal/engine", "internal/graphedit", "internal/language", "internal/schematext",
+		"internal/serving", "internal/suite", "internal/suite/runner", "internal/textline", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug",
+		"pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value", "skills",
+	}},
+	"internal/drawing": {ours: []string{"internal/textline", "pkg/graph", "pkg/value"}},
 	"internal/lsp": {
 		ours:   []string{"internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
 		others: []string{"github.com/creachadair/jrpc2"},

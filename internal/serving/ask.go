@@ -27,14 +27,14 @@ func (s *Servers) call(ctx context.Context, p *engine.Program, r *server.Request
 	case r.Stateless():
 		o.Park = asks
 	case asks:
-		o.Ask = elicit(r)
+		o.Ask = Elicit(r)
 	}
 	result, err := p.Call(ctx, &r.Info, r.Tool, r.Args, o)
 	return s.finish(ctx, p, r, o, result, err)
 }
 
-// elicit returns what asks the user of a client in a session.
-func elicit(r *server.Request) engine.AskFunc {
+// Elicit returns what asks the user of a client in a session.
+func Elicit(r *server.Request) engine.AskFunc {
 	return func(ctx context.Context, q executor.Question) (value.Value, error) {
 		params := q.Value
 		if mode(params) == server.URLMode {

@@ -192,3 +192,23 @@ func TestEditRefusesWhatItCannotDo(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestValuesAsText shows that a value that came as JSON with escapes is written like
+// any other.
+func TestValuesAsText(t *testing.T) {
+	v, err := value.ParseLazy(`{"rule": {"\u003e": [1.0, "\u0041"]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := edit.Parse("a.yaml", []byte("tools:\n  - {name: a}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, next, err := d.Edit(edit.Insert("/tools/-", v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(next.Source()); got != "tools:\n  - {name: a}\n  - {rule: {'>': [1, A]}}\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -34,15 +34,19 @@ const (
 // lines become block scalars. In braces or brackets, the new value is written so,
 // too. A comment behind the value stays.
 func Set(path string, v value.Value) Operation {
-	return Operation{kind: setKind, path: path, value: v}
+	return Operation{kind: setKind, path: path, value: decoded(v)}
 }
 
 // Insert adds an element to a list, in front of the one at the path, or at the end
 // if the last step of the path is the length of the list or "-". Or it adds a key
 // to a map, in the documented order if there is one, else at the end.
 func Insert(path string, v value.Value) Operation {
-	return Operation{kind: insertKind, path: path, value: v}
+	return Operation{kind: insertKind, path: path, value: decoded(v)}
 }
+
+// decoded returns a value that is not still the text that it was parsed from: results
+// are compared by their JSON, in which escapes of such a text would differ.
+func decoded(v value.Value) value.Value { return value.NewDraft(v, nil).Value() }
 
 // Remove removes an element of a list or a key of a map, with the comments in it
 // and behind it. The comments above stay.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -27,8 +28,10 @@ const (
 type peer struct {
 	revision      string // of the protocol that is spoken
 	name, version string
-	listChanged   bool // it announces changes of its list of tools
-	logs          bool // it sends log messages
+	// title and instructions are for people and models, and may be empty.
+	title, instructions string
+	listChanged         bool // it announces changes of its list of tools
+	logs                bool // it sends log messages
 
 	meta    string // members of _meta in each request; empty before 2026-07-28
 	mirrors bool   // arguments may have to stand in headers as well
@@ -136,7 +139,7 @@ func (s *session) discover(ctx context.Context) error {
 	if info.IsUndefined() {
 		info = reply.Get("serverInfo")
 	}
-	s.setPeer(info, reply.Get("capabilities"))
+	s.setPeer(info, reply)
 	_, s.peer.mirrors = s.link.(*wire.HTTP)
 	return nil
 }
@@ -161,15 +164,23 @@ func (s *session) initialize(ctx context.Context) error {
 		return mcp.UnsupportedProtocolVersionError{Version: revision}
 	}
 	s.peer.revision = revision
-	s.setPeer(reply.Get("serverInfo"), reply.Get("capabilities"))
+	s.setPeer(reply.Get("serverInfo"), reply)
 	return s.link.Notify(ctx, &wire.Message{Method: "notifications/initialized", Revision: revision})
 }
 
 // isLegacy reports whether a revision has the handshake.
 func isLegacy(revision string) bool { return slices.Contains(mcp.LegacyProtocolVersions(), revision) }
 
-func (s *session) setPeer(info, capabilities value.Value) {
+// maxInstructions is how many bytes of a server's instructions are kept.
+const maxInstructions = 16 << 10
+
+func (s *session) setPeer(info, reply value.Value) {
+	capabilities := reply.Get("capabilities")
 	s.peer.name, s.peer.version = info.Get("name").Str(), info.Get("version").Str()
+	s.peer.title = info.Get("title").Str()
+	if s.peer.instructions = reply.Get("instructions").Str(); len(s.peer.instructions) > maxInstructions {
+		s.peer.instructions = strings.ToValidUTF8(s.peer.instructions[:maxInstructions], "")
+	}
 	s.peer.listChanged = capabilities.Get("tools").Get("listChanged").Bool()
 	s.peer.logs = !capabilities.Get("logging").IsUndefined()
 }

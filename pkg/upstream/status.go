@@ -19,6 +19,9 @@ type Status struct {
 	Protocol  string // revision of MCP that is spoken; empty before the handshake
 	// Name and Version are the server's own.
 	Name, Version string
+	// Title and Instructions are what the server says of itself; they may be empty.
+	// Instructions are cut at 16 KiB.
+	Title, Instructions string
 	// Tools are as Pool.Tools returns them.
 	Tools []value.Value
 	// RoundTrip is the time of one question and answer: a ping, or since
@@ -37,6 +40,7 @@ func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (
 	out := Status{Server: s.entry.Name}
 	err = s.runForCaller(withInfo(ctx, info), "status", func(ctx context.Context, session *session) error {
 		out.Protocol, out.Name, out.Version = session.peer.revision, session.peer.name, session.peer.version
+		out.Title, out.Instructions = session.peer.title, session.peer.instructions
 		took, err := session.ping(ctx)
 		if err == nil {
 			out.RoundTrip = took

@@ -1,0 +1,124 @@
+package toolkit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// file is the configuration file, read again whenever it has changed.
+type file struct {
+	toolkit *Toolkit
+	// lock is held while the file is read, or edited by this process.
+	lock  sync.Mutex
+	state *state
+	seen  map[string]value.Value // tools as they were last shown, by name
+}
+
+// state is the file as it was read once.
+type state struct {
+	stamp    string // of the file and those that it is read with
+	text     []byte
+	revision edit.Revision
+	doc      *edit.Document
+	program  *engine.Program   // nil if the file has errors
+	broken   *engine.LoadError // why
+}
+
+func newFile(t *Toolkit) *file { return &file{toolkit: t, seen: map[string]value.Value{}} }
+
+// stamp returns what tells apart the contents of the file, its lock file and those
+// of other servers.
+func (f *file) stamp() (string, []byte, error) {
+	text, err := os.ReadFile(f.toolkit.opts.Path)
+	if err != nil {
+		return "", nil, err
+	}
+	sum := sha256.New()
+	sum.Write(text)
+	for _, path := range append([]string{f.toolkit.engine.LockPath()}, f.toolkit.opts.MCPFiles...) {
+		more, err := os.ReadFile(path)
+		fmt.Fprintf(sum, "\n%s %v %d\n", path, err, len(more))
+		sum.Write(more)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), text, nil
+}
+
+// read returns the file as it is now. The lock must be held.
+func (f *file) read() (*state, error) {
+	stamp, text, err := f.stamp()
+	if err != nil {
+		return nil, err
+	}
+	if f.state != nil && f.state.stamp == stamp {
+		return f.state, nil
+	}
+	doc, err := edit.Parse(f.toolkit.opts.Path, text)
+	if err != nil {
+		return nil, fmt.Errorf("the file is not valid YAML: %w", err)
+	}
+	next := &state{stamp: stamp, text: text, revision: edit.RevisionOf(text), doc: doc}
+	e := f.toolkit.engine
+	if servers, err := e.Compile(); err == nil {
+		if before, err := e.Replace(servers); err == nil {
+			before.Release()
+		}
+	}
+	next.program, err = e.CompileText(text)
+	if err != nil && !errors.As(err, &next.broken) {
+		return nil, err
+	}
+	if f.state != nil && f.state.program != nil {
+		f.state.program.Release()
+	}
+	f.state = next
+	return next, nil
+}
+
+// now returns the file as it is now.
+func (f *file) now() (*state, error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return f.read()
+}
+
+// use returns the program of the file as it is now, until release is called.
+func (f *file) use() (p *engine.Program, release func(), err error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	s, err := f.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.program == nil {
+		return nil, nil, fmt.Errorf("the file has errors; validateGraphTool shows all of them: %w", s.broken)
+	}
+	return s.program, s.program.Retain(), nil
+}
+
+// compiled returns the program of a text in the place of the file, until release is
+// called.
+func (f *file) compiled(text []byte) (p *engine.Program, release func(), err error) {
+	p, err = f.toolkit.engine.CompileText(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, p.Release, nil
+}
+
+// note remembers how a tool was shown to the client.
+func (f *file) note(name string, definition value.Value) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if len(f.seen) > 10_000 {
+		clear(f.seen)
+	}
+	f.seen[name] = definition
+}

@@ -1,0 +1,85 @@
+package toolkit
+
+import (
+	"context"
+
+	"github.com/mcpgraph/mcpgraph/internal/drawing"
+	"github.com/mcpgraph/mcpgraph/internal/graphedit"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+const anyObject = `{"type":"object"}`
+
+func lookTools() []*tool {
+	return []*tool{
+		{core: true, handle: getGraphServer, Tool: define("getGraphServer", "The server of the file: its name, and the revision of the file.", reads, ``, ``,
+			`{"type":"object","properties":{"name":{"type":"string"},"version":{"type":"string"},"title":{"type":"string"},"instructions":{"type":"string"},"file":{"type":"string"},"revision":{"type":"string"},"errors":{"type":"integer"}},"required":["name","version"]}`)},
+		{core: true, handle: listGraphTools, Tool: define("listGraphTools", "The graph tools of the file.", reads, ``, ``, listOf(`"name":{"type":"string"},"description":{"type":"string"}`))},
+		{core: true, handle: getGraphTool, Tool: define("getGraphTool", "The whole definition of a graph tool.", reads,
+			`"toolName":{"type":"string"}`, `"toolName"`, anyObject)},
+		{handle: getGraphPicture, Tool: define("getGraphPicture", "A graph tool as a Mermaid flowchart.", reads,
+			`"toolName":{"type":"string"}`, `"toolName"`, `{"type":"object","properties":{"mermaid":{"type":"string"}},"required":["mermaid"]}`)},
+	}
+}
+
+// listOf is the schema of a list of objects with these properties.
+func listOf(properties string) string {
+	return `{"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{` + properties + `}}}},"required":["items"]}`
+}
+
+func getGraphServer(_ context.Context, c *call) (value.Value, error) {
+	s, err := c.file.now()
+	if err != nil {
+		return value.Undef, err
+	}
+	info := s.doc.Value().Get("server")
+	text := func(key string) value.Value { return optional(info.Get(key).Str()) }
+	instructions := text("instructions")
+	if instructions.IsUndefined() {
+		instructions = text("description")
+	}
+	errors := value.Undef
+	if s.broken != nil {
+		errors = value.FromInt(int64(count(s.broken.Diagnostics)))
+	}
+	return object("name", info.Get("name").Str(), "version", info.Get("version").Str(), "title", text("title"),
+		"instructions", instructions, "file", c.opts.Path, "revision", string(s.revision), "errors", errors), nil
+}
+
+func listGraphTools(_ context.Context, c *call) (value.Value, error) {
+	s, err := c.file.now()
+	if err != nil {
+		return value.Undef, err
+	}
+	items := []value.Value{}
+	for _, t := range s.doc.Value().Get("tools").Elems() {
+		items = append(items, object("name", t.Get("name"), "description", t.Get("description").Str()))
+	}
+	return object("items", items), nil
+}
+
+func getGraphTool(_ context.Context, c *call) (value.Value, error) {
+	s, err := c.file.now()
+	if err != nil {
+		return value.Undef, err
+	}
+	definition, err := graphedit.Tool(s.doc.Value(), c.text("toolName"))
+	if err == nil {
+		c.file.note(c.text("toolName"), definition)
+	}
+	return definition, err
+}
+
+func getGraphPicture(_ context.Context, c *call) (value.Value, error) {
+	p, release, err := c.file.use()
+	if err != nil {
+		return value.Undef, err
+	}
+	defer release()
+	g, err := p.Graph(c.text("toolName"))
+	if err != nil {
+		return value.Undef, err
+	}
+	return object("mermaid", string(drawing.Mermaid([]*graph.Graph{g}))), nil
+}

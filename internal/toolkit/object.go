@@ -1,0 +1,93 @@
+package toolkit
+
+import (
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// object returns an object of keys and values that take turns. Undefined values are
+// left out.
+func object(pairs ...any) value.Value {
+	b := value.NewBuilder(len(pairs) / 2)
+	for i := 0; i < len(pairs); i += 2 {
+		var v value.Value
+		switch x := pairs[i+1].(type) {
+		case value.Value:
+			v = x
+		case string:
+			v = value.FromString(x)
+		case bool:
+			v = value.FromBool(x)
+		case int:
+			v = value.FromInt(int64(x))
+		case float64:
+			v = value.FromFloat(x)
+		case []value.Value:
+			v = value.FromArray(x)
+		}
+		if !v.IsUndefined() {
+			b.Set(pairs[i].(string), v)
+		}
+	}
+	return b.Value()
+}
+
+// optional returns a text, or undefined if it is empty.
+func optional(s string) value.Value {
+	if s == "" {
+		return value.Undef
+	}
+	return value.FromString(s)
+}
+
+// with returns an object with more members.
+func with(v value.Value, pairs ...any) value.Value {
+	b := value.NewBuilder(v.Len() + len(pairs)/2)
+	for _, e := range v.Entries() {
+		b.Set(e.Key, e.Value)
+	}
+	for _, e := range object(pairs...).Entries() {
+		b.Set(e.Key, e.Value)
+	}
+	return b.Value()
+}
+
+// literal returns the value of a JSON text of this program.
+func literal(text string) value.Value {
+	v, err := value.Parse(text)
+	if err != nil {
+		panic(err) // a mistake in this package, which its tests find
+	}
+	return v
+}
+
+// effect is what a tool does, for its annotations.
+type effect string
+
+const (
+	reads    effect = `{"readOnlyHint":true,"openWorldHint":false}`
+	looks    effect = `{"readOnlyHint":true,"openWorldHint":true}` // connects to servers
+	edits    effect = `{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}`
+	adds     effect = `{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":false,"openWorldHint":false}`
+	callsOut effect = `{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true}`
+)
+
+// define returns a server.Tool; properties and out are JSON texts.
+func define(name, description string, e effect, properties, required, out string) server.Tool {
+	input := `{"type":"object","properties":{` + properties + `},"additionalProperties":false`
+	if required != "" {
+		input += `,"required":[` + required + `]`
+	}
+	return server.Tool{
+		Name: name, Description: description, InputSchema: literal(input + "}"), OutputSchema: literal(out), Annotations: literal(string(e)),
+	}
+}
+
+// cut returns a value, or if its JSON is longer than limit bytes, how long it is and
+// its beginning.
+func cut(v value.Value, limit int) (value.Value, bool) {
+	if !v.LongerThan(limit) {
+		return v, false
+	}
+	return object("$cut", object("bytes", v.TextSize(), "preview", v.Preview(limit/2))), true
+}

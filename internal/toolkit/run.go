@@ -1,0 +1,282 @@
+package toolkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/serving"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/debug"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+func runTools() []*tool {
+	return []*tool{
+		{core: true, handle: runGraphTool, Tool: define("runGraphTool", "Runs a saved tool, or a definition that is not saved. A failed run answers with its error and history.", callsOut,
+			`"toolName":{"type":"string"},"toolDefinition":{"type":["object","string"],"description":"as tool of addGraphTool"},"arguments":{"type":"object"},"logging":{"type":"boolean"},"mocks":{"type":"array","items":{"type":"object"},"description":"answer upstream calls: {server, tool, arguments?, reply: {structured | text | error}}"},"from":{"type":"object","properties":{"runId":{"type":"string"},"step":{"type":"integer","minimum":0},"set":{"type":"object","description":"other outputs, by node"}},"required":["runId","step"],"additionalProperties":false,"description":"keep the first step executions of a run and go on from there"},"calls":{"enum":["all","none"],"default":"all","description":"none: a call fails with what it would have sent"},"detail":{"enum":["summary","nodes","full"],"default":"full"},"timeoutMs":{"type":"integer","minimum":1,"maximum":600000},"maxBytes":{"type":"integer","minimum":100,"default":20000}`, `"arguments"`,
+			`{"type":"object","properties":{"runId":{"type":"string"},"result":{},"error":{"type":"object"},"executionHistory":{"type":"array","items":{"type":"object"}},"logging":{"type":"array","items":{"type":"object"}},"truncated":{"type":"boolean"},"diagnostics":{"type":"array"}}}`)},
+	}
+}
+
+func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
+	name := c.text("toolName")
+	inline := !c.args.Get("toolDefinition").IsUndefined()
+	if (name == "") != inline {
+		return value.Undef, errors.New("give toolName, the name of a saved tool, or toolDefinition")
+	}
+	var program *engine.Program
+	var release func()
+	var err error
+	if inline {
+		definition, err := c.definition("toolDefinition")
+		if err != nil {
+			return value.Undef, err
+		}
+		name = definition.Get("name").Str()
+		s, err := c.file.now()
+		if err != nil {
+			return value.Undef, err
+		}
+		text, err := c.drafted(s, definition)
+		if err != nil {
+			return value.Undef, err
+		}
+		program, release, err = c.file.compiled(text)
+		var broken *engine.LoadError
+		if errors.As(err, &broken) {
+			return object("error", object("name", "invalid", "message", "the definition has errors"), "executionHistory", []value.Value{},
+				"diagnostics", c.diagnosed(text, true).list(broken.Diagnostics, "")), nil
+		}
+		if err != nil {
+			return value.Undef, err
+		}
+	} else if program, release, err = c.file.use(); err != nil {
+		return value.Undef, err
+	}
+	defer release()
+	if !program.Has(name) {
+		_, err := program.Graph(name)
+		return value.Undef, err
+	}
+	stage, err := c.newStage(name)
+	if err != nil {
+		return value.Undef, err
+	}
+	if stage != nil {
+		fork := program.Fork(engine.Options{
+			Getenv: c.opts.Getenv, Log: c.engine.Log(), Runs: c.runs,
+			Intercept: func(ctx context.Context, x exchange, next next) (value.Value, error) {
+				return c.tapes.intercept(ctx, x, func(ctx context.Context) (value.Value, error) { return stage.answer(ctx, x) })
+			},
+		})
+		defer fork.Close()
+		program = fork.Current()
+	}
+	return c.run(ctx, program, name)
+}
+
+// run runs a tool of a program and answers with what came of it.
+func (c *call) run(ctx context.Context, program *engine.Program, name string) (value.Value, error) {
+	limit := maxRunTime
+	if ms := c.args.Get("timeoutMs"); ms.Kind() == value.Number {
+		limit = time.Duration(ms.Float()) * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	info := &callinfo.Info{Caller: c.request.Caller, Header: c.request.Header, Meta: c.request.Meta}
+	var logs *logs
+	if c.args.Get("logging").Bool() {
+		logs = newLogs(c.engine.Log().Handler())
+		info.Log = slog.New(logs)
+	}
+	var o engine.CallOptions
+	if !c.request.Stateless() && (c.request.CanElicit(server.FormMode) || c.request.CanElicit(server.URLMode)) {
+		o.Ask = serving.Elicit(c.request)
+	}
+	result, err := c.start(ctx, program, info, name, o)
+	var usage *fromError
+	if errors.As(err, &usage) {
+		return value.Undef, err
+	}
+	out := object("runId", optional(info.RunID))
+	if err != nil {
+		out = with(out, "error", program.Failure(info, err))
+	} else {
+		v, isCut := cut(result.Value, c.maxBytes())
+		out = with(out, "result", v)
+		if isCut {
+			out = with(out, "truncated", true)
+		}
+	}
+	detail := c.text("detail")
+	if result != nil && detail != "summary" {
+		list, isCut := c.executions(result.Run, detail != "nodes")
+		out = with(out, "executionHistory", list)
+		if isCut {
+			out = with(out, "truncated", true)
+		}
+	} else if detail != "summary" {
+		out = with(out, "executionHistory", []value.Value{})
+	}
+	if logs != nil {
+		out = with(out, "logging", logs.list())
+	}
+	return c.engine.RedactValue(info, out), nil
+}
+
+// fromError says why a run cannot go on from another one.
+type fromError struct{ error }
+
+// start runs a tool: from its beginning, or from a step of a kept run.
+func (c *call) start(ctx context.Context, program *engine.Program, info *callinfo.Info, name string, o engine.CallOptions) (*engine.Result, error) {
+	from := c.args.Get("from")
+	if from.IsUndefined() {
+		return program.Call(ctx, info, name, c.args.Get("arguments"), o)
+	}
+	kept, ok := c.runs.Get(c.owner(), from.Get("runId").Str())
+	switch {
+	case !ok:
+		return nil, &fromError{fmt.Errorf("there is no run %q; the last %d are kept", from.Get("runId").Str(), keptRuns)}
+	case kept.Tool != name:
+		return nil, &fromError{fmt.Errorf("run %q is of tool %q, not of %q", kept.ID, kept.Tool, name)}
+	}
+	before, err := kept.Replay()
+	if err != nil {
+		return nil, &fromError{err}
+	}
+	at, err := recordOf(before, int(from.Get("step").Float()))
+	if err != nil {
+		return nil, &fromError{err}
+	}
+	set := map[string]value.Value{}
+	for _, e := range from.Get("set").Entries() {
+		set[e.Key] = e.Value
+	}
+	session, err := program.Debug(ctx, info, name, nil, debug.Options{From: &debug.From{Run: before, Before: at, Set: set}}, o)
+	if err != nil {
+		return nil, &fromError{err}
+	}
+	v, err := session.Wait(ctx)
+	return &engine.Result{Value: v, Run: session.Run()}, err
+}
+
+// recordOf returns the index of the first record that is left out if the first n
+// executions of a run are kept.
+func recordOf(r *executor.Run, n int) (int, error) {
+	all := r.History()
+	if n > len(all) {
+		return 0, fmt.Errorf("step is %d, but the run has %d executions", n, len(all))
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	return all[n-1].Index + 1, nil
+}
+
+// maxExecutions is how many executions an answer lists; getRun has the others.
+const maxExecutions = 500
+
+// executions returns the history of a run. All outputs together take no more than
+// maxBytes, and each gets its share.
+func (c *call) executions(r *executor.Run, outputs bool) (list value.Value, isCut bool) {
+	all := r.History()
+	items := []value.Value{}
+	share := max(c.maxBytes()/max(1, min(len(all), maxExecutions)), 200)
+	for i, rec := range all {
+		if i == maxExecutions {
+			isCut = true
+			break
+		}
+		one := object("executionIndex", i, "nodeId", rec.Node, "nodeType", rec.Kind,
+			"startTime", float64(rec.Start.UnixMicro())/1000, "endTime", float64(rec.End.UnixMicro())/1000, "duration", milliseconds(rec.End.Sub(rec.Start)))
+		if rec.Path != "" {
+			one = with(one, "path", rec.NodePath())
+		}
+		if rec.Next != "" {
+			one = with(one, "next", rec.Next)
+		}
+		if outputs {
+			v, short := cut(rec.Output, share)
+			isCut = isCut || short
+			one = with(one, "output", v)
+		}
+		if rec.Err != nil {
+			one = with(one, "error", executor.FailureOf(rec.Err).Value())
+		}
+		items = append(items, one)
+	}
+	return value.FromArray(items), isCut
+}
+
+// maxLogs is how many log records of a run are kept.
+const maxLogs = 500
+
+// logs is a slog.Handler that keeps the records of one run, and hands them on.
+type logs struct {
+	slog.Handler
+	kept  *keptLogs
+	attrs []slog.Attr
+}
+
+type keptLogs struct {
+	mu      sync.Mutex
+	records []value.Value
+	dropped int
+}
+
+func newLogs(h slog.Handler) *logs { return &logs{Handler: h, kept: &keptLogs{}} }
+
+// Enabled reports true: the client gets all records.
+func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle keeps a record.
+func (l *logs) Handle(ctx context.Context, r slog.Record) error {
+	b := object("level", r.Level.String(), "message", r.Message, "time", r.Time.UTC().Format(time.RFC3339Nano))
+	add := func(a slog.Attr) bool {
+		b = with(b, a.Key, fmt.Sprint(a.Value.Resolve()))
+		return true
+	}
+	for _, a := range l.attrs {
+		add(a)
+	}
+	r.Attrs(add)
+	b, _ = cut(b, 2000)
+	l.kept.mu.Lock()
+	if len(l.kept.records) < maxLogs {
+		l.kept.records = append(l.kept.records, b)
+	} else {
+		l.kept.dropped++
+	}
+	l.kept.mu.Unlock()
+	if l.Handler.Enabled(ctx, r.Level) {
+		return l.Handler.Handle(ctx, r)
+	}
+	return nil
+}
+
+// WithAttrs returns a handler of the same records.
+func (l *logs) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &logs{l.Handler.WithAttrs(attrs), l.kept, append(l.attrs[:len(l.attrs):len(l.attrs)], attrs...)}
+}
+
+// WithGroup returns a handler of the same records.
+func (l *logs) WithGroup(name string) slog.Handler {
+	return &logs{l.Handler.WithGroup(name), l.kept, l.attrs}
+}
+
+func (l *logs) list() value.Value {
+	l.kept.mu.Lock()
+	defer l.kept.mu.Unlock()
+	all := append([]value.Value{}, l.kept.records...)
+	if l.kept.dropped > 0 {
+		all = append(all, object("level", "WARN", "message", fmt.Sprintf("%d more records were dropped", l.kept.dropped)))
+	}
+	return value.FromArray(all)
+}

@@ -1,0 +1,165 @@
+// Package toolkit is an MCP server with which an agent builds graph tools: it looks
+// at what upstream servers offer, tries calls and expressions, and adds, changes,
+// runs and tests the tools of one configuration file.
+package toolkit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Bounds of what a toolkit holds and does.
+const (
+	maxCalls      = 16               // of its tools at the same time
+	maxRunTime    = 10 * time.Minute // of one run
+	keptRuns      = 100
+	keptRunsBytes = 32 << 20
+)
+
+// Options are the settings of a Toolkit.
+type Options struct {
+	// Path is the configuration file. It must exist and be valid YAML.
+	Path     string
+	MCPFiles []string                         // further files with upstream servers
+	Getenv   func(name string) (string, bool) // required
+	Inputs   map[string]string                // of ${input:ID}
+	Log      *slog.Logger                     // required
+	// Core publishes only the thirteen tools of the TypeScript toolkit.
+	Core bool
+}
+
+// Toolkit serves one configuration file to agents. It is safe for concurrent use.
+type Toolkit struct {
+	opts   Options
+	engine *engine.Engine // of the servers; the tools are in the programs of file
+	file   *file
+	runs   *runs.Store
+	tapes  *tapes
+	tools  map[string]*tool
+	server *server.Server
+
+	mu      sync.Mutex // guards history
+	history []change
+}
+
+// tool is one of the tools that the toolkit has.
+type tool struct {
+	server.Tool
+	core   bool
+	input  *graph.Schema
+	handle func(ctx context.Context, c *call) (value.Value, error)
+}
+
+// call is a call of one of the tools.
+type call struct {
+	*Toolkit
+	request *server.Request
+	args    value.Value
+}
+
+func (c *call) text(name string) string { return c.args.Get(name).Str() }
+
+// LoadError is returned for a file that cannot be read.
+type LoadError = engine.LoadError
+
+// New returns the toolkit of a file. The error is a *LoadError if the file
+// cannot be read, or if its servers have errors.
+func New(o Options) (*Toolkit, error) {
+	t := &Toolkit{
+		opts: o, tools: map[string]*tool{}, tapes: &tapes{},
+		runs: runs.New(runs.Limits{Count: keptRuns, Bytes: keptRunsBytes}),
+	}
+	e, err := engine.New(o.Path, engine.Options{
+		Getenv: o.Getenv, Inputs: o.Inputs, Log: o.Log, MCPFiles: o.MCPFiles, ServersOnly: true, Runs: t.runs,
+		Intercept: t.tapes.intercept,
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.engine = e
+	t.file = newFile(t)
+	var published []server.Tool
+	for _, one := range allTools() {
+		if o.Core && !one.core {
+			continue
+		}
+		if one.input, err = graph.NewSchema(one.InputSchema); err != nil {
+			return nil, fmt.Errorf("the inputSchema of %s: %w", one.Name, err)
+		}
+		t.tools[one.Name] = one
+		published = append(published, one.Tool)
+	}
+	t.server, err = server.New(server.Options{
+		Info: config.Server{
+			Name: "mcpgraph-toolkit", Version: engine.Version(), Title: "mcpgraph toolkit", Instructions: instructions,
+		},
+		Tools: published, Call: t.call, Log: e.Log(), Resources: t.resources(),
+		Limits: server.Limits{Calls: maxCalls},
+	})
+	return t, err
+}
+
+const instructions = `Builds tools that are graphs of calls of other MCP servers, and saves them in one file.
+Look first (searchMcpTools, getMcpServerTool), try calls and expressions (sampleMcpTool, testMcpTool, testJSONata), run a draft (runGraphTool with toolDefinition), then save it (addGraphTool). help explains the language by topic. Nothing invalid is saved.`
+
+// Guard returns what the file configures to authenticate callers over HTTP, or nil.
+func (t *Toolkit) Guard() (auth.Guard, error) { return t.engine.Current().Guard() }
+
+// File returns the servers of the file, and how it is served, as of the start.
+func (t *Toolkit) File() *config.File { return t.engine.Current().Set().File }
+
+// ServeStdio serves one client until in ends or ctx is done.
+func (t *Toolkit) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	return t.server.ServeStdio(ctx, in, out)
+}
+
+// ServeHTTP serves any number of clients until ctx is done. It closes the listener.
+func (t *Toolkit) ServeHTTP(ctx context.Context, listener net.Listener, o server.HTTPOptions) error {
+	if o.Guard == nil {
+		guard, err := t.Guard()
+		if err != nil {
+			_ = listener.Close()
+			return err
+		}
+		o.Guard = guard
+	}
+	return t.server.ServeHTTP(ctx, listener, o)
+}
+
+// Close ends the sessions with upstream servers and their processes.
+func (t *Toolkit) Close() error { return t.engine.Close() }
+
+// call answers tools/call.
+func (t *Toolkit) call(ctx context.Context, r *server.Request) (value.Value, error) {
+	one := t.tools[r.Tool]
+	if err := one.input.ValidateContext(ctx, r.Args); err != nil {
+		return value.Undef, fmt.Errorf("%s: invalid arguments: %s", r.Tool, t.engine.Redact(nil, err.Error()))
+	}
+	out, err := one.handle(ctx, &call{t, r, r.Args})
+	if err != nil {
+		return value.Undef, fmt.Errorf("%s: %s", r.Tool, t.engine.Redact(nil, err.Error()))
+	}
+	return t.engine.RedactValue(nil, out), nil
+}
+
+// allTools returns the tools in the order in which they are listed.
+func allTools() []*tool {
+	var all []*tool
+	for _, family := range [][]*tool{lookTools(), serverTools(), editTools(), runTools(), tryTools(), runsTools(), suiteTools(), helpTools()} {
+		all = append(all, family...)
+	}
+	return all
+}
