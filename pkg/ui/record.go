@@ -136,6 +136,8 @@ func stateOf(rec *executor.Record) string {
 		return "failed"
 	}
 	switch {
+	case rec.Pinned:
+		return "pinned"
 	case rec.Err == nil:
 		return "done"
 	case rec.Via != "":

@@ -42,8 +42,9 @@ func (w *watcher) joined() {
 	if w.stop == nil {
 		w.page.events.skip()
 		w.stop = make(chan struct{})
-		stop := w.stop
-		w.done.Go(func() { w.run(stop) })
+		stop, l := w.stop, &looking{page: w.page, runs: map[string]*followed{}}
+		l.begin() // what happens from now on is seen
+		w.done.Go(func() { l.run(stop) })
 	}
 }
 
@@ -77,8 +78,7 @@ func (w *watcher) close() {
 }
 
 // run looks until it is stopped.
-func (w *watcher) run(stop chan struct{}) {
-	l := &looking{page: w.page, runs: map[string]*followed{}}
+func (l *looking) run(stop chan struct{}) {
 	defer l.end()
 	tick := time.NewTicker(batchTime)
 	defer tick.Stop()
@@ -122,15 +122,23 @@ func (l *looking) end() {
 	}
 }
 
-// look tells what has happened since the last time.
-func (l *looking) look() {
+// begin begins to note what happens, if there is a program. It reports whether there is.
+func (l *looking) begin() bool {
 	e := l.page.engine.Load()
 	if e == nil {
-		return
+		return false
 	}
 	if store := e.Runs(); store != l.store {
 		l.end()
 		l.store, l.watch = store, store.Watch()
+	}
+	return true
+}
+
+// look tells what has happened since the last time.
+func (l *looking) look() {
+	if !l.begin() {
+		return
 	}
 	named := l.page.events.attached()
 	for id := range named {
