@@ -1,6 +1,7 @@
 // From the graph of a tool to what is drawn: texts, sizes, and the sketch for the layout.
 import type { GEdge, GNode, Graph } from "../api/types";
 import type { Sketch, SketchNode } from "./dagre";
+import { shortRule } from "./rule";
 
 export interface DrawnNode {
   node: GNode;
@@ -89,9 +90,9 @@ export function model(graph: Graph, folded: ReadonlySet<string>): Model {
       const isFolded = bodies.length > 0 && folded.has(node.key);
       const text = shorten(detail(node), 34);
       const plain = isPlain(node);
-      const wanted = 14 + 26 + Math.max(textWidth(shorten(node.id, 28), idFont) + 26, plain ? 0 : textWidth(text, detailFont) + 68 + (node.policies?.length ?? 0) * 13) + (bodies.length ? 24 : 0);
+      const wanted = 14 + 26 + Math.max(textWidth(shorten(node.id, 28), idFont) + 40, plain ? 0 : textWidth(text, detailFont) + 68 + (node.policies?.length ?? 0) * 13) + (bodies.length ? 24 : 0);
       const drawn: DrawnNode = {
-        node, detail: text, width: Math.ceil(Math.max(plain ? 104 : 148, Math.min(300, wanted))), height: plain ? plainHeight : headHeight,
+        node, detail: text, width: Math.ceil(Math.max(plain ? 96 : 148, Math.min(300, wanted))), height: plain ? plainHeight : headHeight,
         depth, bodies, inside: bodies.length ? inside(node.key) : 0, folded: isFolded,
       };
       nodes.set(node.key, drawn);
@@ -113,7 +114,7 @@ export function model(graph: Graph, folded: ReadonlySet<string>): Model {
     function connect(from: string, at = from) {
       for (const { edge, id } of edgesFrom.get(from) ?? []) {
         if (!names.has(edge.to)) continue;
-        const label = shorten(edge.label ?? "", longestLabel);
+        const label = shorten(shortRule(edge.rule ?? edge.label ?? ""), longestLabel);
         edges.push({ id, edge, label, depth });
         sketch.edges.push({ id, from: at, to: edge.to, width: label ? Math.ceil(textWidth(label, detailFont)) + 10 : 0, height: label ? 16 : 0 });
       }

@@ -48,7 +48,7 @@ function compute(data: RunData, run: RunState, record?: number, frame?: string):
   const end = Date.parse(at.end);
   for (const r of data.over) {
     if (r.index <= at.index) past.push(r);
-    else if (Date.parse(r.start) <= end && own(r)) note(r.key, "running");
+    else if (Date.parse(r.start) < end && own(r)) note(r.key, "running");
   }
   return { run, data, counts: count(past, own), active, chosen: at.key, over: false };
 }

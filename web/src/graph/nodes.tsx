@@ -57,13 +57,17 @@ export const Step = memo(function Step({ data: { drawn } }: NodeProps<StepNode>)
           onClick={() => select({ key: node.key })} onDoubleClick={() => { if (drawn.bodies.length) toggleFold(node.key); else if (node.calls) select({ tool: node.calls, run: state.selection.run, key: undefined }); }}>
           <span className="type"><Icon name={typeIcon(node.type)} /></span>
           <span className="texts">
-            <span className="line"><strong>{shorten(node.id, 28)}</strong>{pinned && <span className="sign s-pinned"><Icon name="pin" title="pinned" /></span>}</span>
-            {!plain && <span className="line detail"><span className="ellipsis">{drawn.detail}</span><Policies texts={node.policies} /></span>}
-          </span>
-          <span className="result">
-            {view.state && view.state !== "skipped" && <span className={`sign s-${view.state}`} title={signs[view.state].label}><Icon name={signs[view.state].icon} /></span>}
-            {!plain && view.count ? <span className="figures">{many && <b>×{view.count}</b>}{many && view.failed ? <b className="bad"> {view.failed}✕</b> : null} {duration(view.ms ?? 0)}</span> : null}
-            {!plain && view.active > 1 && <span className="figures">{view.active} run</span>}
+            <span className="line">
+              <strong>{shorten(node.id, 28)}</strong>{pinned && <span className="sign s-pinned"><Icon name="pin" title="pinned" /></span>}
+              <span className="grow" />
+              {view.state && view.state !== "skipped" && <span className={`sign s-${view.state}`} title={signs[view.state].label}><Icon name={signs[view.state].icon} /></span>}
+            </span>
+            {!plain && <span className="line detail">
+              <span className="ellipsis">{drawn.detail}</span><Policies texts={node.policies} />
+              <span className="grow" />
+              {view.active > 1 && <span className="figures">{view.active} at once</span>}
+              {view.count ? <span className="figures">{many && <b>×{view.count}</b>}{many && view.failed ? <b className="bad"> {view.failed} failed</b> : null} {duration(view.ms ?? 0)}</span> : null}
+            </span>}
           </span>
         </button>
         {drawn.bodies.length > 0 && (

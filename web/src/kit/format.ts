@@ -3,7 +3,7 @@
 /** A duration in milliseconds, such as "340 ms", "2.4 s", "3 min 20 s". */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return "";
-  if (ms < 1) return `${ms <= 0 ? "0" : ms.toFixed(1)} ms`;
+  if (ms < 1) return `${ms < 0.05 ? "0" : ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
   const s = Math.round(ms / 1000);

@@ -1,8 +1,8 @@
 // What the chosen run does, in words.
 import { useEffect, useState } from "react";
 import type { Paused, RunState } from "../api";
-import { Badge, Button, count, duration, StateSign } from "../kit";
-import { select, useRecords, useRun, useSelection, useStore } from "../store";
+import { Badge, count, duration, StateSign } from "../kit";
+import { select, useRecords, useRun, useStore } from "../store";
 
 /** Why a run is paused, in words before the place. */
 const reasons: Record<Paused["why"], string> = {
@@ -25,7 +25,6 @@ function Elapsed({ run }: { run: RunState }) {
 export function Status() {
   const run = useRun();
   const data = useRecords();
-  const { record } = useSelection();
   const problems = useStore((s) => s.server!.problems.filter((p) => p.severity === "error").length);
   const stale = useStore((s) => s.server!.revision !== s.server!.file.revision);
   const readOnly = useStore((s) => s.server!.readOnly);
@@ -49,7 +48,6 @@ export function Status() {
         {!run.error && <span className="muted small executions">{count(data?.over.length ?? run.executions, "execution")}</span>}
         <Elapsed run={run} />
       </>}
-      {record !== undefined && <Button small title="The page shows a past moment. Back to the present" onClick={() => select({ record: undefined, frame: undefined })}>moment {record + 1}</Button>}
       <span className="grow" />
       {stale && problems > 0 && <Badge look="error" title="The file on disk has errors; the version before it is in use">file has errors</Badge>}
       {readOnly && <Badge title="The page was started with --read-only">read only</Badge>}
