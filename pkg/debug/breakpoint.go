@@ -142,7 +142,11 @@ func (s *Session) expression(source string, at []*graph.Node) (p *expr.Program, 
 	}
 	for _, ref := range p.Refs() {
 		if len(at) == 1 && !contains(names, ref.Node) {
-			return nil, ref.Offset, ref.End, &UnknownNodeError{ref.Node, at[0].Graph.Name, names}
+			from, to = ref.Offset, ref.End
+			if ref.IDOffset >= 0 {
+				from, to = ref.IDOffset, ref.IDEnd
+			}
+			return nil, from, to, &UnknownNodeError{ref.Node, at[0].Graph.Name, names}
 		}
 	}
 	return p, -1, -1, nil

@@ -3,6 +3,7 @@ package debug
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -111,12 +112,45 @@ func jsonOf(v value.Value) (value.Value, int, error) {
 	if v.LongerThan(MaxPinned) {
 		return v, 0, fmt.Errorf("the value has more than %d MiB of JSON", MaxPinned>>20)
 	}
+	if found := notJSON(v); found != "" {
+		return v, 0, fmt.Errorf("the value is not JSON: it has %s", found)
+	}
 	text := v.JSON()
 	own, err := value.Parse(text)
 	if err != nil {
 		return v, 0, fmt.Errorf("the value is not JSON: %w", err)
 	}
 	return own, len(text), nil
+}
+
+// notJSON returns what of a value JSON cannot have, empty if there is nothing.
+func notJSON(v value.Value) string {
+	switch v.Kind() {
+	case value.Array:
+		for _, one := range v.Elems() {
+			if found := notJSON(one); found != "" {
+				return found
+			}
+		}
+	case value.Object:
+		for _, one := range v.Entries() {
+			if found := notJSON(one.Value); found != "" {
+				return found
+			}
+		}
+	case value.Number:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			if _, exact := v.NumberText(); !exact {
+				return fmt.Sprintf("the number %v", f)
+			}
+		}
+	case value.Undefined:
+		return "undefined"
+	case value.Null, value.Bool, value.String:
+	default:
+		return "a function"
+	}
+	return ""
 }
 
 // edgeOf returns the way that a node takes which yields a value without being
