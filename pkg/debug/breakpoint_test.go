@@ -84,16 +84,16 @@ func TestBreakpointsThatCannotBe(t *testing.T) {
 	e := load(t, tools(map[string]string{"t": mapped, "other": straight}), &upstream{})
 	s := start(t, e, "t", map[string]any{"list": []int{}}, debug.Options{StartPaused: true})
 	for want, b := range map[string]debug.Breakpoint{
-		`breakpoint at "eech": node: unknown node "eech" in tool "t"; did you mean "each"?`:                           {Node: "eech"},
+		`breakpoint at "eech": node: unknown node "eech" in tool "t"; did you mean "each"?`:                            {Node: "eech"},
 		`breakpoint at "t#each[].mroe": node: unknown node "t#each[].mroe" in tool "t"; did you mean "t#each[].more"?`: {Node: "t#each[].mroe"},
-		`breakpoint at "each": hits: expected a number from 1 on, or 0 for each, found -1`:                            {Node: "each", Hits: -1},
-		`breakpoint at "more": when, character 3: unknown node "twise" in tool "t"; did you mean "twice"?`:            {Node: "more", When: "$.twise.n"},
-		`breakpoint at "more": when, character 9`:                                                                     {Node: "more", When: "$item > )"},
-		`breakpoint at "more": when, character 1: `:                                                                   {Node: "more", When: "$cuont($item)"},
-		`breakpoint at "each": when, character 1: `:                                                                   {Node: "each", When: "$item = 1"},
-		`breakpoint at "more": log, character 11: unknown node "twise"`:                                               {Node: "more", Log: "value: {$.twise}"},
-		`breakpoint at "more": log, character 3: a { without its }`:                                                   {Node: "more", Log: "a {$item"},
-		`breakpoint at "more": log, character 3: a } without a {`:                                                     {Node: "more", Log: "a }"},
+		`breakpoint at "each": hits: expected a number from 1 on, or 0 for each, found -1`:                             {Node: "each", Hits: -1},
+		`breakpoint at "more": when, character 3: unknown node "twise" in tool "t"; did you mean "twice"?`:             {Node: "more", When: "$.twise.n"},
+		`breakpoint at "more": when, character 9`:                                                                      {Node: "more", When: "$item > )"},
+		`breakpoint at "more": when, character 1: `:                                                                    {Node: "more", When: "$cuont($item)"},
+		`breakpoint at "each": when, character 1: `:                                                                    {Node: "each", When: "$item = 1"},
+		`breakpoint at "more": log, character 11: unknown node "twise"`:                                                {Node: "more", Log: "value: {$.twise}"},
+		`breakpoint at "more": log, character 3: a { without its }`:                                                    {Node: "more", Log: "a {$item"},
+		`breakpoint at "more": log, character 3: a } without a {`:                                                      {Node: "more", Log: "a }"},
 	} {
 		err := s.SetBreakpoints(debug.BreakOn{}, debug.Breakpoint{Node: "exit"}, b)
 		var at *debug.BreakpointError
@@ -160,8 +160,10 @@ func TestBreakOnFailure(t *testing.T) {
 			mode:   debug.BreakOnUncaught, ends: true,
 		},
 		"tolerated": {
-			change: func(text string) string { return strings.Replace(text, "items: [1]", "items: [1]\n  tolerateFailures: 1", 1) },
-			mode:   debug.BreakOnUncaught, ends: true,
+			change: func(text string) string {
+				return strings.Replace(text, "items: [1]", "items: [1]\n  tolerateFailures: 1", 1)
+			},
+			mode: debug.BreakOnUncaught, ends: true,
 		},
 		"not tolerated": {
 			change: func(text string) string {
