@@ -16,7 +16,15 @@ export default function Console() {
   const [mine, setMine] = useState(false);
   const box = useRef<HTMLDivElement>(null), atEnd = useRef(true);
   const shown = mine && run ? lines.filter((l) => l.run === undefined || l.run === run.id) : lines;
-  useLayoutEffect(() => { if (atEnd.current) box.current!.scrollTop = box.current!.scrollHeight; }, [shown]);
+  // The end stays in sight, also while values get their height.
+  useLayoutEffect(() => {
+    const b = box.current!;
+    const stay = () => { if (atEnd.current) b.scrollTop = b.scrollHeight; };
+    const observer = new ResizeObserver(stay);
+    observer.observe(b);
+    observer.observe(b.firstElementChild!);
+    return () => observer.disconnect();
+  }, []);
 
   let scope: Scope | undefined, why = "Run the tool, or choose a run: expressions are evaluated in its document";
   if (run) {
@@ -50,7 +58,7 @@ export default function Console() {
       </div>
       <div ref={box} className="console-lines" role="log" aria-label="Console" tabIndex={0}
         onScroll={(e) => { const b = e.currentTarget; atEnd.current = b.scrollHeight - b.scrollTop - b.clientHeight < 30; }}>
-        {shown.map((l) => <LineView key={l.id} line={l} />)}
+        <div>{shown.map((l) => <LineView key={l.id} line={l} />)}</div>
       </div>
       <Prompt scope={scope} moment={run?.ended ? "end" : `${run?.paused?.at} ${run?.paused?.path} ${run?.executions}`} why={why} onEnter={(e) => void enter(e)} onClear={clear} />
     </div>

@@ -94,7 +94,7 @@ export function Prompt({ scope, moment, why, onEnter, onClear }: {
       <span className="console-mark" aria-hidden="true">❯</span>
       <div className="grow console-field">
         <textarea ref={box} rows={1} className="mono" value={text} disabled={!scope} spellCheck={false} autoComplete="off" autoCapitalize="off" maxLength={10_000}
-          role="combobox" aria-label={`JSONata expression, ${why}`} aria-autocomplete="list" aria-expanded={!!choices} aria-controls={choices ? list : undefined}
+          aria-label={`JSONata expression, ${why}`} aria-autocomplete="list" aria-haspopup="listbox" aria-controls={choices ? list : undefined}
           aria-activedescendant={choices ? `${list}-${choices.chosen}` : undefined} placeholder={scope ? "JSONata, such as $.entry. Tab completes, Shift+Enter begins a line" : why}
           onKeyDown={keys} onBlur={close}
           onChange={(e) => {

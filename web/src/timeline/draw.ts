@@ -138,18 +138,27 @@ function drawBars(c: CanvasRenderingContext2D, s: Scene, p: Palette) {
     if (axisHeight + row.top - s.scroll > s.height) break;
     // Bars narrower than a pixel that fall on the one before are not drawn again.
     const drawn: number[] = [];
+    let seen = 0, before = 0;
     for (let i = 0; i < row.items.length; i++) {
       const e = row.items[i]!;
       const x = xOf(s, e.start);
       if (x > s.width) break;
       const to = Math.max(xOf(s, e.end ?? s.now), x + 2);
-      if (to < s.names) continue;
+      if (to < s.names) {
+        before++;
+        continue;
+      }
+      seen++;
       const marked = e.id === s.selected || e.id === s.focused || e.id === s.hovered;
       const lane = row.lanes[i]!, edge = Math.round(to * 2);
       if (!marked && to - x <= 2 && drawn[lane] === edge && e.state === "done") continue;
       drawn[lane] = edge;
       const bar = barIn(row, i);
       drawBar(c, s, p, e, x, to, axisHeight + bar.top - s.scroll, bar.height, marked);
+    }
+    if (seen === 0) { // an arrow shows where its bars are
+      c.fillStyle = p.muted;
+      c.fillText(before > 0 ? "◂" : "▸", before > 0 ? s.names + 4 : s.width - 12, axisHeight + row.top - s.scroll + row.height / 2);
     }
   }
 }
@@ -165,18 +174,24 @@ function drawBar(c: CanvasRenderingContext2D, s: Scene, p: Palette, e: Execution
   const width = Math.min(to, s.width) - Math.max(x, s.names), left = Math.max(x, s.names) + 4;
   if (h >= 12 && width > 26) {
     const sign = signs[e.state];
-    const inner = e.segments[0]?.kind === "inner" || e.segments[0]?.kind === "sleep" || e.segments[0]?.kind === "ask";
-    c.fillStyle = inner ? p.text : p.surface;
+    // The text stands on the segment where it begins.
+    const t = timeAt(s, left + 4), on = e.segments.find((g) => t < (g.to ?? s.now)) ?? e.segments[e.segments.length - 1]!;
+    if (on.kind === "delay") return mark(c, s, p, e, x, to, y, h, marked);
+    c.fillStyle = on.kind === "work" || on.kind === "failed" ? p.surface : p.text;
     const text = s.grouping === "body" ? e.node : e.item !== undefined ? `[${e.item}]` : e.visit > 1 ? `#${e.visit}` : "";
     c.fillText(shorten(c, [sign, text].filter(Boolean).join(" "), width - 8), left, y + h / 2 + 0.5);
   }
-  if (marked) {
-    c.lineWidth = e.id === s.hovered && e.id !== s.selected && e.id !== s.focused ? 1 : 2;
-    c.strokeStyle = e.id === s.selected ? p.accent : p.text;
-    c.setLineDash(e.id === s.focused && e.id !== s.selected ? [3, 2] : []);
-    c.strokeRect(Math.max(x, s.names - 4) - 1.5, y - 1, Math.min(to, s.width + 4) - Math.max(x, s.names - 4) + 3, h + 2);
-    c.setLineDash([]);
-  }
+  mark(c, s, p, e, x, to, y, h, marked);
+}
+
+/** Frames the bar of an execution that is chosen, focused or under the mouse. */
+function mark(c: CanvasRenderingContext2D, s: Scene, p: Palette, e: Execution, x: number, to: number, y: number, h: number, marked: boolean) {
+  if (!marked) return;
+  c.lineWidth = e.id === s.hovered && e.id !== s.selected && e.id !== s.focused ? 1 : 2;
+  c.strokeStyle = e.id === s.selected ? p.accent : p.text;
+  c.setLineDash(e.id === s.focused && e.id !== s.selected ? [3, 2] : []);
+  c.strokeRect(Math.max(x, s.names - 4) - 1.5, y - 1, Math.min(to, s.width + 4) - Math.max(x, s.names - 4) + 3, h + 2);
+  c.setLineDash([]);
 }
 
 /** Signs beside the colours, for those who cannot tell colours apart. */

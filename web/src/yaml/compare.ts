@@ -23,7 +23,7 @@ export function compare(o: { theirs: string; mine: string; nonce: string; theirs
       { key: "Alt-F5", run: goToNextChunk, shift: goToPreviousChunk }, ...historyKeymap, ...defaultKeymap,
     ]),
   ];
-  const label = (text: string) => EditorView.contentAttributes.of({ "aria-label": text, spellcheck: "false" });
+  const label = (text: string) => EditorView.contentAttributes.of({ "aria-label": text, spellcheck: "false", tabindex: "0" });
   const view = new MergeView({
     a: { doc: o.theirs, extensions: [common, EditorState.readOnly.of(true), label(o.theirsLabel)] },
     b: { doc: o.mine, extensions: [common, history(), label(o.mineLabel)] },

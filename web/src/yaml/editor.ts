@@ -79,7 +79,7 @@ export function createEditor(host: Host): Editor {
     yaml(), nodeLayer,
     autocompletion({ override: [completions(host.complete, host.render)], icons: false, maxRenderedOptions: 100 }),
     hovers(host.hover, host.render),
-    EditorView.contentAttributes.of({ "aria-label": host.label, spellcheck: "false" }),
+    EditorView.contentAttributes.of({ "aria-label": host.label, spellcheck: "false", tabindex: "0" }),
     keymap.of([
       { key: "Mod-s", preventDefault: true, run: () => (host.save(), true) },
       { key: "Shift-Alt-f", run: () => (host.format(), true) },
