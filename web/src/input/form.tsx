@@ -9,6 +9,8 @@ export interface FormProps {
   schema: Schema;
   state: FormState;
   onState: (change: (state: FormState) => FormState) => void;
+  /** What is wrong as well, such as what the server said. */
+  more?: Issue[];
   /** Whether missing fields are shown as errors. */
   tried?: boolean;
   disabled?: boolean;
@@ -24,9 +26,9 @@ export function issuesOf(schema: Schema, state: FormState): Issue[] {
 }
 
 /** Form edits a value of a JSON Schema. */
-export function Form({ schema, state, onState, tried = false, disabled = false, id }: FormProps) {
+export function Form({ schema, state, onState, more, tried = false, disabled = false, id }: FormProps) {
   const own = useId();
-  const issues = useMemo(() => issuesOf(schema, state), [schema, state]);
+  const issues = useMemo(() => [...issuesOf(schema, state), ...(more ?? [])], [schema, state, more]);
   return (
     <FormProvider
       value={{

@@ -5,19 +5,22 @@ import { changed } from "../store/store";
 import { JSONText } from "../value/jsontext";
 import { earlier } from "./earlier";
 import { Form, issuesOf } from "./form";
-import { changeInput, currentArguments, focusError, formId, inputSchema, rememberArguments, resetInput, setMode, useInput } from "./state";
+import { changeInput, currentArguments, focusError, formId, inputSchema, refuse, rememberArguments, resetInput, setMode, useInput } from "./state";
 
 // Run takes its arguments from here, also while the panel was never opened.
-provideInput(() => {
-  const { tool } = state.selection;
-  if (tool === undefined) return undefined;
-  const result = currentArguments(tool);
-  if ("errors" in result) {
-    focusError(result.errors);
-    return undefined;
-  }
-  rememberArguments(tool, result.args);
-  return result.args;
+provideInput({
+  take() {
+    const { tool } = state.selection;
+    if (tool === undefined) return undefined;
+    const result = currentArguments(tool);
+    if ("errors" in result) {
+      focusError(result.errors);
+      return undefined;
+    }
+    rememberArguments(tool, result.args);
+    return result.args;
+  },
+  refused: (tool, error) => refuse(tool, error),
 });
 
 /** The arguments for the next run of the chosen tool: as a form, or as JSON. */
@@ -34,7 +37,7 @@ function ToolInput({ tool }: { tool: string }) {
   const paused = useStore((s) => s.startPaused);
   const schema = useMemo(() => inputSchema(tool), [tool, info]);
   const draft = input.drafts.get("");
-  const issues = useMemo(() => (input.mode === "json" ? issuesOf(schema, input) : []), [input, schema]);
+  const issues = useMemo(() => (input.mode === "json" ? [...issuesOf(schema, input), ...input.refused] : []), [input, schema]);
   const messages = issues.filter((i) => i.message !== "is required" || input.tried);
 
   return (
@@ -57,7 +60,7 @@ function ToolInput({ tool }: { tool: string }) {
         </div>
       )}
       {input.mode === "form" ? (
-        <Form id={formId} schema={schema} state={input} tried={input.tried} onState={(change) => changeInput(tool, change)} />
+        <Form id={formId} schema={schema} state={input} more={input.refused} tried={input.tried} onState={(change) => changeInput(tool, change)} />
       ) : (
         <div className="f-field">
           <JSONText

@@ -1,10 +1,12 @@
 // The input of each tool: what a person has filled in and has not sent yet.
 
 import { useSyncExternalStore } from "react";
+import { RequestError } from "../api";
 import type { Json, ToolInfo } from "../api/types";
 import { state as app } from "../store/state";
 import { changed as appChanged } from "../store/store";
 import { encode, type Value } from "../value/json";
+import { pointer } from "../value/path";
 import type { Issue } from "./check";
 import { focusField, type Draft, type FormState } from "./context";
 import { issuesOf } from "./form";
@@ -16,6 +18,8 @@ export interface Input extends FormState {
   mode: "form" | "json";
   /** Whether they have tried to run it: missing fields are errors from then on. */
   tried: boolean;
+  /** What the server said of these arguments. */
+  refused: Issue[];
   /** Whether they have changed something. */
   touched: boolean;
   /** The schema as it was then. */
@@ -49,7 +53,7 @@ export function inputOf(name: string): Input {
   const text = encode(schema);
   const known = inputs.get(name);
   if (known && (known.schema === text || known.touched)) return known;
-  const input: Input = { value: initial(schema, schema) ?? {}, drafts: new Map(), mode: known?.mode ?? "form", tried: false, touched: false, schema: text };
+  const input: Input = { value: initial(schema, schema) ?? {}, drafts: new Map(), mode: known?.mode ?? "form", tried: false, refused: [], touched: false, schema: text };
   inputs.set(name, input);
   return input;
 }
@@ -70,12 +74,12 @@ export function changeInput(name: string, change: (s: FormState) => FormState) {
   const input = inputOf(name);
   const { value, drafts } = change(input);
   if (value === input.value && drafts === input.drafts) return;
-  put(name, { ...input, value, drafts, touched: true });
+  put(name, { ...input, value, drafts, refused: [], touched: true });
 }
 
 /** setArguments replaces the input of a tool, as with the arguments of an earlier run. */
 export function setArguments(name: string, args: Value) {
-  put(name, { ...inputOf(name), value: args, drafts: new Map(), touched: true, tried: false });
+  put(name, { ...inputOf(name), value: args, drafts: new Map(), touched: true, tried: false, refused: [] });
 }
 
 /** resetInput takes back what was filled in. */
@@ -107,6 +111,19 @@ export function currentArguments(tool: string): { args: Json } | { errors: Issue
     return { errors };
   }
   return { args: value as Json };
+}
+
+/** refuse shows at the fields what the server says of arguments that it refused. It returns whether it could. */
+export function refuse(tool: string, error: unknown): boolean {
+  const fields = error instanceof RequestError ? (error.body?.error.fields ?? []) : [];
+  if (fields.length === 0) return false;
+  const refused = fields.map(({ path, message }): Issue => {
+    const steps = [...path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map((m) => m[1] ?? Number(m[2]));
+    return { pointer: pointer(steps), message };
+  });
+  put(tool, { ...inputOf(tool), tried: true, refused });
+  focusError(refused);
+  return true;
 }
 
 /** focusError moves the focus to the first field with an error. */

@@ -10,6 +10,8 @@ export interface Current {
   node: GNode | undefined;
   /** The execution; undefined if the node was not executed. */
   rec: Rec | undefined;
+  /** The record that says that the output of the execution was set by a person; it has that output. */
+  replaced: Rec | undefined;
   /** Executions of the node that are over. */
   executions: Rec[];
   /** Executions of the node that are under way. */
@@ -36,7 +38,16 @@ export function useCurrent(): Current {
     rec = executions.find((r) => r.frame === rec?.frame && r.execution === rec.execution) ?? rec;
   }
   const active = data && key !== undefined ? [...data.active.values()].filter((a) => a.key === key) : [];
-  return { run, data, key, node: findNode(key), rec, executions, active, past: selection.record !== undefined };
+  return { run, data, replaced: replacedOutput(data, rec), key, node: findNode(key), rec, executions, active, past: selection.record !== undefined };
+}
+
+function replacedOutput(data: RunData | undefined, rec: Rec | undefined): Rec | undefined {
+  if (!data || !rec) return undefined;
+  for (let i = data.records.length - 1; i > rec.index; i--) {
+    const r = data.records[i];
+    if (r?.event === "replaced" && r.key === rec.key && r.frame === rec.frame && r.execution === rec.execution) return r;
+  }
+  return undefined;
 }
 
 /** firstRecord returns the index of the first record of an execution: where a run has to begin again to execute it again. */

@@ -1,5 +1,6 @@
 import "./inspector.css";
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import { api } from "../api";
 import { Badge, Button, duration, Empty, Icon, StateSign, TabView, typeIcon, when } from "../kit";
 import { selectPresent, useStore } from "../store";
 import type { Value } from "../value/json";
@@ -72,6 +73,11 @@ function Head({ current, pinned }: { current: Current; pinned: boolean }) {
             <span className="muted">{duration(rec.ms)}</span>
             <span className="muted" title={rec.start}>{when(rec.start)}</span>
             {(rec.tries ?? rec.attempts?.length ?? 1) > 1 && <span className="muted">{rec.tries ?? rec.attempts?.length} attempts</span>}
+          </>
+        ) : run?.paused?.key === key ? (
+          <>
+            <StateSign state="paused" />
+            <span className="muted">before it is executed</span>
           </>
         ) : active.length > 0 ? (
           <StateSign state="running" />
@@ -162,8 +168,20 @@ function ScopeTab({ current, only }: { current: Current; only?: Set<string> }) {
 }
 
 function OutTab({ current }: { current: Current }) {
-  const { rec, run } = current;
+  const { rec, run, replaced } = current;
   if (!rec || !run) return <NotExecuted current={current} />;
+  if (replaced) {
+    return (
+      <>
+        <p className="i-line">This output was set by hand. What followed saw it.</p>
+        <RecordValue run={run.id} rec={replaced} part="output" label={`Output of ${rec.path}`} root={jsonata("$", [rec.id])} />
+        <details className="i-details">
+          <summary>Output of the execution</summary>
+          <RecordValue run={run.id} rec={rec} part="output" label="Output before it was set" maxRows={14} />
+        </details>
+      </>
+    );
+  }
   const nothing = rec.output === undefined;
   return (
     <>
@@ -185,6 +203,21 @@ function OutTab({ current }: { current: Current }) {
 
 /** RunResult shows what came of the run, while no node is chosen. */
 function RunResult({ current: { run } }: { current: Current }) {
+  const [fetched, setFetched] = useState<{ run: string; value?: Value }>();
+  const missing = run?.state === "done" && run.result === undefined;
+  const id = run?.id;
+  useEffect(() => {
+    if (!missing || id === undefined) return;
+    let given = true;
+    // Runs without a result have nothing at this place.
+    api.value(id, { part: "result" }).then(
+      (r) => given && setFetched({ run: id, value: r.value as Value }),
+      () => given && setFetched({ run: id }),
+    );
+    return () => {
+      given = false;
+    };
+  }, [id, missing]);
   if (!run) return <Nothing />;
   if (run.error) {
     return (
@@ -194,12 +227,13 @@ function RunResult({ current: { run } }: { current: Current }) {
       </div>
     );
   }
-  if (run.result === undefined) return <Nothing />;
+  const result = (run.result as Value | undefined) ?? (fetched?.run === run.id ? fetched.value : undefined);
+  if (result === undefined) return <Nothing />;
   return (
     <>
       <p className="i-line"><span className="muted">Result of the run</span></p>
-      <Tree value={run.result as Value} label={`Result of ${run.tool}`} load={loader(run.id, undefined, "result")} />
-      <Pictures value={run.result as Value} />
+      <Tree value={result} label={`Result of ${run.tool}`} load={loader(run.id, undefined, "result")} />
+      <Pictures value={result} />
     </>
   );
 }

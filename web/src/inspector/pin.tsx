@@ -11,7 +11,7 @@ import { firstRecord, type Current } from "./current";
 
 /** PinTab pins a node to a value, sets the output of a past execution, and runs again from here. */
 export function PinTab({ current }: { current: Current }) {
-  const { key, rec, run, data } = current;
+  const { key, rec, run, data, executions } = current;
   const pinned = useStore((s) => (key === undefined ? undefined : (s.pins[key] as Value | undefined)));
   const readOnly = useStore((s) => s.server?.readOnly ?? true);
   const [value, setValue] = useState<Value | undefined>(pinned);
@@ -42,7 +42,7 @@ export function PinTab({ current }: { current: Current }) {
   };
   const ok = draft === undefined && value !== undefined;
   const can = run?.can ?? [];
-  const canSet = ok && run !== undefined && rec !== undefined && can.includes("setOutput");
+  const canSet = ok && run !== undefined && rec !== undefined && can.includes("setOutput") && rec === executions.at(-1);
   const again = async (changed: boolean) => {
     if (!run || !rec) return;
     try {
@@ -80,7 +80,7 @@ export function PinTab({ current }: { current: Current }) {
         label="Output"
         value={value}
         draft={draft?.text}
-        rows={9}
+        rows={5}
         invalid={draft !== undefined}
         describedBy="pin-help"
         onChange={(v, error, text) => {
@@ -107,7 +107,7 @@ export function PinTab({ current }: { current: Current }) {
           <Button icon="edit" disabled={!canSet} onClick={() => void setOutput()}>
             Set output
           </Button>
-          <span className="muted small">{canSet || !rec ? "What follows in this run sees this value." : "Possible while the run is paused, for a node that was executed."}</span>
+          <span className="muted small">{canSet || !rec ? "What follows in this run sees this value." : "Possible while the run is paused, for the last execution of a node."}</span>
         </li>
         <li>
           <Button icon="refresh" disabled={!rec || !run} onClick={() => void again(false)}>

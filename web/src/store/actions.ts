@@ -201,25 +201,27 @@ export async function loadRun(id: string) {
   }
 }
 
-/** Returns the arguments to run a tool with; undefined where they are not valid, after showing that. */
-export type InputProvider = () => Json | undefined;
+/** Where the arguments of the next run come from: the input form. */
+export interface InputProvider {
+  /** Returns the arguments for the chosen tool; undefined where they are not valid, after showing that. */
+  take(): Json | undefined;
+  /** Shows at their fields why arguments were refused; returns whether it could. */
+  refused(tool: string, error: unknown): boolean;
+}
 let inputProvider: InputProvider | undefined;
 
-/** Names where arguments come from: the input form. Returns what takes the name back. */
-export function provideInput(provider: InputProvider): () => void {
-  inputProvider = provider;
-  return () => { if (inputProvider === provider) inputProvider = undefined; };
-}
+/** Names where arguments come from. */
+export function provideInput(provider: InputProvider) { inputProvider = provider; }
 
 /** Starts a run with breakpoints and pins as they are set, and selects it. */
-export async function start(tool: string, args: Json, more: Partial<Start> = {}): Promise<string | undefined> {
+export async function start(tool: string, args: Json, more: Partial<Start> = {}, refused?: (error: unknown) => boolean): Promise<string | undefined> {
   try {
     await knownMarks();
     const { id } = await api.start({ tool, args, breakpoints: state.breakpoints, breakOn: state.breakOn, pins: state.pins, ...more });
     select({ tool, run: id, record: undefined, key: undefined, frame: undefined });
     return id;
   } catch (e) {
-    report(e, `Run of ${tool}`);
+    if (!refused?.(e)) report(e, `Run of ${tool}`);
   }
 }
 
@@ -228,8 +230,8 @@ export async function runChosen(startPaused = state.startPaused) {
   const { tool } = state.selection;
   if (!tool || state.server?.readOnly) return;
   showPanel("input");
-  const args = inputProvider ? inputProvider() : {};
-  if (args !== undefined) await start(tool, args, { startPaused });
+  const args = inputProvider ? inputProvider.take() : {};
+  if (args !== undefined) await start(tool, args, { startPaused }, (e) => inputProvider?.refused(tool, e) ?? false);
 }
 
 export type Command = "pause" | "resume" | "step" | "stepInto" | "stepOut" | "stop";
