@@ -16,8 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph"
-	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -75,12 +74,9 @@ tools:
       - {id: exit, type: exit}
 `
 
-// caller answers in the place of the servers, with the secret.
-type caller struct{}
-
-func (caller) CallTool(_ context.Context, _ *callinfo.Info, _, tool string, args value.Value) (graph.ToolResult, error) {
-	reply, err := answer(tool, args)
-	return graph.ToolResult{Reply: reply, Attempts: 1}, err
+// intercept answers in the place of the servers.
+func intercept(_ context.Context, x upstream.Exchange, _ func(context.Context) (value.Value, error)) (value.Value, error) {
+	return answer(x.Tool, x.Args)
 }
 
 func answer(tool string, args value.Value) (value.Value, error) {
@@ -107,7 +103,7 @@ func serve(t *testing.T, text string, change func(*Options)) *served {
 	}
 	getenv := func(name string) (string, bool) { return secret, name == "TOKEN" }
 	load := func() (*mcpgraph.Engine, error) {
-		return mcpgraph.Load(path, mcpgraph.WithGetenv(getenv), mcpgraph.WithCaller(caller{}))
+		return mcpgraph.Load(path, mcpgraph.WithGetenv(getenv), mcpgraph.WithIntercept(intercept))
 	}
 	o := Options{Path: path, Getenv: getenv, Log: slog.New(slog.DiscardHandler)}
 	var mu sync.Mutex

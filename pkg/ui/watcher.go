@@ -7,11 +7,13 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 )
 
 // Bounds of what is looked at.
 const (
 	lingerTime = time.Minute // how long to go on for a reader who may come back
+	serverTime = time.Second // between looks at the figures of servers
 	maxChanged = 20          // runs whose change is told at a time
 	maxPending = 1000        // runs whose change waits to be told
 )
@@ -99,6 +101,8 @@ type looking struct {
 	watch   *runs.Watch
 	pending []string
 	runs    map[string]*followed
+	servers []upstream.Stats // as they were last
+	asked   time.Time        // when that was
 }
 
 // followed is a run that a stream names.
@@ -163,6 +167,7 @@ func (l *looking) look() {
 		}
 	}
 	l.changes()
+	l.figures()
 	for id := range over {
 		delete(l.runs, id)
 	}
@@ -197,6 +202,20 @@ func (l *looking) tell(id string, f *followed) {
 		f.shape = s
 		l.pending = append(l.pending, id)
 	}
+}
+
+// figures tells that those of servers have changed.
+func (l *looking) figures() {
+	now := time.Now()
+	pool := l.page.engine.Load().Upstreams()
+	if pool == nil || now.Sub(l.asked) < serverTime {
+		return
+	}
+	stats := pool.Stats()
+	if !l.asked.IsZero() && !reflect.DeepEqual(stats, l.servers) {
+		l.page.events.add(event{Type: "servers"})
+	}
+	l.servers, l.asked = stats, now
 }
 
 // changes tells which runs began, ended or wait for a person.
