@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -22,18 +22,49 @@ const MaxSessions = 64
 // ErrTooManySessions is returned if there are as many as there can be.
 var ErrTooManySessions = fmt.Errorf("%d runs are being debugged, which is as many as there can be: stop one of them", MaxSessions)
 
-// sessions counts those under way.
-type sessions struct{ count atomic.Int64 }
-
-func (s *sessions) begin() error {
-	if s.count.Add(1) > MaxSessions {
-		s.count.Add(-1)
-		return ErrTooManySessions
-	}
-	return nil
+// sessions are those under way, and places for those that are about to begin.
+type sessions struct {
+	mu     sync.Mutex
+	stops  map[*place]context.CancelCauseFunc
+	closed bool
 }
 
-func (s *sessions) end() { s.count.Add(-1) }
+// place is that of one session.
+type place struct{ _ byte }
+
+// begin takes a place, and returns a context that ends with the engine.
+func (s *sessions) begin(ctx context.Context) (_ context.Context, end func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, nil, errClosed
+	case len(s.stops) >= MaxSessions:
+		return nil, nil, ErrTooManySessions
+	}
+	if s.stops == nil {
+		s.stops = map[*place]context.CancelCauseFunc{}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	own := &place{}
+	s.stops[own] = stop
+	return ctx, func() {
+		stop(nil)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.stops, own)
+	}, nil
+}
+
+// close stops all sessions; no other one begins.
+func (s *sessions) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, stop := range s.stops {
+		stop(errClosed)
+	}
+}
 
 var errArgumentsOfFrom = errors.New("a run that goes on from another one has the arguments of that one: leave them out")
 
@@ -48,7 +79,8 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 	if err != nil {
 		return nil, err
 	}
-	if err := p.engine.sessions.begin(); err != nil {
+	ctx, end, err := p.engine.sessions.begin(ctx)
+	if err != nil {
 		return nil, err
 	}
 	release := p.Retain()
@@ -56,7 +88,7 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 	over := func() {
 		cancel()
 		held.Close()
-		p.engine.sessions.end()
+		end()
 		if release != nil {
 			release()
 		}

@@ -139,6 +139,7 @@ func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
+	e.sessions.close()
 	all := e.alive()
 	errs := make([]error, len(all))
 	var wait sync.WaitGroup
