@@ -26,6 +26,9 @@ export interface Placed {
 export const padding = 10;
 export const bodyHead = 22;
 
+/** Room for the name of a body and the picker of its iterations. */
+const narrowestBody = 190;
+
 interface Inner { key: string; placed: Placed; width: number; height: number }
 
 export function layout(sketch: Sketch): Placed {
@@ -35,7 +38,7 @@ export function layout(sketch: Sketch): Placed {
   for (const n of sketch.nodes) {
     const bodies = (n.bodies ?? []).map(({ key, sketch }) => {
       const placed = layout(sketch);
-      return { key, placed, width: Math.max(placed.width, 120), height: placed.height + bodyHead };
+      return { key, placed, width: Math.max(placed.width, narrowestBody), height: placed.height + bodyHead };
     });
     inner.set(n.id, bodies);
     const width = bodies.reduce((sum, b) => sum + b.width + padding, padding);

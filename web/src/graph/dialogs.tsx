@@ -232,7 +232,8 @@ function AddDialog({ model, at }: { model: Model; at: Extract<GraphDialog, { kin
   const [id, setId] = useState(() => {
     for (let i = 1; ; i++) if (!taken.has(`step${i}`)) return `step${i}`;
   });
-  const places = model.edges.map((e) => [`${e.edge.from} ${e.edge.via}`, `${model.nodes.get(e.edge.from)!.node.id} → ${model.nodes.get(e.edge.to)!.node.id}${e.label ? ` (${e.label})` : ""}`] as [string, string]);
+  const places = model.edges.filter((e) => model.nodes.has(e.edge.from)).map(({ edge, label }) =>
+    [`${edge.from} ${edge.via}`, `${model.nodes.get(edge.from)!.node.id} → ${model.nodes.get(edge.to)!.node.id}${label ? ` (${label})` : ""}`] as [string, string]);
   const [edge, setEdge] = useState(() => {
     const wanted = model.edges.find((e) => e.edge.from === at.after && (at.via === undefined || e.edge.via === at.via));
     return wanted ? `${wanted.edge.from} ${wanted.edge.via}` : places[0]?.[0] ?? "";

@@ -47,7 +47,7 @@ export const Step = memo(function Step({ data: { drawn } }: NodeProps<StepNode>)
     <div id={elementId(node.key)} className={classes.filter(Boolean).join(" ")} role="group" aria-label={node.id}
       onContextMenu={(e) => { e.preventDefault(); e.stopPropagation(); select({ key: node.key }); openMenu({ kind: "node", key: node.key }, { x: e.clientX, y: e.clientY }); }}>
       <Handle type="target" position={Position.Top} className="handle" />
-      <div className="head" style={{ height: drawn.height }}>
+      <div className="head" style={unfolded ? { height: drawn.height } : undefined}>
         <button type="button" tabIndex={-1} className={`gutter${breakpoint ? " set" : ""}${breakpoint?.disabled ? " off" : ""}`} aria-pressed={!!breakpoint} disabled={readOnly}
           aria-label={`Breakpoint at ${node.id}`} title={breakpointTitle(breakpoint)} onClick={(e) => { e.stopPropagation(); toggleBreakpoint(node.key); }}>
           {breakpoint && <span className="bp">{breakpoint.log !== undefined ? "…" : breakpoint.when || breakpoint.hits ? "?" : ""}</span>}

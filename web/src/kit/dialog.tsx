@@ -13,6 +13,8 @@ export function Dialog({ title, wide, footer, children, onClose, onSubmit }: {
   useEffect(() => {
     const dialog = ref.current!;
     if (!dialog.open) dialog.showModal();
+    const first = dialog.querySelector<HTMLElement>(".body :is(input, select, textarea, button):not(:disabled)");
+    (first ?? dialog.querySelector<HTMLElement>("footer .primary"))?.focus();
     return () => dialog.close();
   }, []);
   return (

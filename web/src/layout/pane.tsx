@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from "react";
 import { Tabs, TabPanel } from "../kit";
 import { change, useStore } from "../store";
+import { Boundary } from "./boundary";
 import { panelsOf, type Area, type Panel } from "./panels";
 
 const labels: Record<Area, string> = { left: "Tools, input, runs and servers", center: "Graph and file", right: "Inspector", bottom: "Executions, console and problems" };
@@ -30,7 +31,7 @@ export function Pane({ area, actions }: { area: Area; actions?: ReactNode }) {
       </div>
       {all.map((p) => (p.id === chosen || (p.keep && seen.has(p.id))) && (
         <div key={p.id} className="pane-body" hidden={p.id !== chosen}>
-          <TabPanel group={area} id={p.id} className="panel"><p.component /></TabPanel>
+          <TabPanel group={area} id={p.id} className="panel"><Boundary name={p.title}><p.component /></Boundary></TabPanel>
         </div>
       ))}
     </section>

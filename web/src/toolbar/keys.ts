@@ -14,8 +14,8 @@ export function useKeys() {
       }
       const can = liveSession()?.can ?? [];
       let name: Command | undefined;
-      if (e.key === "F8" || (mod && e.key === "\\")) name = can.includes("resume") ? "resume" : "pause";
-      else if (e.key === "F10") name = "step";
+      if ((e.key === "F8" && !e.shiftKey) || (mod && e.key === "\\")) name = can.includes("resume") ? "resume" : "pause";
+      else if (e.key === "F10" && !e.shiftKey) name = "step";
       else if (e.key === "F11") name = e.shiftKey ? "stepOut" : "stepInto";
       else return;
       e.preventDefault(); // F11 would make the window as large as the screen
