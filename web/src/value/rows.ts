@@ -89,17 +89,38 @@ function size(v: Value): string {
   return "";
 }
 
+const previewed = 90; // characters of the preview of an object or array
+const maxWords = 6; // values in it
+
 function brief(v: Value): string {
-  if (Array.isArray(v)) return v.length === 0 ? "[]" : "[…]";
+  if (Array.isArray(v)) return v.length === 0 ? "[]" : `[${list(v.slice(0, maxWords + 1).map(word))}]`;
   if (isFields(v)) {
     const keys = Object.keys(v);
-    if (keys.length === 0) return "{}";
-    return "{" + keys.slice(0, 4).join(", ").slice(0, 80) + (keys.length > 4 ? ", …" : "") + "}";
+    return keys.length === 0 ? "{}" : `{${list(keys.slice(0, maxWords + 1).map((k) => `${k}: ${word(v[k] as Value)}`))}}`;
   }
   if (typeof v === "string") {
     const text = JSON.stringify(v.length > shown ? v.slice(0, shown) : v);
     return v.length > shown ? text.slice(0, -1) + "…" : text;
   }
+  return String(v);
+}
+
+/** list joins as many words as fit into a preview. */
+function list(words: string[]): string {
+  let text = "";
+  for (const [i, w] of words.entries()) {
+    const next = text === "" ? w : `${text}, ${w}`;
+    if (next.length > previewed || i === maxWords) return text === "" ? "…" : `${text}, …`;
+    text = next;
+  }
+  return text;
+}
+
+/** word returns a value in a preview. */
+function word(v: Value): string {
+  if (Array.isArray(v)) return v.length === 0 ? "[]" : "[…]";
+  if (isFields(v)) return Object.keys(v).length === 0 ? "{}" : "{…}";
+  if (typeof v === "string") return v.length > 24 ? JSON.stringify(v.slice(0, 24)).slice(0, -1) + '…"' : JSON.stringify(v);
   return String(v);
 }
 
@@ -121,7 +142,7 @@ export function rows(root: Value, x: Expansion): Row[] {
     const slice = sliceOf(v);
     if (slice) {
       row.type = "array";
-      row.text = "[…]";
+      row.text = brief(slice.items);
       row.note = `${slice.total.toLocaleString("en")} items`;
     } else if (row.type === "array" || row.type === "object") {
       row.note = size(v);
