@@ -50,8 +50,8 @@ export function Bar({ model, placed, center }: { model: Model; placed: Placed; c
         { label: "Save as SVG", icon: "image", onChoose: () => exportSvg(model, placed) },
         { label: "Save as PNG", icon: "image", onChoose: () => void exportPng(model, placed) },
       ]} />
-      <IconButton small icon="minus" label="Zoom out" onClick={() => void flow.zoomOut({ duration: 120 })} />
-      <IconButton small icon="plus" label="Zoom in" onClick={() => void flow.zoomIn({ duration: 120 })} />
+      <IconButton small className="zoom" icon="minus" label="Zoom out" onClick={() => void flow.zoomOut({ duration: 120 })} />
+      <IconButton small className="zoom" icon="plus" label="Zoom in" onClick={() => void flow.zoomIn({ duration: 120 })} />
       <IconButton small icon="fit" label="Fit the graph" onClick={() => void flow.fitView({ padding: 0.08, maxZoom: 1.1, duration: 200 })} />
     </div>
   );

@@ -151,7 +151,7 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
         onContextMenu={(e) => { e.preventDefault(); openMenu({ kind: "pane" }, { x: e.clientX, y: e.clientY }); }}>
         <Arrows />
         <ReactFlow<AnyNode, WayEdge> nodes={nodes} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes} viewport={viewport}
-          onViewportChange={setViewport} onMoveStart={(e) => { if (e instanceof UIEvent) moved.current = true; }}
+          onViewportChange={setViewport} onMove={(e) => { if (e instanceof UIEvent) moved.current = true; }}
           minZoom={0.02} maxZoom={2.5} onlyRenderVisibleElements nodesDraggable={false} nodesConnectable={editable} nodesFocusable={false} edgesFocusable={false}
           elementsSelectable={false} zoomOnDoubleClick={false} panOnScroll={false} disableKeyboardA11y deleteKeyCode={null} selectionKeyCode={null} multiSelectionKeyCode={null}
           proOptions={{ hideAttribution: true }} onPaneClick={() => { if (state.selection.key) select({ key: undefined, record: state.selection.record }); }}

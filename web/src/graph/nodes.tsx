@@ -52,13 +52,14 @@ export const Step = memo(function Step({ data: { drawn } }: NodeProps<StepNode>)
           aria-label={`Breakpoint at ${node.id}`} title={breakpointTitle(breakpoint)} onClick={(e) => { e.stopPropagation(); toggleBreakpoint(node.key); }}>
           {breakpoint && <span className="bp">{breakpoint.log !== undefined ? "…" : breakpoint.when || breakpoint.hits ? "?" : ""}</span>}
         </button>
-        <button type="button" tabIndex={-1} className="main" aria-label={describe(drawn, view, !!breakpoint, pinned)} aria-current={chosen || undefined}
+        <button type="button" tabIndex={-1} className="main" aria-current={chosen || undefined}
           title={[node.id, drawn.detail, ...(node.policies ?? [])].filter((t) => t !== "").join("\n")}
           onClick={() => select({ key: node.key })} onDoubleClick={() => { if (drawn.bodies.length) toggleFold(node.key); else if (node.calls) select({ tool: node.calls, run: state.selection.run, key: undefined }); }}>
+          <span className="sr-only">{describe(drawn, view, !!breakpoint, pinned)}</span>
           <span className="type"><Icon name={typeIcon(node.type)} /></span>
-          <span className="texts">
+          <span className="texts" aria-hidden="true">
             <span className="line">
-              <strong>{shorten(node.id, 28)}</strong>{pinned && <span className="sign s-pinned"><Icon name="pin" title="pinned" /></span>}
+              <strong>{shorten(node.id, 28)}</strong>{pinned && <span className="sign s-pinned"><Icon name="pin" /></span>}
               <span className="grow" />
               {view.state && view.state !== "skipped" && <span className={`sign s-${view.state}`} title={signs[view.state].label}><Icon name={signs[view.state].icon} /></span>}
             </span>

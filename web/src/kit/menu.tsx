@@ -53,7 +53,7 @@ export function Menu({ at, items, label, onClose }: { at: { x: number; y: number
           {item.keys && <span className="keys">{item.keys}</span>}
         </button>
       ))}
-    </div>, document.body);
+    </div>, document.querySelector("main") ?? document.body);
 }
 
 /** A button that opens a menu beneath it. */

@@ -23,6 +23,7 @@ export default function Toolbar() {
   const nextTheme = { system: "light", light: "dark", dark: "system" } as const;
   return (
     <header className="toolbar">
+      <h1 className="sr-only">mcpgraph</h1>
       <Button look="quiet" icon="file" title={server.file.path} onClick={openFile}>{server.file.name}</Button>
       <label className="row"><span className="sr-only">Tool</span>
         <select className="select" value={tool ?? ""} onChange={(e) => select({ tool: e.target.value })}>
