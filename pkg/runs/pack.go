@@ -161,7 +161,7 @@ func (p *packer) add(rec *executor.Record) {
 	}
 	if rec.Err != nil {
 		// An error may keep much memory alive, and only its text is needed.
-		st.err = errorText(rec.Err, p.redact)
+		st.err = executor.FailureOf(rec.Err).Name + nameEnd + errorText(rec.Err, p.redact)
 	}
 	p.used += int64(len(st.err) + len(st.frame))
 	if rec.Event != executor.Done || rec.Results != nil || rec.Failed != nil || rec.AttemptTimes != nil || rec.Pinned {
@@ -276,6 +276,18 @@ func (w *written) put(v value.Value, at span) {
 	}
 }
 
+// nameEnd stands between the name of a failure and its text.
+const nameEnd = "\x00"
+
+// keptError is what is kept of an error.
+type keptError struct{ name, text string }
+
+// Error returns the text.
+func (e *keptError) Error() string { return e.text }
+
+// FailureName returns the name of the failure.
+func (e *keptError) FailureName() string { return e.name }
+
 // maxErr bounds the text of an error, in bytes.
 const maxErr = 16 << 10
 
@@ -327,7 +339,8 @@ func (r *Run) record(st *step) (rec executor.Record, err error) {
 		rec.ReplyBytes = 0
 	}
 	if st.err != "" {
-		rec.Err = errors.New(st.err)
+		name, text, _ := strings.Cut(st.err, nameEnd)
+		rec.Err = &keptError{name, text}
 	}
 	if st.more != nil && st.more.bodies > 0 {
 		rec.Results = make([]value.Value, st.more.bodies)
