@@ -10,7 +10,7 @@ import { pointer } from "../value/path";
 import type { Issue } from "./check";
 import { focusField, type Draft, type FormState } from "./context";
 import { issuesOf } from "./form";
-import { remember } from "./history";
+import { remember, remembered } from "./history";
 import { initial, schemaOf, type Schema } from "./schema";
 
 /** Input is what a person has filled in for one tool. */
@@ -47,13 +47,14 @@ export function inputSchema(name: string): Schema {
   return schemaOf(toolOf(name)?.inputSchema as Value | undefined);
 }
 
-/** inputOf returns the input of a tool; at first, what its schema has as defaults. */
+/** inputOf returns the input of a tool; at first, the last one that was run, or what its schema has as defaults. */
 export function inputOf(name: string): Input {
   const schema = inputSchema(name);
   const text = encode(schema);
   const known = inputs.get(name);
   if (known && (known.schema === text || known.touched)) return known;
-  const input: Input = { value: initial(schema, schema) ?? {}, drafts: new Map(), mode: known?.mode ?? "form", tried: false, refused: [], touched: false, schema: text };
+  const last = known ? undefined : remembered(app.server?.file.path ?? "", name)[0]?.args;
+  const input: Input = { value: last ?? initial(schema, schema) ?? {}, drafts: new Map(), mode: known?.mode ?? "form", tried: false, refused: [], touched: false, schema: text };
   inputs.set(name, input);
   return input;
 }
@@ -84,9 +85,8 @@ export function setArguments(name: string, args: Value) {
 
 /** resetInput takes back what was filled in. */
 export function resetInput(name: string) {
-  const { mode } = inputOf(name);
-  inputs.delete(name);
-  put(name, { ...inputOf(name), mode });
+  const schema = inputSchema(name);
+  put(name, { ...inputOf(name), value: initial(schema, schema) ?? {}, drafts: new Map(), refused: [], tried: false, touched: false });
 }
 
 /** setMode changes between form and JSON. A text that is not JSON has to be corrected or taken back first. */
