@@ -16,6 +16,8 @@ import (
 type Result struct {
 	Text     []byte
 	Revision edit.Revision
+	// Document is the text, parsed.
+	Document *edit.Document
 	// Diff is a unified diff of the old and the new text; empty if they are equal.
 	Diff string
 }
@@ -50,7 +52,7 @@ func Apply(path string, source []byte, ops []Operation, opts Options) (*Result, 
 	text := w.doc.Source()
 	name := filepath.Base(path)
 	return &Result{
-		Text: text, Revision: edit.RevisionOf(text), Diff: diff.Unified(name, name, string(source), string(text), false),
+		Text: text, Revision: edit.RevisionOf(text), Document: w.doc, Diff: diff.Unified(name, name, string(source), string(text), false),
 	}, nil
 }
 

@@ -182,8 +182,12 @@ func (c *call) save(s *state, r *graphedit.Result, p planned) (value.Value, erro
 	case err != nil:
 		return value.Undef, err
 	default:
+		defer func() {
+			if program != nil {
+				release()
+			}
+		}()
 		ds, _ := program.Diagnostics()
-		release()
 		if len(ds) > 0 {
 			warnings = c.diagnosed(r.Text, false).list(ds, p.shown)
 		}
@@ -204,14 +208,14 @@ func (c *call) save(s *state, r *graphedit.Result, p planned) (value.Value, erro
 			return value.Undef, err
 		}
 		c.remember(p, s.text, r)
+		if program != nil {
+			c.file.saved(r, program)
+			program = nil // it is the file's
+		}
 	}
 	delete(c.file.seen, p.tool)
-	if p.shown != "" {
-		if doc, err := edit.Parse(c.opts.Path, r.Text); err == nil {
-			if now, err := graphedit.Tool(doc.Value(), p.shown); err == nil {
-				c.file.seen[p.shown] = now
-			}
-		}
+	if now, err := graphedit.Tool(r.Document.Value(), p.shown); err == nil {
+		c.file.seen[p.shown] = now
 	}
 	return out, nil
 }

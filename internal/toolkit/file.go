@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/graphedit"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -36,11 +37,7 @@ func newFile(t *Toolkit) *file { return &file{toolkit: t, seen: map[string]value
 
 // stamp returns what tells apart the contents of the file, its lock file and those
 // of other servers.
-func (f *file) stamp() (string, []byte, error) {
-	text, err := os.ReadFile(f.toolkit.opts.Path)
-	if err != nil {
-		return "", nil, err
-	}
+func (f *file) stamp(text []byte) string {
 	sum := sha256.New()
 	sum.Write(text)
 	for _, path := range append([]string{f.toolkit.engine.LockPath()}, f.toolkit.opts.MCPFiles...) {
@@ -48,15 +45,16 @@ func (f *file) stamp() (string, []byte, error) {
 		fmt.Fprintf(sum, "\n%s %v %d\n", path, err, len(more))
 		sum.Write(more)
 	}
-	return hex.EncodeToString(sum.Sum(nil)), text, nil
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // read returns the file as it is now. The lock must be held.
 func (f *file) read() (*state, error) {
-	stamp, text, err := f.stamp()
+	text, err := os.ReadFile(f.toolkit.opts.Path)
 	if err != nil {
 		return nil, err
 	}
+	stamp := f.stamp(text)
 	if f.state != nil && f.state.stamp == stamp {
 		return f.state, nil
 	}
@@ -75,11 +73,22 @@ func (f *file) read() (*state, error) {
 	if err != nil && !errors.As(err, &next.broken) {
 		return nil, err
 	}
+	f.replace(next)
+	return next, nil
+}
+
+// replace makes another state the current one. The lock must be held.
+func (f *file) replace(next *state) {
 	if f.state != nil && f.state.program != nil {
 		f.state.program.Release()
 	}
 	f.state = next
-	return next, nil
+}
+
+// saved makes what an edit has written the current state, with its program, which
+// the file then owns. The lock must be held.
+func (f *file) saved(r *graphedit.Result, program *engine.Program) {
+	f.replace(&state{stamp: f.stamp(r.Text), text: r.Text, revision: r.Revision, doc: r.Document, program: program})
 }
 
 // now returns the file as it is now.
