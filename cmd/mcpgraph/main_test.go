@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else what -race built sleeps a second at its exit
 	// Most of these tests wait for other processes.
 	_ = flag.Set("test.parallel", "8")
-	testscript.Main(finder{m}, map[string]func(){"mcpgraph": main})
+	testscript.Main(finder{m}, map[string]func(){"mcpgraph": main, "fakeserver": func() { os.Exit(mcptest.Run()) }})
 }
 
 // finder finds the program before it runs the tests.
