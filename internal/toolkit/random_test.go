@@ -79,7 +79,7 @@ func TestRandomEditsChangeNothingElse(t *testing.T) {
 			}
 		}
 		if i%10 == 0 {
-			d.has(d.call("runGraphTool", `{"toolName":"`+name+`","arguments":{"n":1},"detail":"summary"}`), `"result":{"sum":`)
+			d.has(d.call("runGraphTool", `{"toolName":"`+name+`","arguments":{"n":1},"detail":"summary"}`), `"result":`)
 		}
 	}
 	d.has(d.call("validateGraphTool", `{}`), `{"valid":true,"diagnostics":[]}`)
