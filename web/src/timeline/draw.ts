@@ -70,8 +70,8 @@ export function draw(c: CanvasRenderingContext2D, s: Scene, p: Palette) {
   c.clip();
   c.fillStyle = p.border;
   for (const t of at) c.fillRect(Math.round(xOf(s, s.start + t)), axisHeight, 1, s.height);
-  drawPauses(c, s, p);
   drawBars(c, s, p);
+  drawPauses(c, s, p);
   c.restore();
 
   c.fillStyle = p.raised;
@@ -119,6 +119,10 @@ function drawPauses(c: CanvasRenderingContext2D, s: Scene, p: Palette) {
   for (const pause of s.pauses) {
     const from = Math.max(xOf(s, pause.from), s.names), to = Math.min(xOf(s, pause.to ?? s.now), s.width);
     if (to <= from) continue;
+    // Bars go on beneath a pause, but nothing was done in it.
+    c.globalAlpha = 0.7;
+    c.fillStyle = p.surface;
+    c.fillRect(from, axisHeight, to - from, s.height);
     c.globalAlpha = 0.12;
     c.fillStyle = p.paused;
     c.fillRect(from, axisHeight, to - from, s.height);

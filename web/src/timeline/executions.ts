@@ -33,6 +33,7 @@ export interface Execution {
   records: number[];
   start: number;
   end?: number;
+  ms?: number; // how long it took, without pauses; undefined before its end
   state: ExecutionState;
   tries: number;
   segments: Segment[];
@@ -40,6 +41,9 @@ export interface Execution {
   tool?: string;
   error?: string;
 }
+
+// TimeOfDay returns the time of day of a time in a record: those leave pauses out.
+export type TimeOfDay = (t: number, record: number, begins: boolean) => number;
 
 // Executions grows with the records of one run. Adding is constant time, so that long
 // runs can be followed live.
@@ -50,6 +54,9 @@ export class Executions {
   private byPath = new Map<string, Execution>();
   private byRecord = new Map<number, Execution>();
   private visits = new Map<string, number>();
+
+  constructor(private readonly day: TimeOfDay = (t) => t) {}
+
   // Version is raised by each change.
   version = 0;
   // First and last bound all times that are known.
@@ -65,23 +72,27 @@ export class Executions {
     e.record = Math.max(e.record ?? 0, r.index);
     e.server = r.server ?? e.server;
     e.tool = r.tool ?? e.tool;
-    const start = time(r.start), end = time(r.end);
-    e.start = Math.min(e.start, start);
-    this.see(e.start);
+    const end = Math.max(this.day(time(r.end), r.index, false), e.start);
     this.see(end);
     switch (r.event) {
       case "opened": {
         const kind = opened[r.type] ?? "ask";
+        if (e.end !== undefined) { // it comes late
+          if (e.segments.length === 1) e.segments = [{ kind, from: e.start, to: e.end }];
+          break;
+        }
         open(e, kind, end);
         e.state = kind === "ask" ? "waiting" : "running";
         break;
       }
       case "retried":
+        if (e.end !== undefined) break;
         close(e, end, "failed", r.error?.message);
         open(e, "delay", end);
         e.tries = Math.max(e.tries, (r.tries ?? e.tries) + 1);
         break;
       case "answered":
+        if (e.end !== undefined) break;
         open(e, "work", end);
         e.state = "running";
         break;
@@ -91,11 +102,14 @@ export class Executions {
         const last = e.segments[e.segments.length - 1];
         const failed = r.state === "failed" || r.state === "caught";
         close(e, end, failed && (!last || last.kind === "work") ? "failed" : undefined, r.error?.message);
+        // Live runs do not tell what their executions open.
+        if (e.segments.length === 1 && opened[r.type]) e.segments[0]!.kind = opened[r.type]!;
         e.end = end;
+        e.ms = r.ms;
         e.state = r.state;
         e.error = r.error?.message;
         e.tries = r.tries ?? (r.attempts?.length || e.tries);
-        if (r.attempts && r.attempts.length > 1) e.segments = attempted(r, e.start, end);
+        if (r.attempts && r.attempts.length > 1) e.segments = attempted(r, e.start, end, this.day);
       }
     }
     this.version++;
@@ -104,7 +118,7 @@ export class Executions {
   // begin takes what is under way. It starts an attempt where that is a new one.
   begin(a: Active): void {
     if (a.attempt < 1) return; // it waits for its turn
-    const start = a.start ? time(a.start) : Date.now();
+    const now = Date.now(), start = a.start ? Math.min(this.day(time(a.start), Infinity, true), now) : now;
     let e = this.byPath.get(`${a.path}#${a.execution}`);
     if (e?.end !== undefined) {
       if (e.start >= start) return; // it is over
@@ -115,6 +129,12 @@ export class Executions {
     e.server = a.server ?? e.server;
     e.tool = a.tool ?? e.tool;
     const last = e.segments[e.segments.length - 1];
+    const waits = waiting[a.state];
+    if (waits && last?.kind === "work" && last.to === undefined) { // what came before took no time to speak of
+      last.kind = waits;
+      e.state = waits === "ask" ? "waiting" : "running";
+      this.version++;
+    }
     if (last?.kind === "delay" && a.state !== "retrying") open(e, "work", Math.max(Date.now(), last.from));
     e.tries = Math.max(e.tries, a.attempt);
     if (before !== e.tries) this.version++;
@@ -136,12 +156,23 @@ export class Executions {
     let e = this.byFrame.get(id);
     if (e) return e;
     e = this.byPath.get(`${r.path}#${r.execution}`);
-    if (!e || e.end !== undefined || e.records.length > 0) e = this.make(r.path, r.execution, r.key, r.id, time(r.start));
+    if (!e || e.end !== undefined || e.records.length > 0) e = this.make(r.path, r.execution, r.key, r.id, this.startOf(r));
+    else { // what was known of it while it was under way is not exact
+      e.start = this.startOf(r);
+      const first = e.segments[0]!;
+      first.from = e.start;
+      if (first.to !== undefined) first.to = Math.max(first.to, e.start);
+    }
     this.byFrame.set(id, e);
     e.type = r.type;
     e.item = r.item;
     e.branch = r.branch;
     return e;
+  }
+
+  // startOf returns when the execution of a record began, which is before it ended.
+  private startOf(r: Rec): number {
+    return Math.min(this.day(time(r.start), r.index, true), this.day(time(r.end), r.index, false));
   }
 
   private make(path: string, execution: number, key: string, node: string, start: number): Execution {
@@ -158,6 +189,9 @@ export class Executions {
     return e;
   }
 }
+
+// What executions in a state wait for.
+const waiting: Record<string, SegmentKind> = { sleeping: "sleep", joining: "inner", asking: "ask" };
 
 // What the executions that open something wait for, by type. All others ask a person.
 const opened: Record<string, SegmentKind> = { map: "inner", parallel: "inner", call: "inner", wait: "sleep" };
@@ -194,11 +228,11 @@ function open(e: Execution, kind: SegmentKind, from: number): void {
 }
 
 // attempted returns the attempts of a call, with the delays between them.
-function attempted(r: Rec, start: number, end: number): Segment[] {
+function attempted(r: Rec, start: number, end: number, day: TimeOfDay): Segment[] {
   const list: Segment[] = [];
   let at = start;
   r.attempts!.forEach((a, i) => {
-    const from = Math.max(time(a.start), at), to = Math.max(time(a.end), from);
+    const from = Math.max(day(time(a.start), r.index, true), at), to = Math.max(day(time(a.end), r.index, false), from);
     if (from > at) list.push({ kind: i === 0 ? "work" : "delay", from: at, to: from });
     list.push({ kind: a.error ? "failed" : "work", from, to, attempt: i + 1, text: a.error });
     at = to;

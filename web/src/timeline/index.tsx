@@ -14,7 +14,7 @@ export default function TimelinePanel() {
   if (!run) return <Empty title="No run is chosen"><p>Run the tool, or choose a run: its executions are drawn here over time.</p></Empty>;
   return (
     <Timeline key={run.id} list={executions?.list ?? nothing} version={version} tool={run.tool} start={Date.parse(run.began)}
-      end={run.ended ? Date.parse(run.ended) : undefined} pauses={pausesOf(run.id)}
+      end={run.ended ? Math.max(Date.parse(run.ended), executions?.last ?? 0) : undefined} pauses={pausesOf(run.id)}
       selected={executions?.at(selection.record)?.id} selectedKey={selection.key}
       onSelect={(e) => chooseExecution(run.id, e)} onSelectNode={(key) => select({ key })} onEscape={selectPresent} />
   );

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { select, type RunData } from "../store";
 import { Executions, type Execution } from "./executions";
+import { timeOfDay } from "./pauses";
 
 interface Known { executions: Executions; next: number }
 
@@ -11,7 +12,7 @@ const known = new WeakMap<RunData["records"], Known>();
 /** Returns the executions of a run, with all records that have come. */
 export function executionsOf(data: RunData): Executions {
   let k = known.get(data.records);
-  if (!k) known.set(data.records, (k = { executions: new Executions(), next: 0 }));
+  if (!k) known.set(data.records, (k = { executions: new Executions((t, record, begins) => timeOfDay(data.id, t, record, begins)), next: 0 }));
   let hole: number | undefined;
   for (let i = k.next; i < data.records.length; i++) {
     const record = data.records[i];

@@ -2,8 +2,10 @@
 import type { RunState } from "../api/types";
 import { listen } from "../store";
 
-export interface Pause { from: number; to?: number }
+/** A pause; `at` is the index of the record before it. */
+export interface Pause { from: number; to?: number; at: number }
 
+const none: readonly Pause[] = [];
 const seen = new Map<string, Pause[]>();
 
 listen((events) => {
@@ -16,11 +18,25 @@ function note(run: RunState, at: number) {
   if (run.state === "paused") {
     if (last && last.to === undefined) return;
     if (!list) seen.set(run.id, (list = []));
-    list.push({ from: at });
+    list.push({ from: at, at: run.paused?.at ?? -1 });
   } else if (last && last.to === undefined) last.to = Math.max(at, last.from);
 }
 
-const none: readonly Pause[] = [];
+/** How late the page hears of a pause at most, in milliseconds. */
+const late = 60;
+
+/**
+ * Returns the time of day of a time in a record of a run: when its execution ended or, with `begins`,
+ * when it began. The clock of a run stands still while that is paused.
+ */
+export function timeOfDay(run: string, t: number, record: number, begins: boolean): number {
+  let lost = 0;
+  for (const pause of seen.get(run) ?? none) {
+    if (pause.to === undefined || record <= pause.at || (begins && t + late < pause.from - lost)) break;
+    lost += pause.to - pause.from;
+  }
+  return t + lost;
+}
 
 /** Returns when a run was paused. The list is changed in place. */
 export function pausesOf(run: string): readonly Pause[] { return seen.get(run) ?? none; }

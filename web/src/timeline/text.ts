@@ -12,9 +12,9 @@ export function segmentText(g: Segment, now: number): string {
   return `${what}, ${duration((g.to ?? now) - g.from)}${g.text ? `: ${g.text}` : ""}`;
 }
 
-/** How long an execution took, or takes so far. */
+/** How long an execution took without pauses, or takes so far. */
 export function lengthOf(e: Execution, now = Date.now()): number {
-  return (e.end ?? Math.max(now, e.start)) - e.start;
+  return e.ms ?? (e.end ?? Math.max(now, e.start)) - e.start;
 }
 
 /** One line about an execution. */
