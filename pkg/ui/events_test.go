@@ -172,6 +172,41 @@ func TestSlowReaderIsGivenUp(t *testing.T) {
 	})
 }
 
+// TestLiveRunIsWatched attaches to a run of somebody else while it is under way.
+func TestLiveRunIsWatched(t *testing.T) {
+	s := serve(t, strings.ReplaceAll(tools, "tool: fail,", "tool: hold,"), nil)
+	events := s.follow("")
+	over := make(chan error, 1)
+	go func() {
+		_, err := s.engine.Load().Call(t.Context(), "fails", nil)
+		over <- err
+	}()
+	id := until(t, events, func(e value.Value) bool { return e.Get("run").Get("state").Str() == "running" }).Get("run").Get("id").Str()
+	told := s.follow("?after=0&runs=" + id)
+	until(t, told, func(e value.Value) bool {
+		return e.Get("type").Str() == "record" && e.Get("record").Get("key").Str() == "fails#entry"
+	})
+	until(t, told, func(e value.Value) bool {
+		return e.Get("type").Str() == "task" && e.Get("active").Get("key").Str() == "fails#stop"
+	})
+	v := s.get("/api/runs/" + id)
+	if a := v.Get("run").Get("active").Elems(); len(a) != 1 || a[0].Get("tool").Str() != "hold" || v.Get("records").Len() != 1 {
+		t.Errorf("the run under way is %s", v.JSON())
+	}
+	if v := s.post("/api/runs/"+id+"/eval", `{"expression":"$keys($)"}`); v.Get("value").JSON() != `"entry"` {
+		t.Errorf("its document has %s", v.JSON())
+	}
+	if status, code := s.code("POST", "/api/sessions/"+id+"/stop", `{}`); status != 404 || code != "not_found" {
+		t.Errorf("a run of somebody else can be stopped: %d %s", status, code)
+	}
+	held <- struct{}{}
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	until(t, told, func(e value.Value) bool { return e.Get("record").Get("key").Str() == "fails#exit" })
+	inState(t, told, id, "done")
+}
+
 // TestRunsOfOthersAreSeen attaches to a run that somebody else called.
 func TestRunsOfOthersAreSeen(t *testing.T) {
 	s := serve(t, tools, nil)

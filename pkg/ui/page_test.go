@@ -74,8 +74,18 @@ tools:
       - {id: exit, type: exit}
 `
 
+// held lets the tool hold answer.
+var held = make(chan struct{})
+
 // intercept answers in the place of the servers.
-func intercept(_ context.Context, x upstream.Exchange, _ func(context.Context) (value.Value, error)) (value.Value, error) {
+func intercept(ctx context.Context, x upstream.Exchange, _ func(context.Context) (value.Value, error)) (value.Value, error) {
+	if x.Tool == "hold" {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return value.Undef, context.Cause(ctx)
+		}
+	}
 	return answer(x.Tool, x.Args)
 }
 
