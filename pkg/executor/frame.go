@@ -168,7 +168,7 @@ func join(path, id string) string {
 
 // Document implements expr.History.
 func (f *frame) Document() value.Value {
-	return value.FromSource(&document{f, len(f.past.executions), f.run.replacements.Load()})
+	return value.FromSource(&document{f, int32(len(f.past.executions)), f.run.replacements.Load()})
 }
 
 // Previous implements expr.History.

@@ -192,7 +192,7 @@ func (h *history) latest(n *graph.Node, length int, version int32) (value.Value,
 // replaced outputs know what they were before, so its answers never change.
 type document struct {
 	frame   *frame
-	length  int
+	length  int32
 	version int32
 }
 
@@ -201,7 +201,7 @@ func (d *document) Lookup(id string) value.Value {
 	r := d.frame.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f, length := d.frame, d.length
+	f, length := d.frame, int(d.length)
 	for f != nil {
 		if n := f.graph.Node(id); n != nil {
 			v, _ := f.past.latest(n, length, d.version)
@@ -223,7 +223,7 @@ func (d *document) Entries() []value.Entry {
 		entry value.Entry
 	}
 	var entries []value.Entry
-	f, length := d.frame, d.length
+	f, length := d.frame, int(d.length)
 	for f != nil {
 		var items []item
 		for _, n := range f.graph.Nodes {

@@ -283,7 +283,7 @@ func (r *Run) Len() int {
 func (r *Run) ContextAt(i int) value.Value {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return value.FromSource(&document{&r.root, min(max(i, 0), len(r.root.past.executions)), r.replacements.Load()})
+	return value.FromSource(&document{&r.root, int32(min(max(i, 0), len(r.root.past.executions))), r.replacements.Load()})
 }
 
 // ErrStale is returned for a task whose execution was cancelled or has timed

@@ -69,7 +69,7 @@ func (s Scope) Latest() Scope {
 
 // Document implements expr.History.
 func (s Scope) Document() value.Value {
-	return value.FromSource(&document{s.frame, s.length, s.version})
+	return value.FromSource(&document{s.frame, int32(s.length), s.version})
 }
 
 // Variables returns the variables that expressions see, by name, without the dollar
