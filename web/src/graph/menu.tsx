@@ -30,6 +30,7 @@ function nodeItems(model: Model, key: string): MenuItem[] {
   const records = selection.run ? state.attached.get(selection.run)?.byKey.get(key) : undefined;
   const chosen = records?.find((r) => r.index === selection.record) ?? (records?.length === 1 ? records[0] : undefined);
   const pinned = key in pins || !!session?.pins?.includes(key);
+  const pinnable = node.type !== "entry" && node.type !== "fail";
   const items: MenuItem[] = [];
   if (may) {
     items.push(
@@ -43,10 +44,10 @@ function nodeItems(model: Model, key: string): MenuItem[] {
         onChoose: () => void setBreakpoints(state.breakpoints.map((b) => b.node === key ? { ...b, disabled: !b.disabled } : b)),
       });
     }
-    items.push("-");
+    if (pinnable) items.push("-");
     if (pinned) items.push({ label: "Unpin the output", icon: "pin", onChoose: () => void unpin(key) });
-    else if (chosen?.output !== undefined && !isCut(chosen.output)) items.push({ label: "Pin this output", icon: "pin", onChoose: () => void pin(key, chosen.output!) });
-    items.push({ label: pinned ? "Change the pinned output…" : "Pin an output…", icon: "pin", onChoose: () => openDialog({ kind: "pin", key }) });
+    else if (pinnable && chosen?.output !== undefined && !isCut(chosen.output)) items.push({ label: "Pin this output", icon: "pin", onChoose: () => void pin(key, chosen.output!) });
+    if (pinnable) items.push({ label: pinned ? "Change the pinned output…" : "Pin an output…", icon: "pin", onChoose: () => openDialog({ kind: "pin", key }) });
     items.push("-");
   }
   if (drawn.bodies.length) items.push({ label: drawn.folded ? "Unfold" : "Fold", keys: "F", icon: drawn.folded ? "right" : "down", onChoose: () => toggleFold(key) });
