@@ -14,6 +14,7 @@ import (
 
 	"github.com/creachadair/jrpc2/channel"
 
+	"github.com/mcpgraph/mcpgraph/internal/framing"
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 )
 
@@ -65,7 +66,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 		pending: map[string]context.CancelFunc{}, files: newFileCache(), open: map[string]*openFile{},
 		found: map[string]map[string][]diagnostic{},
 	}
-	guard := newFrameGuard(in, maxMessage, s.logProblem)
+	guard := framing.New(in, maxMessage, s.logProblem)
 	s.channel = channel.LSP(guard, writeCloser{out})
 	done := make(chan error, 1)
 	go func() { done <- s.read(guard) }()
@@ -79,6 +80,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	s.close()
 	return err
 }
+
+// maxMessage is how long a message of a client may be, in bytes.
+const maxMessage = 64 << 20
 
 type writeCloser struct{ io.Writer }
 
@@ -127,15 +131,15 @@ func (s *server) close() {
 var errExit = errors.New("exit")
 
 // read handles messages until the input ends.
-func (s *server) read(guard *frameGuard) error {
+func (s *server) read(guard *framing.Guard) error {
 	for {
 		text, err := s.channel.Recv()
 		switch {
-		case guard.err != nil && err != nil:
-			if errors.Is(guard.err, io.EOF) {
+		case guard.Err() != nil && err != nil:
+			if errors.Is(guard.Err(), io.EOF) {
 				return nil
 			}
-			return fmt.Errorf("reading from the client: %w", guard.err)
+			return fmt.Errorf("reading from the client: %w", guard.Err())
 		case err != nil && text == nil:
 			s.logProblem(err.Error())
 			continue

@@ -150,6 +150,13 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/upstream", "pkg/value",
 	}},
 
+	"internal/framing": {},
+	"internal/dap": {
+		ours: []string{
+			".", "internal/framing", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/value",
+		},
+		others: []string{"github.com/google/go-dap"},
+	},
 	"internal/console": {ours: []string{"pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/runs", "pkg/value"}},
 
 	"internal/schematext": {ours: []string{"pkg/value"}},
@@ -158,7 +165,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/cassette", "internal/console", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
+			".", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
@@ -188,7 +195,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/drawing": {ours: []string{"internal/textline", "pkg/graph", "pkg/value"}},
 	"internal/lsp": {
-		ours:   []string{"internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
+		ours:   []string{"internal/framing", "internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
 		others: []string{"github.com/creachadair/jrpc2"},
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},

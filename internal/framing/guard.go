@@ -1,4 +1,6 @@
-package lsp
+// Package framing guards programs against messages with headers, as the Language Server
+// Protocol and the Debug Adapter Protocol have them, that nobody sensible sends.
+package framing
 
 import (
 	"bufio"
@@ -9,16 +11,13 @@ import (
 	"strings"
 )
 
-// Bounds of what a client can send.
-const (
-	maxMessage = 64 << 20 // bytes of one message
-	maxHeader  = 4 << 10  // bytes of one line of a header
-)
+// maxHeader is how long a line of a header may be, in bytes.
+const maxHeader = 4 << 10
 
-// frameGuard passes on what the framing of the library reads, and leaves out what
+// Guard passes on what the framing of the library reads, and leaves out what
 // would make it allocate without bounds or lose its place: headers without a
 // sensible length, lines that are no headers, and messages that are too long.
-type frameGuard struct {
+type Guard struct {
 	in      *bufio.Reader
 	limit   int64  // bytes of a message
 	pending []byte // of the header, to be passed on
@@ -27,12 +26,17 @@ type frameGuard struct {
 	err     error // of in
 }
 
-func newFrameGuard(in io.Reader, limit int64, report func(string)) *frameGuard {
-	return &frameGuard{in: bufio.NewReaderSize(in, maxHeader), limit: limit, report: report}
+// New returns a Guard of messages up to so many bytes. report is told what is left out.
+func New(in io.Reader, limit int64, report func(problem string)) *Guard {
+	return &Guard{in: bufio.NewReaderSize(in, maxHeader), limit: limit, report: report}
 }
 
+// Err returns why Read ended, nil if it has not. What reads from the Guard may end for
+// other reasons.
+func (g *Guard) Err() error { return g.err }
+
 // Read implements io.Reader.
-func (g *frameGuard) Read(p []byte) (int, error) {
+func (g *Guard) Read(p []byte) (int, error) {
 	for len(g.pending) == 0 && g.body == 0 {
 		if err := g.header(); err != nil {
 			g.err = err
@@ -52,7 +56,7 @@ func (g *frameGuard) Read(p []byte) (int, error) {
 }
 
 // header reads a header. It leaves nothing to pass on if that makes no sense.
-func (g *frameGuard) header() error {
+func (g *Guard) header() error {
 	length := int64(-1)
 	for {
 		line, err := g.in.ReadSlice('\n')

@@ -1,4 +1,4 @@
-package lsp
+package framing
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func TestFrameGuardPassesSensibleFramesAlone(t *testing.T) {
 		strings.Repeat("y", maxHeader+10) + "\n" + "Content-Type: application/json\r\n" + frame("three") + "Content-Length: -1\r\n\r\n" + frame("") + frame("four")
 	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
 		var problems []string
-		guard := newFrameGuard(r, 100, func(p string) { problems = append(problems, p) })
+		guard := New(r, 100, func(p string) { problems = append(problems, p) })
 		c := channel.LSP(guard, writeCloser{io.Discard})
 		var got []string
 		for {
@@ -44,7 +44,7 @@ func FuzzFrames(f *testing.F) {
 	f.Add([]byte("Content-Length: 2\r\n\r\n{}"))
 	f.Add([]byte("Content-Length: 99999999\r\nx\r\n\r\n{}"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		guard := newFrameGuard(bytes.NewReader(in), 100, func(string) {})
+		guard := New(bytes.NewReader(in), 100, func(string) {})
 		c := channel.LSP(guard, writeCloser{io.Discard})
 		for n := 0; guard.err == nil; n++ {
 			text, _ := c.Recv()
@@ -57,3 +57,8 @@ func FuzzFrames(f *testing.F) {
 		}
 	})
 }
+
+// writeCloser is a Writer whose Close does nothing.
+type writeCloser struct{ io.Writer }
+
+func (writeCloser) Close() error { return nil }

@@ -1,0 +1,311 @@
+// Package dap is a debug adapter: it speaks the Debug Adapter Protocol, with which
+// editors debug programs, and controls a [debug.Session] for them.
+package dap
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	dap "github.com/google/go-dap"
+
+	"github.com/mcpgraph/mcpgraph/internal/framing"
+)
+
+// Options say what the adapter knows beside what the editor sends.
+type Options struct {
+	// MCPFiles are read beside each file that is debugged.
+	MCPFiles []string
+	// Getenv and Inputs fill in ${…} in files. The editor's env comes first.
+	Getenv func(string) (string, bool)
+	Inputs map[string]string
+}
+
+// Bounds of the protocol.
+const (
+	maxMessage = 4 << 20 // bytes of a message of the editor
+	endTime    = 10 * time.Second
+)
+
+// server is the adapter of one editor.
+type server struct {
+	Options
+	ctx context.Context
+
+	turn    sync.Mutex // held while a request or an event is handled: an answer comes before what follows from it
+	sending sync.Mutex
+	out     io.Writer
+	seq     int
+	broken  error // of out
+
+	lines, columns int // what is added to a number of the file: 0, or -1 if the editor counts from 0
+
+	mu          sync.Mutex // guards what follows, which the follower of events reads, too
+	target      *target    // nil before launch
+	refs        references
+	breakpoints breakpoints
+	threads     threads
+}
+
+// Serve speaks the protocol until the editor disconnects or in ends; then the run is
+// stopped. It returns nil then, and else why it cannot go on. Messages that make no
+// sense are answered with an error, or left out.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{Options: o, ctx: ctx, out: out}
+	defer s.end()
+	guard := framing.New(in, maxMessage, func(problem string) { s.output("console", problem+"\n") })
+	read := make(chan []byte)
+	ended := make(chan error, 1)
+	go func() {
+		reader := bufio.NewReader(guard)
+		for {
+			content, err := dap.ReadBaseMessage(reader)
+			if err != nil {
+				ended <- err
+				return
+			}
+			select {
+			case read <- content:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for {
+		select {
+		case content := <-read:
+			if done := s.handle(content); done || s.failure() != nil {
+				return s.failure()
+			}
+		case err := <-ended:
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
+			}
+			return fmt.Errorf("reading from the editor: %w", err)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// end stops the run and frees what it holds.
+func (s *server) end() {
+	s.mu.Lock()
+	t := s.target
+	s.target = nil
+	s.mu.Unlock()
+	if t != nil {
+		t.close()
+	}
+}
+
+// failure returns why nothing can be sent any more.
+func (s *server) failure() error {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	return s.broken
+}
+
+// send writes a message; number sets its sequence number.
+func (s *server) send(m any, number *int) {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	s.seq++
+	*number = s.seq
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = dap.WriteBaseMessage(s.out, text)
+	}
+	if err != nil && s.broken == nil {
+		s.broken = err
+	}
+}
+
+// response is a response with any body.
+type response struct {
+	dap.Response
+	Body any `json:"body,omitempty"`
+}
+
+// reply answers a request: with the body, or with the error if there is one.
+func (s *server) reply(r *dap.Request, body any, err error) {
+	m := &response{Body: body}
+	m.Type, m.RequestSeq, m.Command, m.Success = "response", r.Seq, r.Command, err == nil
+	if err != nil {
+		m.Message = err.Error()
+		m.Body = dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: 1, Format: "{text}", Variables: map[string]string{"text": err.Error()}, ShowUser: true}}
+	}
+	s.send(m, &m.Seq)
+}
+
+// event is an event with any body.
+type event struct {
+	dap.Event
+	Body any `json:"body,omitempty"`
+}
+
+func (s *server) tell(name string, body any) {
+	m := &event{Body: body}
+	m.Type, m.Event.Event = "event", name
+	s.send(m, &m.Seq)
+}
+
+// output shows a text in the console of the editor.
+func (s *server) output(category, text string) {
+	s.tell("output", dap.OutputEventBody{Category: category, Output: text})
+}
+
+// handle answers a message. It reports whether it was the last one.
+func (s *server) handle(content []byte) (done bool) {
+	var head dap.Request
+	if err := json.Unmarshal(content, &head); err != nil || head.Type != "request" {
+		if err != nil {
+			s.output("console", "a message is not JSON: "+err.Error()+"\n")
+		}
+		return false
+	}
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	m, err := dap.DecodeProtocolMessage(content)
+	if err != nil {
+		var unknown *dap.DecodeProtocolMessageFieldError
+		if errors.As(err, &unknown) {
+			err = fmt.Errorf("unknown command %q", head.Command)
+		}
+		s.reply(&head, nil, err)
+		return false
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.reply(&head, nil, fmt.Errorf("internal error: %v", p))
+		}
+	}()
+	body, err := s.do(m, &head)
+	s.reply(&head, body, err)
+	s.after(m, err)
+	_, done = m.(*dap.DisconnectRequest)
+	return done
+}
+
+// do does what a request asks for.
+func (s *server) do(m dap.Message, head *dap.Request) (any, error) {
+	switch r := m.(type) {
+	case *dap.InitializeRequest:
+		return s.initialize(r)
+	case *dap.LaunchRequest:
+		return nil, s.launch(r.Arguments)
+	case *dap.AttachRequest:
+		return nil, errors.New("attach is not supported: launch a tool, with program, tool and args")
+	case *dap.RestartRequest:
+		return nil, s.restart()
+	case *dap.DisconnectRequest:
+		s.end()
+		return nil, nil
+	}
+	t := s.current()
+	if t == nil {
+		return nil, fmt.Errorf("%s needs a run: launch one", head.Command)
+	}
+	switch r := m.(type) {
+	case *dap.SetBreakpointsRequest:
+		return s.setBreakpoints(t, r.Arguments)
+	case *dap.SetFunctionBreakpointsRequest:
+		return s.setFunctionBreakpoints(t, r.Arguments)
+	case *dap.SetExceptionBreakpointsRequest:
+		return s.setExceptionBreakpoints(t, r.Arguments)
+	case *dap.BreakpointLocationsRequest:
+		return s.breakpointLocations(t, r.Arguments)
+	case *dap.ConfigurationDoneRequest:
+		return nil, nil
+	case *dap.ThreadsRequest:
+		return s.listThreads(t), nil
+	case *dap.StackTraceRequest:
+		return s.stackTrace(t, r.Arguments)
+	case *dap.ScopesRequest:
+		return s.scopes(t, r.Arguments)
+	case *dap.VariablesRequest:
+		return s.variables(t, r.Arguments)
+	case *dap.SetVariableRequest:
+		return s.setVariable(t, r.Arguments)
+	case *dap.EvaluateRequest:
+		return s.evaluate(t, r.Arguments)
+	case *dap.CompletionsRequest:
+		return s.completions(t, r.Arguments)
+	case *dap.ExceptionInfoRequest:
+		return exceptionInfo(t)
+	case *dap.ContinueRequest:
+		return dap.ContinueResponseBody{AllThreadsContinued: true}, s.resume(t.session.Resume)
+	case *dap.NextRequest:
+		return nil, s.resume(t.session.Step)
+	case *dap.StepInRequest:
+		return nil, s.resume(t.session.StepInto)
+	case *dap.StepOutRequest:
+		return nil, s.resume(t.stepOut)
+	case *dap.PauseRequest:
+		return nil, t.session.Pause()
+	case *dap.TerminateRequest:
+		return nil, t.session.Stop()
+	}
+	return nil, fmt.Errorf("%s is not supported", head.Command)
+}
+
+// resume lets the run go on, and forgets what the editor was told of the place at which
+// it was paused.
+func (s *server) resume(f func() error) error {
+	s.mu.Lock()
+	s.refs.clear()
+	s.mu.Unlock()
+	return f()
+}
+
+// after does what follows an answer.
+func (s *server) after(m dap.Message, err error) {
+	if err != nil {
+		return
+	}
+	switch m.(type) {
+	case *dap.LaunchRequest:
+		s.tell("initialized", nil)
+	case *dap.ConfigurationDoneRequest, *dap.RestartRequest:
+		if t := s.current(); t != nil {
+			s.begin(t)
+		}
+	}
+}
+
+func (s *server) current() *target {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.target
+}
+
+func (s *server) initialize(r *dap.InitializeRequest) (any, error) {
+	if format := r.Arguments.PathFormat; format != "" && format != "path" {
+		return nil, fmt.Errorf("the path format %q is not supported; expected \"path\"", format)
+	}
+	if !r.Arguments.LinesStartAt1 {
+		s.lines = -1
+	}
+	if !r.Arguments.ColumnsStartAt1 {
+		s.columns = -1
+	}
+	return dap.Capabilities{
+		SupportsConfigurationDoneRequest: true, SupportsFunctionBreakpoints: true, SupportsConditionalBreakpoints: true,
+		SupportsHitConditionalBreakpoints: true, SupportsLogPoints: true, SupportsEvaluateForHovers: true,
+		SupportsSetVariable: true, SupportsCompletionsRequest: true, CompletionTriggerCharacters: []string{".", "$"},
+		SupportsRestartRequest: true, SupportsExceptionInfoRequest: true, SupportsTerminateRequest: true,
+		SupportsBreakpointLocationsRequest: true, SupportsClipboardContext: true, SupportsDelayedStackTraceLoading: true,
+		SupportTerminateDebuggee: true,
+		ExceptionBreakpointFilters: []dap.ExceptionBreakpointsFilter{
+			{Filter: "uncaught", Label: "Uncaught failures", Description: "Failures that no retry, catch or tolerance handles", Default: true},
+			{Filter: "any", Label: "All failures", Description: "Each attempt of a node that fails"},
+		},
+	}, nil
+}
