@@ -19,10 +19,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near, ok := diag.Nearest(unknown.GetSpecifiedName(), names); ok {
-			err = fmt.Errorf("%w; did you mean --%s?", err, near)
-		} else if c, _, found := cmd.Root().Find([]string{unknown.GetSpecifiedName()}); found == nil && c != cmd.Root() {
+		if c, _, found := cmd.Root().Find([]string{unknown.GetSpecifiedName()}); found == nil && c != cmd.Root() {
 			err = fmt.Errorf("%w; did you mean the command %q?", err, c.CommandPath())
+		} else if near, ok := diag.Nearest(unknown.GetSpecifiedName(), names); ok {
+			err = fmt.Errorf("%w; did you mean --%s?", err, near)
 		}
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
