@@ -8,7 +8,7 @@ import { describe, field, fits, initial, isMap, type Schema } from "./input/sche
 import { differences, lines } from "./value/diff";
 import { decode, encode, equal, JSONError, parse, type Value } from "./value/json";
 import { jsonata, pointer } from "./value/path";
-import { find, isPartial, joined, rows, sliceOf, textLines, whole, type Load } from "./value/rows";
+import { find, isPartial, joined, rows, sliceOf, textLines, textOf, whole, type Load } from "./value/rows";
 import { pictures, webAddress } from "./value/safe";
 
 let name = "";
@@ -75,10 +75,12 @@ const tests: { [name: string]: () => void | Promise<void> } = {
     same(rows(v, fresh).map((r) => r.open ?? null), [true, false, false, null, null]);
     const open = new Map([["/a", true], ["/a/b", true], ["/t", true]]);
     same(rows(v, { ...fresh, open }).map((r) => r.id), ["", "/a", "/a/b", "/a/b/0", "/a/b/1", "/t", "/t 0", "/t 1", "/e", "/s"]);
-    const brief = (text: string) => rows(parse(text), { ...fresh, depth: 0 })[0]!.text;
+    const brief = (text: string) => textOf(rows(parse(text), { ...fresh, depth: 0 })[0]!);
     same(brief('{"n":1,"t":"x\\ny","o":{"a":1},"l":[1],"e":{},"z":null}'), '{n: 1, t: "x\\ny", o: {…}, l: […], e: {}, z: null}');
     same(brief("[1,2,3,4,5,6,7,8]"), "[1, 2, 3, 4, 5, 6, …]");
     same(brief(`["${"x".repeat(40)}"]`), `["${"x".repeat(24)}…"]`);
+    const many = parse(`[${Array.from({ length: 200 }, () => '{"a":[1]}').join()}]`);
+    same(rows(many, { ...fresh, depth: 3 }).length, 201);
     same(textLines("aaaa bbbb cccc", 9), ["aaaa bbbb ", "cccc"]);
     same(textLines("abcdefghij", 4), ["abcd", "efgh", "ij"]);
   },

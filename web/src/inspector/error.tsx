@@ -13,7 +13,7 @@ export function ErrorTab({ rec }: { rec: Rec }) {
     <div className="i-scroll">
       {error && (
         <section className="i-failure" aria-label="Failure">
-          <h3>{error.name}</h3>
+          <h2>{error.name}</h2>
           <p className="i-message">{error.message}</p>
           <dl className="i-facts">
             {error.path && (
@@ -54,7 +54,7 @@ export function ErrorTab({ rec }: { rec: Rec }) {
           </dl>
           {error.detail !== undefined && (
             <>
-              <h4>Detail</h4>
+              <h3>Detail</h3>
               <Tree value={error.detail as Value} label="Detail of the failure" maxRows={14} plain />
             </>
           )}
@@ -62,10 +62,10 @@ export function ErrorTab({ rec }: { rec: Rec }) {
       )}
       {attempts.length > 0 && (
         <section aria-label="Attempts">
-          <h4 className="i-heading">
+          <h2 className="i-heading">
             {attempts.length} {attempts.length === 1 ? "attempt" : "attempts"}
             {rec.tries !== undefined && rec.tries > attempts.length ? ` of ${rec.tries}` : ""}
-          </h4>
+          </h2>
           <table className="i-table">
             <thead>
               <tr>

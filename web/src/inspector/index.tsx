@@ -222,7 +222,7 @@ function RunResult({ current: { run } }: { current: Current }) {
   if (run.error) {
     return (
       <div className="i-scroll i-failure">
-        <h3>{run.error.name}</h3>
+        <h2>{run.error.name}</h2>
         <p className="i-message">{run.error.message}</p>
       </div>
     );

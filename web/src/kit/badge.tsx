@@ -6,5 +6,5 @@ export function Badge({ look, title, children }: { look?: "error" | "warning"; t
 
 /** What a panel shows where there is nothing to show. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
-  return <div className="empty"><h3>{title}</h3>{children}</div>;
+  return <div className="empty"><h2>{title}</h2>{children}</div>;
 }

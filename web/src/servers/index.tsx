@@ -91,7 +91,7 @@ function Server({ server: s, open: first, onChecked }: { server: ServerInfo; ope
               <Markdown text={s.instructions} />
             </details>
           )}
-          <h3 className="server-title">Tools{tools ? ` (${tools.length})` : ""}</h3>
+          <h2 className="server-title">Tools{tools ? ` (${tools.length})` : ""}</h2>
           {!tools ? (
             <p className="muted small">{readOnly ? "They are not known yet." : "Press Check to list them."}</p>
           ) : (
@@ -160,11 +160,11 @@ function Tool({ server, tool, readOnly }: { server: string; tool: NonNullable<Se
           {tool.title && <p><strong>{tool.title}</strong></p>}
           {tool.description && <Markdown text={tool.description} />}
           {hints.length > 0 && <p className="i-badges">{hints.map((h) => <Badge key={h}>{h}</Badge>)}</p>}
-          <h4>Arguments</h4>
+          <h3>Arguments</h3>
           <Tree value={tool.inputSchema as Value} label={`Input schema of ${tool.name}`} depth={2} maxRows={14} plain />
           {tool.outputSchema !== undefined && (
             <>
-              <h4>Output</h4>
+              <h3>Output</h3>
               <Tree value={tool.outputSchema as Value} label={`Output schema of ${tool.name}`} depth={2} maxRows={14} plain />
             </>
           )}

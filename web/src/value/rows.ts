@@ -45,13 +45,11 @@ export interface Row {
   position: number; // among its siblings, from 1
   siblings: number;
   kind: "value" | "line" | "more";
-  name?: string | number;
+  name: string | number | undefined;
   value: Value;
   type: Type | "cut";
-  text: string; // what stands for the value
-  note: string; // its size
   open?: boolean; // undefined: it has no children
-  more?: { from: number; before: boolean }; // where to load from
+  more?: { from: number; before: boolean; count: number }; // where to load from, and how many there are
 }
 
 /** Expansion remembers which rows a person opened or closed, and what was loaded since. */
@@ -124,56 +122,68 @@ function word(v: Value): string {
   return String(v);
 }
 
+/** textOf returns what stands for the value of a row. It is made when the row is drawn. */
+export function textOf(row: Row): string {
+  if (row.kind === "line") return row.value as string;
+  if (row.more) return `${row.more.count.toLocaleString("en")} more`;
+  const cut = cutOf(row.value);
+  return cut ? cut.preview : brief(sliceOf(row.value)?.items ?? row.value);
+}
+
+/** noteOf returns the size of the value of a row. */
+export function noteOf(row: Row): string {
+  const v = row.value;
+  if (row.kind !== "value") return "";
+  if (row.type === "cut") return bytes(cutOf(v)?.bytes ?? 0);
+  if (typeof v === "string") {
+    if (row.open === undefined) return "";
+    return v.includes("\n") ? count(v.split("\n").length, "line") : size(v);
+  }
+  const slice = sliceOf(v);
+  return slice ? count(slice.total, "item") : size(v);
+}
+
+// Objects and lists with more values inside are closed at first, unless they are the root.
+const maxOpen = 100;
+
 /** rows returns the visible rows of a value. */
 export function rows(root: Value, x: Expansion): Row[] {
   const list: Row[] = [];
-  const add = (given: Value, path: Path, level: number, name: string | number | undefined, position: number, siblings: number) => {
-    const id = pointer(path);
+  const add = (given: Value, id: string, path: Path, level: number, name: string | number | undefined, position: number, siblings: number) => {
     const v = x.loaded.get(id) ?? given;
-    const row: Row = { id, path, level, position, siblings, kind: "value", name, value: v, type: typeOf(v), text: brief(v), note: "" };
+    const row: Row = { id, path, level, position, siblings, kind: "value", name, value: v, type: typeOf(v) };
     list.push(row);
-    const cut = cutOf(v);
-    if (cut) {
+    if (cutOf(v)) {
       row.type = "cut";
-      row.text = cut.preview;
-      row.note = bytes(cut.bytes);
       return;
     }
-    const slice = sliceOf(v);
-    if (slice) {
-      row.type = "array";
-      row.text = brief(slice.items);
-      row.note = `${slice.total.toLocaleString("en")} items`;
-    } else if (row.type === "array" || row.type === "object") {
-      row.note = size(v);
-    }
-    const isOpen = x.open.get(id) ?? level <= x.depth;
     if (typeof v === "string") {
-      const long = v.includes("\n") || v.length > x.width;
-      if (!long) return;
+      if (!v.includes("\n") && v.length <= x.width) return;
       row.open = x.open.get(id) ?? false;
-      row.note = v.includes("\n") ? `${v.split("\n").length.toLocaleString("en")} lines` : size(v);
       if (!row.open) return;
       const lines = textLines(v, x.width);
       lines.forEach((text, i) =>
-        list.push({ id: `${id} ${i}`, path, level: level + 1, position: i + 1, siblings: lines.length, kind: "line", value: text, type: "string", text, note: "" }),
+        list.push({ id: `${id} ${i}`, path, level: level + 1, position: i + 1, siblings: lines.length, kind: "line", name: undefined, value: text, type: "string" }),
       );
       return;
     }
+    const isOpen = (inside: number) => x.open.get(id) ?? (level <= x.depth && siblings <= maxOpen && (level === 1 || inside <= maxOpen));
+    const slice = sliceOf(v);
     const items = slice?.items ?? (Array.isArray(v) ? v : undefined);
     if (items) {
+      row.type = "array";
       const from = slice?.from ?? 0;
       const total = slice?.total ?? items.length;
       if (total === 0) return;
-      row.open = isOpen;
-      if (!isOpen) return;
+      row.open = isOpen(items.length);
+      if (!row.open) return;
       const more = (before: boolean, at: number, count: number) =>
         list.push({
-          id: `${id} ${before ? "before" : "after"}`, path, level: level + 1, position: before ? 1 : total, siblings: total, kind: "more",
-          value: null, type: "null", text: `${count.toLocaleString("en")} more`, note: "", more: { from: at, before },
+          id: `${id} ${before ? "before" : "after"}`, path, level: level + 1, position: before ? 1 : total, siblings: total, kind: "more", name: undefined,
+          value: null, type: "null", more: { from: at, before, count },
         });
       if (from > 0) more(true, Math.max(0, from - pageSize), from);
-      items.forEach((e, i) => add(e, [...path, from + i], level + 1, from + i, from + i + 1, total));
+      for (let i = 0; i < items.length; i++) add(items[i] as Value, `${id}/${from + i}`, [...path, from + i], level + 1, from + i, from + i + 1, total);
       const end = from + items.length;
       if (end < total) more(false, end, total - end);
       return;
@@ -181,12 +191,12 @@ export function rows(root: Value, x: Expansion): Row[] {
     if (isFields(v)) {
       const keys = Object.keys(v);
       if (keys.length === 0) return;
-      row.open = isOpen;
-      if (!isOpen) return;
-      keys.forEach((k, i) => add(v[k] as Value, [...path, k], level + 1, k, i + 1, keys.length));
+      row.open = isOpen(keys.length);
+      if (!row.open) return;
+      keys.forEach((k, i) => add(v[k] as Value, id + pointer([k]), [...path, k], level + 1, k, i + 1, keys.length));
     }
   };
-  add(root, [], 1, undefined, 1, 1);
+  add(root, "", [], 1, undefined, 1, 1);
   return list;
 }
 

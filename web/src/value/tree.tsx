@@ -3,7 +3,7 @@ import { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useSta
 import { Button, copy } from "../kit";
 import { encode, type Value } from "./json";
 import { jsonata, pointer, type Path } from "./path";
-import { cutOf, find, joined, pageSize, rows, sliceOf, whole, type Load, type Row } from "./rows";
+import { cutOf, find, joined, noteOf, pageSize, rows, sliceOf, textOf, whole, type Load, type Row } from "./rows";
 import { webAddress, WebLink } from "./safe";
 
 export interface TreeProps {
@@ -188,6 +188,7 @@ export function Tree({ value, label, root, name, load, depth = 2, maxRows, plain
   const rowId = (i: number) => `${id}-${i}`;
   const height = maxRows !== undefined ? Math.min(maxRows, list.length) * rowHeight + 2 : undefined;
   const path = root !== undefined ? pathOf(row.path) : undefined;
+  const note = noteOf(row);
   const link = typeof row.value === "string" ? webAddress(row.value) : undefined;
 
   return (
@@ -266,7 +267,7 @@ export function Tree({ value, label, root, name, load, depth = 2, maxRows, plain
             <>
               {path !== undefined && <code className="v-path">{path}</code>}
               <span className="v-type">{row.type === "cut" ? "not loaded" : row.type}</span>
-              {row.note !== "" && <span className="v-note">{row.note}</span>}
+              {note !== "" && <span className="v-note">{note}</span>}
               {link !== undefined && <WebLink address={link} label="Open link" />}
             </>
           )}
@@ -306,6 +307,7 @@ interface RowViewProps {
 
 function RowView({ id, row, name, selected, matched, busy, canLoad, onSelect, onActivate }: RowViewProps) {
   const label = row.name ?? name;
+  const note = noteOf(row);
   const loads = row.type === "cut" || row.kind === "more";
   return (
     <div
@@ -333,13 +335,13 @@ function RowView({ id, row, name, selected, matched, busy, canLoad, onSelect, on
         </>
       )}
       {row.kind === "line" ? (
-        <span className="v-string v-line">{row.text}</span>
+        <span className="v-string v-line">{textOf(row)}</span>
       ) : row.kind === "more" ? (
-        <span className="v-note">{row.text}</span>
+        <span className="v-note">{textOf(row)}</span>
       ) : (
-        <span className={`v-${row.type}`}>{row.open && row.type !== "string" ? (row.type === "array" ? "[" : "{") : row.text}</span>
+        <span className={`v-${row.type}`}>{row.open && row.type !== "string" ? (row.type === "array" ? "[" : "{") : textOf(row)}</span>
       )}
-      {row.note !== "" && <span className="v-note">{row.note}</span>}
+      {note !== "" && <span className="v-note">{note}</span>}
       {loads && canLoad && (
         <span className="v-load" onClick={onActivate}>
           {busy ? "loading …" : "load (Enter)"}
