@@ -70,7 +70,7 @@ function elements({ nodes, sources, edges }: Model, placed: Placed): { nodes: An
   const ways: WayEdge[] = [];
   for (const drawn of edges) {
     const at = placed.edges[drawn.id];
-    if (at) ways.push({ id: drawn.id, type: "way", source: ids.has(drawn.edge.from) ? drawn.edge.from : sourceId(drawn.edge.from), target: drawn.edge.to, zIndex: drawn.depth * 3 + 2, focusable: false, selectable: false, data: { drawn, points: at.points, label: at.label } });
+    if (at) ways.push({ id: drawn.id, type: "way", source: ids.has(drawn.edge.from) ? drawn.edge.from : sourceId(drawn.edge.from), target: drawn.edge.to, zIndex: drawn.depth * 3, focusable: false, selectable: false, data: { drawn, points: at.points, label: at.label } });
   }
   return { nodes: steps, edges: ways };
 }
