@@ -37,8 +37,9 @@ fuzz: ## runs every fuzz target FUZZ times (or for so long: 10m)
 		done || exit 1; \
 	done
 
-soak: ## makes SOAK calls of every kind and shows that memory, goroutines and descriptors stay
+soak: ## makes SOAK calls of every kind and shows that the process stays small, and 200 edits of a long file
 	MCPGRAPH_SOAK=$(SOAK) $(GO) test . -run='^TestSoak$$' -count=1 -timeout=2h -v
+	MCPGRAPH_SOAK=1 MCPGRAPH_TESTS=full $(GO) test ./internal/toolkit -run='^TestRandomEdits' -count=1 -timeout=2h -v
 
 stress: ## lets 50 callers of each kind take what they can from a process that may take 512 MiB
 	MCPGRAPH_STRESS=1 $(GO) test ./cmd/mcpgraph -run='^TestHungryCallersHurtNobody$$' -count=1 -timeout=15m -v

@@ -3,6 +3,7 @@ package toolkit_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -52,12 +53,16 @@ func commentedFile(size int) string {
 }
 
 // TestRandomEditsChangeNothingElse makes random edits of a long file and compares all
-// that they are not about, byte for byte.
+// that they are not about, byte for byte. `make soak` makes 200 of them.
 func TestRandomEditsChangeNothingElse(t *testing.T) {
+	edits := testscale.Of(10, 25)
+	if os.Getenv("MCPGRAPH_SOAK") != "" {
+		edits = 200
+	}
 	d := open(t, commentedFile(testscale.Of(60_000, 300_000)))
 	random := rand.New(rand.NewPCG(1, 2))
 	tools := d.call("listGraphTools", `{}`).Get("items").Len()
-	for i := range testscale.Of(10, 200) {
+	for i := range edits {
 		before := d.text()
 		name := fmt.Sprintf("tool_%d", random.IntN(tools))
 		from := strings.Index(before, "- name: "+name+" ")
