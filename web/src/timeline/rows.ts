@@ -32,16 +32,22 @@ export function layoutRows(list: readonly Execution[], grouping: Grouping, tool:
     if (group) group.push(e);
     else groups.set(id, [e]);
   }
-  let ids = [...groups.keys()];
+  const ids = [...groups.keys()];
   if (grouping === "body") {
     const parts = new Map(ids.map((id) => [id, tokens(id)]));
     ids.sort((a, b) => compareTokens(parts.get(a)!, parts.get(b)!));
+  }
+  for (const items of groups.values()) {
+    if (items.some((e, i) => i > 0 && e.start < items[i - 1]!.start)) items.sort((a, b) => a.start - b.start || a.order - b.order);
+  }
+  if (grouping === "node") {
+    const first = (id: string) => groups.get(id)![0]!;
+    ids.sort((a, b) => first(a).start - first(b).start || a.length - b.length);
   }
   const rows: Row[] = [];
   let top = 0;
   for (const id of ids) {
     const items = groups.get(id)!;
-    if (items.some((e, i) => i > 0 && e.start < items[i - 1]!.start)) items.sort((a, b) => a.start - b.start || a.order - b.order);
     const { lanes, count } = assign(items);
     const height = count * laneHeight(count) + 2 * padding;
     rows.push({ id, ...name(id, grouping, tool), items, lanes, laneCount: count, top, height });
