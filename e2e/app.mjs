@@ -110,13 +110,14 @@ export class App {
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms))
 
-// until waits for what a function returns to be true, and returns it.
+// until waits for what a function returns to be true, and returns it. what is a text,
+// or returns one, for the error.
 export async function until(what, condition, limit = 15_000) {
   const end = Date.now() + limit
   for (;;) {
     const value = await condition()
     if (value) return value
-    if (Date.now() > end) throw new Error(`not within ${limit / 1000} s: ${what}`)
+    if (Date.now() > end) throw new Error(`not within ${limit / 1000} s: ${typeof what === 'function' ? what() : what}`)
     await sleep(30)
   }
 }

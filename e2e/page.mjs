@@ -90,7 +90,7 @@ export class Page {
 
   // node returns a node of the graph by its id.
   node(id) {
-    return this.graph.getByRole('button', { name: new RegExp(`^${id}, `) })
+    return this.graph.getByRole('button', { name: new RegExp(`^${id}(,|$)`) })
   }
 
   // look waits until the name of a node says something, such as its state.
@@ -100,7 +100,7 @@ export class Page {
 
   // name returns what a screen reader says of a node.
   name(id) {
-    return this.node(id).getAttribute('aria-label')
+    return this.node(id).locator('.sr-only').textContent()
   }
 
   // ids returns the ids of the nodes that are drawn.
@@ -137,6 +137,16 @@ export class Page {
     await this.press('Run')
   }
 
+  // ---- file
+  get editor() {
+    return this.page.getByRole('textbox', { name: /, YAML\./ })
+  }
+
+  // ---- console
+  get prompt() {
+    return this.page.getByRole('textbox', { name: /^JSONata expression/ })
+  }
+
   // ---- inspector
   get inspector() {
     return this.page.getByRole('region', { name: 'Inspector' })
@@ -163,6 +173,7 @@ export class Page {
   // shows waits until a tab of the inspector shows a text.
   async shows(tab, pattern) {
     const panel = await this.inspect(tab)
-    await until(`${tab} shows ${pattern}`, async () => pattern.test(await panel.innerText()))
+    let text
+    await until(() => `${tab} shows ${pattern} in ${text}`, async () => pattern.test((text = await panel.textContent())))
   }
 }

@@ -1,4 +1,4 @@
-import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow, type MiniMapNodeProps, type Viewport } from "@xyflow/react";
+import { MiniMap, ReactFlow, ReactFlowProvider, type MiniMapNodeProps, type Viewport } from "@xyflow/react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { Graph } from "../api/types";
 import { Empty } from "../kit";
@@ -77,7 +77,6 @@ function elements({ nodes, sources, edges }: Model, placed: Placed): { nodes: An
 
 function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; placed: Placed }) {
   const { nodes, edges } = useMemo(() => elements(drawn, placed), [drawn, placed]);
-  const flow = useReactFlow();
   const box = useRef<HTMLDivElement>(null);
   const [viewport, setViewport] = useState<Viewport>(() => ({ x: 0, y: 0, zoom: 1 }));
   const key = useStore((s) => s.selection.key);
@@ -96,6 +95,7 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
     }
     setViewport({ zoom, x: (el.clientWidth - placed.width * zoom) / 2, y: (el.clientHeight - placed.height * zoom) / 2 });
   }, [placed]);
+  const fitAgain = () => { moved.current = false; fitNow(); };
   useLayoutEffect(() => { if (!moved.current) fitNow(); }, [fitNow]);
   useEffect(() => {
     const observer = new ResizeObserver(() => { if (!moved.current) fitNow(); });
@@ -115,7 +115,7 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
       const zoom = Math.max(v.zoom, 0.7);
       return { zoom, x: el.clientWidth / 2 - (at.x + at.width / 2) * zoom, y: el.clientHeight / 2 - (at.y + head / 2) * zoom };
     });
-    if (focus) setTimeout(() => document.getElementById(elementId(k))?.querySelector<HTMLElement>(".main")?.focus({ preventScroll: true }), 60);
+    if (focus) setTimeout(() => !surface.menu && !surface.dialog && document.getElementById(elementId(k))?.querySelector<HTMLElement>(".main")?.focus({ preventScroll: true }), 60);
   }, [placed, drawn]);
   const follow = useStore((s) => momentOf(s).paused ?? (s.selection.record !== undefined ? s.selection.key : undefined));
   useEffect(() => { if (follow && placed.nodes[follow] && drawn.nodes.size > 30) center(follow); }, [follow, center, placed, drawn]);
@@ -159,7 +159,7 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
           {drawn.nodes.size > 8 && <MiniMap<AnyNode> pannable zoomable ariaLabel="Overview of the graph" nodeComponent={MiniNode} nodeStrokeWidth={0} />}
         </ReactFlow>
       </div>
-      <GraphMenu model={drawn} onFit={() => { moved.current = false; fitNow(); void flow; }} />
+      <GraphMenu model={drawn} onFit={fitAgain} />
       <Dialogs model={drawn} />
     </div>
   );

@@ -23,6 +23,7 @@ export function Pane({ area, actions }: { area: Area; actions?: ReactNode }) {
   const all = panelsOf(area);
   return (
     <section className={`pane ${area}`} aria-label={labels[area]}>
+      <h2 className="sr-only">{labels[area]}</h2>
       <div className="pane-head">
         <Tabs group={area} label={labels[area]} chosen={chosen} onChoose={(id) => change({ tabs: { ...tabs, [area]: id } })}
           tabs={all.map((p) => ({ id: p.id, title: p.title, badge: p.useBadge && <PanelBadge panel={p} /> }))} />

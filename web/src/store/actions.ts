@@ -1,7 +1,7 @@
 // What people and components do to the state.
 import { api, RequestError } from "../api";
 import type { Breakpoint, BreakOn, Json, RunState, Start } from "../api/types";
-import { addRecord, emptyRun, setActive } from "./records";
+import { addRecord, emptyRun, addActive } from "./records";
 import { reconnect, watch } from "./events";
 import { saveSettings, state, type Notice, type Selection, type Settings } from "./state";
 import { changed } from "./store";
@@ -147,10 +147,31 @@ export function selectPresent() {
 
 // ---- runs --------------------------------------------------------------------------------------
 
+/** How many events have told the state of each run. */
+const told = new Map<string, number>();
+
+/** Takes what an event says of a run. */
+export function tellRun(run: RunState) {
+  told.set(run.id, (told.get(run.id) ?? 0) + 1);
+  merge({ ...state.runs.get(run.id), ...run });
+}
+
+/** Takes an answer about a run. Events that came since it was asked for, `before`, are newer. */
+function setRun(run: RunState, before: number | undefined) {
+  const known = state.runs.get(run.id);
+  merge(known && told.get(run.id) !== before ? { ...run, ...known } : { ...known, ...run });
+}
+
+function merge(run: RunState) {
+  if (run.state !== "paused") delete run.paused;
+  state.runs.set(run.id, run);
+}
+
 export async function loadRuns() {
   try {
+    const before = new Map(told);
     const { runs } = await api.runs();
-    for (const run of runs) state.runs.set(run.id, { ...state.runs.get(run.id), ...run });
+    for (const run of runs) setRun(run, before.get(run.id));
     const known = new Set(runs.map((r) => r.id));
     for (const id of state.runs.keys()) if (!known.has(id) && id !== state.selection.run) state.runs.delete(id);
     changed();
@@ -177,14 +198,16 @@ export async function attach(id: string) {
 /** Fetches all records of an attached run. */
 export async function loadRun(id: string) {
   try {
+    const before = told.get(id);
     const first = await api.run(id);
-    state.runs.set(id, { ...state.runs.get(id), ...first.run });
-    let { records } = first;
+    setRun(first.run, before);
+    let { records } = first, active = first.run.active ?? [];
     for (;;) {
       const data = state.attached.get(id);
       if (!data) return;
       for (const record of records) addRecord(data, record);
-      setActive(data, first.run.active ?? []);
+      addActive(data, state.runs.get(id)?.ended ? [] : active);
+      active = [];
       const more = records.length >= 1000;
       state.attached.set(id, { ...data, dropped: first.dropped, loading: more });
       changed();

@@ -4,7 +4,7 @@ import { EventStream } from "../api/stream";
 import { addRecord, activeKey, setActive } from "./records";
 import { state, type RunData } from "./state";
 import { changed } from "./store";
-import { announce, loadFile, loadRun, loadRuns, loadState, select } from "./actions";
+import { announce, tellRun, loadFile, loadRun, loadRuns, loadState, select } from "./actions";
 
 const keepLog = 2000;
 
@@ -86,8 +86,7 @@ function apply(event: Event, touched: Set<string>) {
       break;
     case "run": {
       const before = state.runs.get(event.run.id);
-      state.runs.set(event.run.id, { ...before, ...event.run });
-      if (event.run.state !== "paused") delete state.runs.get(event.run.id)!.paused;
+      tellRun(event.run);
       const data = touch(event.run.id, touched);
       if (data) setActive(data, event.run.active ?? []);
       if (event.run.id === state.selection.run && before?.state !== event.run.state) {

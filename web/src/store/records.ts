@@ -63,6 +63,13 @@ function insert(list: Rec[], record: Rec, known?: Rec) {
   list.splice(at, 0, record);
 }
 
+/** Adds executions under way, in place, without those that are over by now. */
+export function addActive(data: RunData, active: Active[]) {
+  for (const a of active) {
+    if (!data.over.some((r) => activeKey(r) === activeKey(a))) data.active.set(activeKey(a), a);
+  }
+}
+
 /** Replaces the executions under way, in place. */
 export function setActive(data: RunData, active: Active[]) {
   data.active.clear();
