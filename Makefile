@@ -6,7 +6,7 @@ BENCH   ?= .
 COUNT   ?= 1
 SOAK    ?= 200000
 
-.PHONY: build web test e2e lint fuzz soak stress bench bench-jsonata update clean
+.PHONY: build web test e2e screenshots lint fuzz soak stress bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -23,6 +23,10 @@ test: ## runs all tests
 e2e: ## tests the page in Chromium; RUN=TestPage/NAME runs one check
 	cd e2e && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	$(GO) test ./e2e -count=1 -v $(if $(RUN),-run='$(RUN)')
+
+screenshots: ## takes the pictures of the docs
+	cd e2e && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	PICTURES=$(CURDIR)/docs/images $(GO) test ./e2e -count=1 -v
 
 lint: ## gofmt, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }

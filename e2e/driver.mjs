@@ -1,5 +1,6 @@
 // Runs checks in one browser. A line of JSON on stdin names the check to run;
 // a line of JSON on stdout says what came of it. The first line lists all checks.
+// With the environment variable PICTURES, a folder, it takes the pictures of the docs.
 import { mkdir } from 'node:fs/promises'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
@@ -9,8 +10,9 @@ import { Check } from './check.mjs'
 
 const here = path.dirname(new URL(import.meta.url).pathname)
 const checks = new Map()
-for (const file of readdirSync(path.join(here, 'checks')).sort()) {
-  const module = await import(`./checks/${file}`)
+const folder = process.env.PICTURES ? 'pictures' : 'checks'
+for (const file of readdirSync(path.join(here, folder)).sort()) {
+  const module = await import(`./${folder}/${file}`)
   for (const [name, check] of Object.entries(module.default)) {
     if (checks.has(name)) throw new Error(`two checks are called ${name}`)
     checks.set(name, check)
