@@ -46,7 +46,7 @@ func newUpstreams(file *config.File, locked *lock.File, opts Options, log *slog.
 		o.Dial = inProcessServers{opts.Servers, log}.dial
 	}
 	if recorder != nil {
-		o.Session = recorder.UpstreamSession
+		o.Session, o.Request = recorder.UpstreamSession, recorder.UpstreamRequest
 	}
 	var pool *upstream.Pool
 	if before != nil {

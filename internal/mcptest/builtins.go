@@ -134,6 +134,19 @@ var Builtins = []Builtin{
 		s.counting.Unlock()
 		s.reply(id, Structured(string(counts)))
 	}},
+	{"touch", "tells those who subscribed that the resource with the URI text has changed", func(s *server, id json.RawMessage, a arguments) {
+		s.touch(a.Text)
+		s.reply(id, Text("done"))
+	}},
+	{"notify", "sends count notifications of that method, one where count is not set, with result as params", func(s *server, id json.RawMessage, a arguments) {
+		for range max(1, a.Count) {
+			s.notify(a.Method, a.Result)
+		}
+		s.reply(id, Text("done"))
+	}},
+	{"subscribed", "answers the URIs of the resources that someone is subscribed to, as structured content {uris}", func(s *server, id json.RawMessage, a arguments) {
+		s.reply(id, Structured(string(marshal(map[string]any{"uris": append([]string{}, s.subscribed()...)}))))
+	}},
 	{"cancelled", "answers the ids of the requests that were cancelled, as structured content {ids}", func(s *server, id json.RawMessage, a arguments) {
 		s.counting.Lock()
 		ids := marshal(map[string]any{"ids": append([]string{}, s.cancelled...)})

@@ -64,6 +64,7 @@ type Script struct {
 	// CallLog is a file that gets a line with the tool's name for each call, over
 	// all sessions and processes; empty is none.
 	CallLog string `json:"callLog,omitempty"`
+	Offers
 }
 
 // Tool is one tool of a fake server. Func, where set, computes the result, and

@@ -43,8 +43,9 @@ type server struct {
 // tally is what a server remembers of the requests it got.
 type tally struct {
 	counting  sync.Mutex
-	calls     map[string]int // calls so far, by tool
-	cancelled []string       // request ids of notifications/cancelled
+	calls     map[string]int               // calls so far, by tool
+	cancelled []string                     // request ids of notifications/cancelled
+	streams   map[listened]map[string]bool // URIs that are subscribed to, by what tells of them
 }
 
 func newServer(s Script, out, stderr io.Writer, exit func(int)) *server {
@@ -114,7 +115,11 @@ func (s *server) handle(m message) {
 		s.counting.Lock()
 		s.cancelled = append(s.cancelled, string(p.RequestID))
 		s.counting.Unlock()
+		s.gone(string(p.RequestID))
 	default:
+		if s.offer(m) {
+			return
+		}
 		if m.ID != nil && s.script.Start != StartIgnorant {
 			s.fail(m.ID, -32601, "method not found: "+m.Method)
 		}
@@ -135,7 +140,7 @@ func (s *server) initialize(m message) {
 	}
 	s.reply(m.ID, marshal(map[string]any{
 		"protocolVersion": p.ProtocolVersion,
-		"capabilities":    map[string]any{"tools": map[string]any{"listChanged": true}, "logging": map[string]any{}},
+		"capabilities":    s.capabilities(),
 		"serverInfo":      map[string]any{"name": "fake", "version": "1.0.0"},
 	}))
 }
@@ -151,7 +156,7 @@ func (s *server) discover(m message) {
 	s.reply(m.ID, marshal(map[string]any{
 		"resultType":        "complete",
 		"supportedVersions": []string{"2026-07-28"},
-		"capabilities":      map[string]any{"tools": map[string]any{}},
+		"capabilities":      s.capabilities(),
 		"_meta":             map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": "fake", "version": "1.0.0"}},
 	}))
 }

@@ -54,6 +54,26 @@ func (w *Web) Sessions() int {
 	return w.opened
 }
 
+// Subscribed returns the URIs of the resources that someone is subscribed to now.
+func (w *Web) Subscribed() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.shared == nil {
+		return nil
+	}
+	return w.shared.subscribed()
+}
+
+// Touch tells those who subscribed that a resource has changed.
+func (w *Web) Touch(uri string) {
+	w.mu.Lock()
+	s := w.shared
+	w.mu.Unlock()
+	if s != nil {
+		s.touch(uri)
+	}
+}
+
 // Arrivals returns the requests so far, those of a JSON-RPC method where it is
 // not empty.
 func (w *Web) Arrivals(method string) []Arrival {
@@ -75,6 +95,9 @@ func (w *Web) Arrivals(method string) []Arrival {
 func (w *Web) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for _, s := range w.sessions {
+		s.server.gone("")
+	}
 	w.sessions = nil
 }
 
@@ -149,6 +172,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		delete(w.sessions, r.Header.Get("Mcp-Session-Id"))
 		w.mu.Unlock()
+		s.server.gone("")
 	case http.MethodGet:
 		stream := make(chan json.RawMessage, 100)
 		s.mu.Lock()
@@ -167,10 +191,13 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		s.waiting[id] = reply
 		s.mu.Unlock()
 		s.server.handle(m)
-		s.answer(rw, r, reply, id, w.Events)
+		s.answer(rw, r, reply, id, w.Events || m.Method == "subscriptions/listen")
 		s.mu.Lock()
 		delete(s.waiting, id)
 		s.mu.Unlock()
+		if w.Modern {
+			s.server.gone("")
+		}
 	}
 }
 

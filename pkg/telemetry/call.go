@@ -2,9 +2,7 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -43,13 +40,9 @@ func (c *caller) CallTool(ctx context.Context, info *callinfo.Info, server, tool
 	attrs.text("mcp.protocol.version", sent.Protocol)
 
 	var failure attributes
-	var rpc *upstream.RPCError
 	switch {
 	case err != nil:
-		failure.text("error.type", errorType(ctx, err))
-		if errors.As(err, &rpc) {
-			failure.text("rpc.response.status_code", strconv.Itoa(rpc.Code))
-		}
+		failure = failureAttributes(ctx, err)
 	case result.Reply.Get("isError").Bool():
 		failure.text("error.type", toolError)
 	}

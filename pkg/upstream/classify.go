@@ -49,12 +49,13 @@ func classifyCause(err, raw error) policy.Failure {
 		lacks  *credential.Error
 		kind   *wire.ContentTypeError
 		own    *interceptError
+		odd    resultError
 	)
 	switch {
 	case err == nil:
 		return policy.Failure{}
 	case errors.As(raw, &own), errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks),
-		errors.Is(raw, errDrift), errors.Is(raw, errNotLocked):
+		errors.Is(raw, errDrift), errors.Is(raw, errNotLocked), errors.Is(raw, errLacks):
 		return policy.Failure{Final: true, Silent: true}
 	case errors.Is(raw, errCallTimeLimit):
 		return policy.Failure{Final: true, Fault: true, Names: []string{failedTimeout}}
@@ -68,7 +69,7 @@ func classifyCause(err, raw error) policy.Failure {
 		return policy.Failure{Final: true} // it would be as long again
 	case isPermanent(raw):
 		return policy.Failure{Final: true, Fault: true, Names: []string{failedConnect}}
-	case errors.Is(raw, wire.ErrMalformed), errors.As(raw, &kind):
+	case errors.Is(raw, wire.ErrMalformed), errors.As(raw, &kind), errors.As(raw, &odd):
 		return policy.Failure{Unknown: true, Fault: true, Names: []string{failedMalformed}}
 	case beforeCall(err), notDialed(raw):
 		f := policy.Failure{Retried: true, Fault: true, Names: []string{failedConnect}}

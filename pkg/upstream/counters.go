@@ -14,7 +14,7 @@ type counters struct {
 
 // Traffic counts what became of the calls of a server since the pool was made.
 type Traffic struct {
-	Calls          int64 `json:"calls"`  // of tools, however they ended
+	Calls          int64 `json:"calls"`  // of tools, and requests for prompts, resources and completions, however they ended
 	Errors         int64 `json:"errors"` // calls that ended with an error; a result with isError is none
 	Retries        int64 `json:"retries"`
 	RateLimitWaits int64 `json:"rateLimitWaits"` // calls that had to wait for a rate limit

@@ -32,6 +32,8 @@ type peer struct {
 	title, instructions string
 	listChanged         bool // it announces changes of its list of tools
 	logs                bool // it sends log messages
+	// capabilities are what it announces beside tools; nil if that is not known.
+	capabilities []string
 
 	meta    string // members of _meta in each request; empty before 2026-07-28
 	mirrors bool   // arguments may have to stand in headers as well
@@ -183,6 +185,7 @@ func (s *session) setPeer(info, reply value.Value) {
 	}
 	s.peer.listChanged = capabilities.Get("tools").Get("listChanged").Bool()
 	s.peer.logs = !capabilities.Get("logging").IsUndefined()
+	s.peer.capabilities = capabilitiesOf(capabilities)
 }
 
 // describeClient computes what the server learns of us in each era.

@@ -13,8 +13,12 @@ import (
 type Error struct {
 	Server string `json:"-"`
 	Tool   string `json:"tool,omitempty"` // empty if it is not about a tool
-	// Op is "start", "handshake", "call", "list", "status", "close" or, where a
-	// session ended by itself, "session".
+	// Prompt is the name of the prompt, and Resource the URI of the resource, that was
+	// asked for, cut at 256 bytes; empty if there is none.
+	Prompt   string `json:"prompt,omitempty"`
+	Resource string `json:"resource,omitempty"`
+	// Op is "start", "handshake", "call", "get", "read", "complete", "subscribe",
+	// "list", "status", "close" or, where a session ended by itself, "session".
 	Op      string   `json:"op"`
 	Message string   `json:"message"`          // what happened
 	Hint    string   `json:"hint,omitempty"`   // what to do about it; may be empty
@@ -33,6 +37,12 @@ func (e *Error) Error() string {
 	fmt.Fprintf(&b, "server %q", e.Server)
 	if e.Tool != "" {
 		fmt.Fprintf(&b, ", tool %q", e.Tool)
+	}
+	if e.Prompt != "" {
+		fmt.Fprintf(&b, ", prompt %q", e.Prompt)
+	}
+	if e.Resource != "" {
+		fmt.Fprintf(&b, ", resource %q", e.Resource)
 	}
 	b.WriteString(": " + e.Message)
 	if e.Hint != "" {

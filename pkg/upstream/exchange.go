@@ -48,13 +48,13 @@ type interceptError struct{ error }
 // Unwrap returns the error of the Intercept.
 func (e *interceptError) Unwrap() error { return e.error }
 
-// callIntercepted calls a tool through the layers, with the interceptor in the place
+// performIntercepted calls a tool through the layers, with the interceptor in the place
 // of the server.
-func (s *server) callIntercepted(ctx context.Context, tool string, args value.Value) (Result, error) {
+func (s *server) performIntercepted(ctx context.Context, o operation) (Result, error) {
 	id := string(s.credentials.Expect(infoOf(ctx)))
-	result, err := s.layers.Call(ctx, id, tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
-		reply, err = s.layers.Pass(ctx, id, tool, func() (reply value.Value, err error) {
-			reply, sent, err = s.exchange(ctx, tool, args)
+	result, err := s.layers.Call(ctx, id, o.Operation, func(ctx context.Context) (reply value.Value, sent int, err error) {
+		reply, err = s.layers.Pass(ctx, id, o.Name, func() (reply value.Value, err error) {
+			reply, sent, err = s.exchange(ctx, o)
 			return reply, err
 		})
 		return reply, sent, err
@@ -64,10 +64,10 @@ func (s *server) callIntercepted(ctx context.Context, tool string, args value.Va
 
 // exchange lets the interceptor make one exchange, and returns how many requests went
 // out, or would have gone out to a server that answers like it.
-func (s *server) exchange(ctx context.Context, tool string, args value.Value) (reply value.Value, sent int, err error) {
-	info := infoOf(ctx)
+func (s *server) exchange(ctx context.Context, o operation) (reply value.Value, sent int, err error) {
+	info, tool := infoOf(ctx), o.tool
 	asked := false
-	reply, err = s.intercept(ctx, Exchange{Info: info, Server: s.entry.Name, Tool: tool, Args: args}, func(ctx context.Context) (value.Value, error) {
+	reply, err = s.intercept(ctx, Exchange{Info: info, Server: s.entry.Name, Tool: tool, Args: o.Args}, func(ctx context.Context) (value.Value, error) {
 		asked = true
 		ctx = withInfo(ctx, info)
 		call, err := s.credentials.Resolve(ctx, info)
@@ -75,7 +75,7 @@ func (s *server) exchange(ctx context.Context, tool string, args value.Value) (r
 			return value.Undef, s.requestError(ctx, "call", tool, nil, 0, err)
 		}
 		learnSecrets(ctx, call)
-		reply, _, n, err := s.try(ctx, call, tool, args, true)
+		reply, _, n, err := s.try(ctx, call, o, true)
 		sent += n
 		return reply, err
 	})

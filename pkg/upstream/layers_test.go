@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -48,7 +49,7 @@ func (s *server) through(ctx context.Context, tool string, next func(context.Con
 
 // callAs makes a call through the layers, of which each try is one request.
 func (s *server) callAs(ctx context.Context, id credential.Identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
-	r, err := s.layers.Call(ctx, string(id), tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
+	r, err := s.layers.Call(ctx, string(id), policy.Operation{Name: tool, Args: args}, func(ctx context.Context) (reply value.Value, sent int, err error) {
 		reply, err = s.layers.Pass(ctx, string(id), tool, func() (value.Value, error) {
 			sent++
 			return next(ctx)

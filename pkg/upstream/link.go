@@ -161,7 +161,7 @@ const codeServerError = -32000
 func (s *session) resume(saved SavedSession) {
 	s.peer = peer{
 		revision: saved.Revision, name: saved.Name, version: saved.Version,
-		listChanged: saved.ListChanged, logs: saved.Logs,
+		listChanged: saved.ListChanged, logs: saved.Logs, capabilities: saved.Capabilities,
 	}
 }
 
@@ -202,7 +202,7 @@ func (s *server) save(ctx context.Context, key SessionKey, session *session) {
 		p := session.peer
 		err = s.store.Save(ctx, key, SavedSession{
 			ID: id, URL: s.address(), Revision: p.revision, Name: p.name, Version: p.version,
-			Saved: time.Now().UTC(), ListChanged: p.listChanged, Logs: p.logs,
+			Saved: time.Now().UTC(), ListChanged: p.listChanged, Logs: p.logs, Capabilities: p.capabilities,
 		})
 	} else {
 		err = s.store.Delete(ctx, key)

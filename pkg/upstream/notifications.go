@@ -24,15 +24,16 @@ type notifications struct {
 	late         []lateSubscriber     // guarded by session.mu, in the order in which they ended
 }
 
-// subscriber takes the notifications that belong to a call of the tool.
+// subscriber takes the notifications that belong to a request.
 type subscriber struct {
-	*callinfo.Listener // nil if nobody listens
-	tool               string
+	*callinfo.Listener        // nil if nobody listens
+	tool               string // that is called; empty if it is no tool
+	forCaller          bool   // the request is made for a caller
 }
 
 // wantsLog reports whether log messages of some level are wanted.
 func (h subscriber) wantsLog() bool {
-	return h.tool != "" && h.Listener != nil && h.Notify != nil && slices.Contains(logLevels, h.LogLevel)
+	return h.forCaller && h.Listener != nil && h.Notify != nil && slices.Contains(logLevels, h.LogLevel)
 }
 
 // lateSubscriber is a call that is over and whose log messages may still come, because

@@ -1,4 +1,5 @@
-// Package upstream calls the tools of other MCP servers. A [Pool] holds one
+// Package upstream calls the tools of other MCP servers, and reads their prompts and
+// resources. A [Pool] holds one
 // session for each server and each identity that calls it, opened when it is
 // first needed, shared by all calls and opened again when the server has ended
 // or forgotten it.
@@ -65,6 +66,11 @@ type Options struct {
 	// called when the session has ended: with nil if the pool ended it, else with an
 	// *[Error]. Session may be nil. Neither may block.
 	Session func(SessionInfo) (ended func(error))
+	// Request is called with each request for something that is no tool, before anything
+	// of it happens. The request goes on with the context and the info that it returns,
+	// and done is called with its error when it has ended. Request may be nil. It must not
+	// block.
+	Request func(context.Context, *callinfo.Info, Request) (_ context.Context, _ *callinfo.Info, done func(error))
 	// Answers answer requests of servers, by method: elicitation/create,
 	// sampling/createMessage, roots/list. The handshake announces these methods. Other
 	// requests are refused; an elicitation is declined.
@@ -76,7 +82,7 @@ type Options struct {
 	Lock     *lock.File
 	LockMode lock.Mode
 	// Intercept stands for the servers in each exchange of a tool call. Nil: calls go
-	// to the servers. Lists of tools always do.
+	// to the servers. All other requests always do.
 	Intercept Intercept
 	// Repeatable reports whether a tool may be called twice (readOnlyHint or
 	// idempotentHint). It is asked where the server has not said so, for a retry of a
@@ -135,7 +141,7 @@ func (p *Pool) CallTool(ctx context.Context, info *callinfo.Info, server, tool s
 	if err := p.notLocked(s, tool); err != nil {
 		return Result{}, err
 	}
-	return s.call(withInfo(ctx, info), tool, args)
+	return s.perform(withInfo(ctx, info), callOf(tool, args))
 }
 
 // Tools returns the tools of a server as it describes them, with every keyword

@@ -38,6 +38,7 @@ type server struct {
 	budget      *memory.Budget                // nil: no bounds
 	store       SessionStore                  // nil: sessions end with the pool
 	observe     func(SessionInfo) func(error) // Options.Session; may be nil
+	request     requestObserver               // Options.Request; may be nil
 	intercept   Intercept                     // nil: calls go to the server
 	repeatable  func(tool string) bool        // Options.Repeatable; may be nil
 	observed    sync.WaitGroup                // until observers have returned
@@ -98,6 +99,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 		budget:   o.Memory,
 		store:    o.SessionStore,
 		observe:  o.Session,
+		request:  o.Request,
 
 		intercept: o.Intercept,
 
@@ -132,71 +134,6 @@ func (s *server) credentialOptions(o Options) credential.Options {
 		}
 	}
 	return out
-}
-
-// call calls a tool, through the layers between a caller and the wire.
-func (s *server) call(ctx context.Context, tool string, args value.Value) (_ Result, err error) {
-	s.counters.calls.Add(1)
-	defer func() {
-		if err != nil {
-			s.counters.errors.Add(1)
-		}
-	}()
-	if s.entry.MaxCallTime > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errCallTimeLimit)
-		defer cancel()
-	}
-	if s.intercept != nil {
-		return s.callIntercepted(ctx, tool, args)
-	}
-	call, err := s.credentials.Resolve(ctx, infoOf(ctx))
-	if err != nil {
-		return Result{}, s.requestError(ctx, "call", tool, nil, 0, err)
-	}
-	learnSecrets(ctx, call)
-	result, err := s.layers.Call(ctx, string(call.Identity), tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
-		reply, call, sent, err = s.try(ctx, call, tool, args, false)
-		return reply, sent, err
-	})
-	return Result(result), err
-}
-
-// try asks the server once, or once more where it had forgotten the session or
-// refused the credentials. It returns the credentials that were used last, and how many
-// requests went out. If passed is set, the call has passed the rate limits and holds
-// a slot. Errors are *[Error].
-func (s *server) try(ctx context.Context, call *credential.Call, tool string, args value.Value, passed bool) (reply value.Value, _ *credential.Call, sent int, err error) {
-	pass := func(request func() (value.Value, error)) (value.Value, error) {
-		counted := func() (value.Value, error) {
-			reply, err := request()
-			if !errors.Is(err, wire.ErrNotWritten) {
-				sent++
-			}
-			return reply, err
-		}
-		if passed {
-			return counted()
-		}
-		return s.layers.Pass(ctx, string(call.Identity), tool, counted)
-	}
-	call, err = s.runOnSession(ctx, call, "call", tool, func(ctx context.Context, session *session, call *credential.Call) (err error) {
-		if err = session.checkLock(ctx, call, tool); err != nil {
-			return err
-		}
-		if reply, err = session.callTool(ctx, tool, args, pass); err == nil && call.Token != "" {
-			err = refusedReply(reply)
-		}
-		return err
-	})
-	var refused *refusedReplyError
-	if errors.As(err, &refused) {
-		err = nil // there is no other credential, or it must not be repeated: the result is what the tool says
-	}
-	if err != nil {
-		return value.Value{}, call, sent, err
-	}
-	return s.cleanReply(reply, call), call, sent, nil
 }
 
 // start opens the session before a call needs it.

@@ -107,9 +107,9 @@ func (s *session) request(ctx context.Context, m *wire.Message, silence time.Dur
 func (s *session) requestFor(ctx context.Context, tool string, m *wire.Message, silence time.Duration) (value.Value, error) {
 	m.ID = strconv.FormatUint(s.server.issued.Add(1), 10)
 	m.Revision = s.peer.revision
-	f := &pendingRequest{subscriber: subscriber{infoOf(ctx).Listener, tool}, touch: func() {}}
+	f := &pendingRequest{subscriber: subscriber{infoOf(ctx).Listener, tool, isForCaller(m.Method)}, touch: func() {}}
 	m.Params = s.params(ctx, m, f.Listener)
-	if tool != "" {
+	if f.forCaller {
 		s.tellSent(ctx, m)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -163,6 +163,17 @@ func (s *session) requestFor(ctx context.Context, tool string, m *wire.Message, 
 	return reply, nil
 }
 
+// isForCaller reports whether a request of this method is made for a caller: its _meta has
+// a progress token and what the caller's call carries.
+func isForCaller(method string) bool {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead, mcp.MethodCompletionComplete,
+		mcp.MethodPromptsList, mcp.MethodResourcesList, mcp.MethodResourcesTemplatesList:
+		return true
+	}
+	return false
+}
+
 // params returns the params of m with _meta: the progress token of a call and
 // what else it carries (callinfo.Info.Trace), and what the revision of 2026-07-28
 // says with each request.
@@ -170,7 +181,7 @@ func (s *session) params(ctx context.Context, m *wire.Message, l *callinfo.Liste
 	meta := s.peer.meta
 	out := make([]byte, 0, len(m.Params)+len(meta)+64)
 	out = append(append(out, '{'), m.Params...)
-	call := m.Method == string(mcp.MethodToolsCall)
+	call := isForCaller(m.Method)
 	if call || meta != "" {
 		if len(out) > 1 {
 			out = append(out, ',')
@@ -214,8 +225,7 @@ func (s *session) cancelled(ctx context.Context, id string, why error) {
 }
 
 // callTool calls a tool. Arguments that are not an object become an empty one.
-// Each request is made by pass, which calls what it is given.
-func (s *session) callTool(ctx context.Context, tool string, args value.Value, pass func(func() (value.Value, error)) (value.Value, error)) (value.Value, error) {
+func (s *session) callTool(ctx context.Context, tool string, args value.Value, pass passer) (value.Value, error) {
 	// The arguments are rendered, put into a message and queued.
 	sent := 3 * int64(args.TextSize())
 	held := memory.AccountOf(ctx)
@@ -238,15 +248,23 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value, p
 			return value.Value{}, wire.NotWritten(err)
 		}
 	}
-	mirrored = traceHeaders(mirrored, ctx)
+	return s.exchange(ctx, tool, &wire.Message{
+		Method: string(mcp.MethodToolsCall), Name: s.server.entry.NamePrefix + tool, Headers: mirrored, Params: members,
+	}, pass)
+}
+
+// exchange makes the request m of a caller, and answers what the server asks for
+// meanwhile. The tool may be empty. Each request is made by pass, which calls what it
+// is given.
+func (s *session) exchange(ctx context.Context, tool string, m *wire.Message, pass passer) (value.Value, error) {
+	headers := traceHeaders(m.Headers, ctx)
 	if err := s.setLevel(ctx); err != nil {
 		return value.Value{}, wire.NotWritten(err)
 	}
 	once := func(extra []byte) (value.Value, error) {
 		return pass(func() (value.Value, error) {
 			return s.requestFor(ctx, tool, &wire.Message{
-				Method: string(mcp.MethodToolsCall), Name: s.server.entry.NamePrefix + tool, Headers: mirrored,
-				Params: append(members[:len(members):len(members)], extra...),
+				Method: m.Method, Name: m.Name, Headers: headers, Params: append(m.Params[:len(m.Params):len(m.Params)], extra...),
 			}, s.server.entry.Timeout)
 		})
 	}
@@ -257,29 +275,16 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value, p
 	return s.withInput(ctx, reply, once)
 }
 
-// maxPages bounds how many pages of a list are read.
-const maxPages = 1000
-
 // tools lists the server's tools as it describes them, all pages.
 func (s *session) tools(ctx context.Context) ([]value.Value, error) {
-	var tools []value.Value
-	var members []byte
 	version := s.hints.version()
-	for range maxPages {
-		page, err := s.request(ctx, &wire.Message{Method: string(mcp.MethodToolsList), Params: members}, s.server.entry.Timeout)
-		if err != nil {
-			return nil, err
-		}
-		tools = append(tools, page.Get("tools").Elems()...)
-		cursor := page.Get("nextCursor")
-		if cursor.Kind() != value.String {
-			s.hints.store(tools, version)
-			s.compareTools(tools, version)
-			return s.usableTools(tools), nil
-		}
-		members = cursor.Append([]byte(`"cursor":`))
+	tools, err := s.pages(ctx, listOfTools, direct)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("its list of tools does not end: %d pages were read", maxPages)
+	s.hints.store(tools, version)
+	s.compareTools(tools, version)
+	return s.usableTools(tools), nil
 }
 
 // canceledContext is a context for closing something at once.

@@ -29,6 +29,8 @@ type SavedSession struct {
 	// ListChanged and Logs are capabilities of the server.
 	ListChanged bool `json:"listChanged,omitempty"`
 	Logs        bool `json:"logs,omitempty"`
+	// Capabilities are those beside tools. Nil means that they are not known.
+	Capabilities []string `json:"capabilities"`
 }
 
 // SessionStore keeps sessions beyond the life of a pool. Its methods are called

@@ -134,7 +134,18 @@ func (l *Layers) stateOf(caller string) *callerState {
 	return state
 }
 
-// Try asks a server once, and returns how many requests for the tool went out
+// Operation is what a call asks its server for.
+type Operation struct {
+	// Name is the tool, or the method of any other request. Calls with the same name
+	// share rate limits and circuit breakers.
+	Name string
+	Args value.Value // of the tool
+	// Reads says that it is no tool and changes nothing: its result is not cached, and
+	// it may be made again.
+	Reads bool
+}
+
+// Try asks a server once, and returns how many requests for the operation went out
 // for that.
 type Try func(context.Context) (reply value.Value, sent int, err error)
 
@@ -147,18 +158,17 @@ func (l *Layers) tryOnce(ctx context.Context, next Try) (Result, error) {
 	return Result{Reply: reply, Attempts: sent}, err
 }
 
-// Call makes one call of tool through the layers down to next, whose requests have
-// to be made by Pass. The result holds the number of attempts also if there is an
-// error.
-func (l *Layers) Call(ctx context.Context, caller string, tool string, args value.Value, next Try) (Result, error) {
+// Call makes one call through the layers down to next, whose requests have to be made
+// by Pass. The result holds the number of attempts also if there is an error.
+func (l *Layers) Call(ctx context.Context, caller string, o Operation, next Try) (Result, error) {
 	if l.off {
 		return l.tryOnce(ctx, next)
 	}
-	if l.cache == nil || !l.Entry.Cache.Caches(tool) {
-		return l.ask(ctx, caller, tool, next)
+	if l.cache == nil || o.Reads || !l.Entry.Cache.Caches(o.Name) {
+		return l.ask(ctx, caller, o, next)
 	}
 	for {
-		key := l.cache.key(caller, tool, args)
+		key := l.cache.key(caller, o.Name, o.Args)
 		if reply, ok := l.cache.get(key, memory.AccountOf(ctx)); ok {
 			l.Counts.CacheHits.Add(1)
 			return Result{Reply: reply, FromCache: true}, nil
@@ -168,7 +178,7 @@ func (l *Layers) Call(ctx context.Context, caller string, tool string, args valu
 			reply, err, ok := f.wait(ctx)
 			switch {
 			case ctx.Err() != nil && !ok:
-				return Result{}, l.Errors.Stopped(ctx, tool, "before it was answered", nil)
+				return Result{}, l.Errors.Stopped(ctx, o.Name, "before it was answered", nil)
 			case !ok:
 				continue // it was cut short for reasons of its own caller
 			case err == nil:
@@ -180,18 +190,18 @@ func (l *Layers) Call(ctx context.Context, caller string, tool string, args valu
 			l.cache.leave(key, f, value.Undef, nil, false)
 			continue
 		}
-		return l.lead(ctx, caller, tool, key, f, next)
+		return l.lead(ctx, caller, o, key, f, next)
 	}
 }
 
 // lead makes a call that others with the same key wait for.
-func (l *Layers) lead(ctx context.Context, caller string, tool string, key cacheKey, f *pendingCall, next Try) (result Result, err error) {
+func (l *Layers) lead(ctx context.Context, caller string, o Operation, key cacheKey, f *pendingCall, next Try) (result Result, err error) {
 	ended := false
 	defer func() {
 		// What is due to this caller's time alone says nothing to the others.
 		l.cache.leave(key, f, result.Reply, err, ended && ctx.Err() == nil && !l.Classify(err).Silent)
 	}()
-	if result, err = l.ask(ctx, caller, tool, next); err == nil {
+	if result, err = l.ask(ctx, caller, o, next); err == nil {
 		l.cache.put(key, result.Reply)
 	}
 	ended = true
@@ -199,20 +209,20 @@ func (l *Layers) lead(ctx context.Context, caller string, tool string, key cache
 }
 
 // ask is call behind the cache.
-func (l *Layers) ask(ctx context.Context, caller string, tool string, next Try) (Result, error) {
-	leave, err := l.admit(ctx, l.stateOf(caller), tool)
+func (l *Layers) ask(ctx context.Context, caller string, o Operation, next Try) (Result, error) {
+	leave, err := l.admit(ctx, l.stateOf(caller), o.Name)
 	if err != nil {
 		return Result{}, err
 	}
 	outcome := errUnfinished // unless nothing panics
 	defer func() { leave(outcome) }()
-	result, err := l.try(ctx, caller, tool, next)
+	result, err := l.try(ctx, caller, o, next)
 	outcome = err
 	return result, err
 }
 
-// Pass makes a request for the tool as soon as the rate limits let it and the
-// server has a free slot. Requests wait for either in the order of coming.
+// Pass makes a request for the tool, or the [Operation] of that name, as soon as the
+// rate limits let it and the server has a free slot. Requests wait for either in the order of coming.
 func (l *Layers) Pass(ctx context.Context, caller string, tool string, request func() (value.Value, error)) (value.Value, error) {
 	if l.off {
 		return request()

@@ -96,7 +96,7 @@ func (s fixture) through(ctx context.Context, tool string, next func(context.Con
 
 // callAs makes a call through the layers, of which each try is one request.
 func (s fixture) callAs(ctx context.Context, caller, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
-	return s.Call(ctx, caller, tool, args, func(ctx context.Context) (reply value.Value, sent int, err error) {
+	return s.Call(ctx, caller, Operation{Name: tool, Args: args}, func(ctx context.Context) (reply value.Value, sent int, err error) {
 		reply, err = s.Pass(ctx, caller, tool, func() (value.Value, error) {
 			sent++
 			return next(ctx)
@@ -325,7 +325,7 @@ func TestBreakerSurvivesAPanic(t *testing.T) {
 		})
 		call := func(next Try) (err error, panicked bool) {
 			defer func() { panicked = recover() != nil }()
-			_, err = s.Call(t.Context(), "", "look", value.Undef, next)
+			_, err = s.Call(t.Context(), "", Operation{Name: "look"}, next)
 			return err, false
 		}
 		_, _ = call(func(context.Context) (value.Value, int, error) { return value.Undef, 1, broken })

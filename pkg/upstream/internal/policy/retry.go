@@ -50,7 +50,7 @@ func newRetry(r *config.Retry) failsafe.Executor[any] {
 
 // try asks the server until it answers, or until nothing speaks for another
 // try.
-func (l *Layers) try(ctx context.Context, caller string, tool string, next Try) (Result, error) {
+func (l *Layers) try(ctx context.Context, caller string, o Operation, next Try) (Result, error) {
 	if l.retry == nil {
 		return l.tryOnce(ctx, next)
 	}
@@ -79,24 +79,24 @@ func (l *Layers) try(ctx context.Context, caller string, tool string, next Try) 
 			return nil
 		}
 		var after time.Duration
-		if after, more = l.worthAnother(ctx, caller, tool, latest); !more {
+		if after, more = l.worthAnother(ctx, caller, o, latest); !more {
 			latest = l.tooLate(ctx, latest)
 			return errGiveUp
 		}
-		l.Log(ctx).DebugContext(ctx, "a call failed and may be tried again", "tool", tool, "try", n, "error", latest)
+		l.Log(ctx).DebugContext(ctx, "a call failed and may be tried again", "tool", o.Name, "try", n, "error", latest)
 		return &retryRequest{after}
 	})
 	if n > 1 {
 		result.AttemptTimes = tries
 	}
 	if n == 0 { // ctx had ended before
-		return Result{}, l.Errors.Stopped(ctx, tool, "before it was sent", nil)
+		return Result{}, l.Errors.Stopped(ctx, o.Name, "before it was sent", nil)
 	}
 	if latest != nil && n > 1 {
 		latest = l.Errors.Amended(latest, fmt.Sprintf("; it was tried %d times", result.Attempts))
 	}
 	if more && n < l.Entry.Retry.MaxAttempts && ctx.Err() != nil {
-		latest = l.Errors.Stopped(ctx, tool, "while it waited to try again", latest)
+		latest = l.Errors.Stopped(ctx, o.Name, "while it waited to try again", latest)
 	}
 	return result, latest
 }
@@ -115,7 +115,7 @@ func kept(tries []Attempt, one Attempt) []Attempt {
 
 // worthAnother reports whether a call that failed is to be tried again, and
 // after which time the server wants that: 0 if it does not say.
-func (l *Layers) worthAnother(ctx context.Context, caller string, tool string, err error) (time.Duration, bool) {
+func (l *Layers) worthAnother(ctx context.Context, caller string, o Operation, err error) (time.Duration, bool) {
 	f := l.Classify(err)
 	r := l.Entry.Retry
 	switch {
@@ -123,7 +123,7 @@ func (l *Layers) worthAnother(ctx context.Context, caller string, tool string, e
 		return 0, false
 	case f.After > r.MaxDelay:
 		return 0, false // it would be asked before it wants, or wait for longer than allowed
-	case f.Unknown && !l.Entry.RetryUnsafe && !l.Repeatable(ctx, caller, tool, f):
+	case f.Unknown && !o.Reads && !l.Entry.RetryUnsafe && !l.Repeatable(ctx, caller, o.Name, f):
 		return 0, false
 	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < f.After {

@@ -1,0 +1,97 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Request is a request to a server for something that is no tool.
+type Request struct {
+	Server string // the name of its entry
+	// Method is prompts/list, prompts/get, resources/list, resources/templates/list,
+	// resources/read, resources/subscribe or completion/complete.
+	Method string
+	// Prompt is the name of the prompt, and Resource the URI of the resource, that the
+	// request is for; empty if there is none.
+	Prompt, Resource string
+}
+
+// requestObserver observes requests, as Options.Request does.
+type requestObserver func(context.Context, *callinfo.Info, Request) (context.Context, *callinfo.Info, func(error))
+
+// ask makes a request that changes nothing, with the credentials of the caller and
+// through the layers between a caller and the wire. Errors are *[Error].
+func (s *server) ask(ctx context.Context, info *callinfo.Info, op string, r Request, run runner) (value.Value, error) {
+	done := func(error) {}
+	if s.request != nil {
+		ctx, info, done = s.request(ctx, info, r)
+	}
+	result, err := s.perform(withInfo(ctx, info), operation{
+		Operation: policy.Operation{Name: r.Method, Reads: true}, op: op, run: run,
+	})
+	err = s.errorOfRequest(err, op, r, info)
+	done(err)
+	return result.Reply, err
+}
+
+// errorOfRequest returns the error of a request, which names what it was for. The layers
+// know the request by its method.
+func (s *server) errorOfRequest(err error, op string, r Request, info *callinfo.Info) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	edited := *e
+	if edited.Op == "call" {
+		edited.Op = op
+	}
+	if edited.Tool == r.Method {
+		edited.Tool = ""
+	}
+	clean := s.redact.Text
+	if own := info.OrNone().Secrets; own != nil {
+		clean = func(text string) string { return own.Text(s.redact.Text(text)) }
+	}
+	edited.Prompt, edited.Resource = shortened(clean(r.Prompt)), shortened(clean(r.Resource))
+	return &edited
+}
+
+// maxShownName is how many bytes of a name or URI an error shows.
+const maxShownName = 256
+
+func shortened(name string) string {
+	if len(name) <= maxShownName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxShownName], "") + "…"
+}
+
+// errLacks is the cause of an error of a request for what the server does not have.
+var errLacks = errors.New("the server does not offer it")
+
+// capabilityNames are the capabilities in words.
+var capabilityNames = map[string]string{
+	hasPrompts: "prompts", hasResources: "resources", hasSubscriptions: "subscriptions to resources", hasCompletions: "completions",
+}
+
+func (s *server) lacksError(op, capability string) *Error {
+	return s.newError(op, "", fmt.Sprintf("the server offers no %s (it does not announce the capability %q)", capabilityNames[capability], capability), "", errLacks)
+}
+
+// resultError is the error of a result that is not what its request asked for.
+type resultError string
+
+func (e resultError) Error() string { return "it answered " + string(e) }
+
+// isUnknownMethod reports whether the server answered that it does not know the method.
+func isUnknownMethod(err error) bool {
+	var rpc *RPCError
+	return errors.As(err, &rpc) && rpc.Code == mcp.METHOD_NOT_FOUND
+}
