@@ -11,6 +11,7 @@ import (
 
 func (a *app) dapCommand() *cobra.Command {
 	var mcpFiles []string
+	var limit memoryOption
 	cmd := &cobra.Command{
 		Use:   "dap",
 		Short: "Run the debug adapter for editors",
@@ -26,9 +27,13 @@ It ends when the editor disconnects or stdin ends; the run is stopped then.`,
   mcpgraph dap --mcp ~/.cursor/mcp.json`,
 		Args: configArgs(),
 		RunE: func(*cobra.Command, []string) error {
+			log, err := a.logger("warn")
+			if err != nil {
+				return err
+			}
 			ctx, stop := a.untilSignal()
 			defer stop()
-			err := dap.Serve(ctx, a.stdin, a.stdout, dap.Options{MCPFiles: mcpFiles, Getenv: a.getenv, Inputs: a.inputs})
+			err = dap.Serve(ctx, a.stdin, a.stdout, dap.Options{MCPFiles: mcpFiles, Getenv: a.getenv, Inputs: a.inputs, Memory: limit.budget(log)})
 			if interrupt := interrupted(ctx); interrupt != nil && errors.Is(err, context.Cause(ctx)) {
 				return interrupt
 			}
@@ -36,5 +41,6 @@ It ends when the editor disconnects or stdin ends; the run is stopped then.`,
 		},
 	}
 	a.mcpFlag(cmd, &mcpFiles)
+	limit.flag(cmd)
 	return cmd
 }

@@ -18,6 +18,7 @@ type toolkitOptions struct {
 	mcpFiles []string
 	tools    string
 	logLevel string
+	memory   memoryOption
 	http     httpOptions
 }
 
@@ -72,6 +73,7 @@ Under the name mcpgraphtoolkit, the program is this command.`,
 	_ = cmd.RegisterFlagCompletionFunc("tools", cobra.FixedCompletions([]string{allToolkitTools, coreToolkitTools}, cobra.ShellCompDirectiveNoFileComp))
 	a.mcpFlag(cmd, &o.mcpFiles)
 	logFlagFrom(cmd, &o.logLevel, "warn")
+	o.memory.flag(cmd)
 	o.http.flags(cmd)
 	return cmd
 }
@@ -97,6 +99,7 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 	}
 	t, err := toolkit.New(toolkit.Options{
 		Path: o.graph, MCPFiles: o.mcpFiles, Getenv: a.getenv, Inputs: a.inputs, Log: log, Core: o.tools == coreToolkitTools,
+		Memory: o.memory.budget(log),
 	})
 	var broken *toolkit.LoadError
 	if errors.As(err, &broken) {

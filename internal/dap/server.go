@@ -15,6 +15,7 @@ import (
 	dap "github.com/google/go-dap"
 
 	"github.com/mcpgraph/mcpgraph/internal/framing"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // Options say what the adapter knows beside what the editor sends.
@@ -24,6 +25,8 @@ type Options struct {
 	// Getenv and Inputs fill in ${…} in files. The editor's env comes first.
 	Getenv func(string) (string, bool)
 	Inputs map[string]string
+	// Memory bounds what runs and evaluations take; nil: no bound.
+	Memory *memory.Budget
 }
 
 // Bounds of the protocol.

@@ -79,7 +79,7 @@ func (s *server) load(o launched) (*target, error) {
 		}
 		return s.Getenv(name)
 	}
-	engine, err := mcpgraph.Load(t.path, mcpgraph.WithGetenv(getenv), mcpgraph.WithInputs(s.Inputs),
+	engine, err := mcpgraph.Load(t.path, mcpgraph.WithGetenv(getenv), mcpgraph.WithInputs(s.Inputs), mcpgraph.WithMemory(s.Memory),
 		mcpgraph.WithMCPFiles(append(s.MCPFiles[:len(s.MCPFiles):len(s.MCPFiles)], o.MCP...)...))
 	var wrong *mcpgraph.LoadError
 	if errors.As(err, &wrong) {

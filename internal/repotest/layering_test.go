@@ -153,7 +153,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/framing": {},
 	"internal/dap": {
 		ours: []string{
-			".", "internal/framing", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/value",
+			".", "internal/framing", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value",
 		},
 		others: []string{"github.com/google/go-dap"},
 	},
@@ -191,7 +191,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/toolkit": {ours: []string{
 		"internal/cassette", "internal/diff", "internal/drawing", "internal/engine", "internal/graphedit", "internal/language", "internal/schematext",
 		"internal/serving", "internal/suite", "internal/suite/runner", "internal/textline", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug",
-		"pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value", "skills",
+		"pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value", "skills",
 	}},
 	"internal/drawing": {ours: []string{"internal/textline", "pkg/graph", "pkg/value"}},
 	"internal/lsp": {

@@ -194,11 +194,7 @@ func (c *call) save(s *state, r *graphedit.Result, p planned) (value.Value, erro
 	}
 	out := object("success", true, "message", done[p.action](p), "diagnostics", warnings, "revision", string(r.Revision))
 	if p.diff || p.dryRun {
-		shown, _ := cut(value.FromString(r.Diff), c.maxBytes())
-		if shown.Kind() == value.Object {
-			shown = shown.Get("$cut").Get("preview")
-		}
-		out = with(out, "diff", shown)
+		out = with(out, "diff", cutText(r.Diff, c.maxBytes()))
 	}
 	if p.dryRun {
 		return with(out, "message", "the result has no errors; nothing was saved"), nil

@@ -88,7 +88,7 @@ func undo(_ context.Context, c *call) (value.Value, error) {
 func history(_ context.Context, c *call) (value.Value, error) {
 	limit := 10
 	if n := c.args.Get("limit"); n.Kind() == value.Number {
-		limit = int(n.Float())
+		limit = whole(n)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,12 +97,8 @@ func history(_ context.Context, c *call) (value.Value, error) {
 		if len(items) == limit {
 			break
 		}
-		text := one.diff
-		if len(text) > defaultMaxBytes/limit {
-			text = text[:defaultMaxBytes/limit] + value.CutMark
-		}
 		items = append(items, object("action", one.action, "tool", one.tool, "time", one.time.UTC().Format(time.RFC3339),
-			"revision", string(one.to), "diff", text))
+			"revision", string(one.to), "diff", cutText(one.diff, defaultMaxBytes/limit)))
 	}
 	return object("items", items), nil
 }

@@ -52,6 +52,15 @@ func with(v value.Value, pairs ...any) value.Value {
 	return b.Value()
 }
 
+// whole returns a number of a request, no more than a billion; 0 if it is none. A JSON
+// number can be greater than an int.
+func whole(v value.Value) int {
+	if v.Kind() != value.Number {
+		return 0
+	}
+	return int(min(v.Float(), 1e9))
+}
+
 // literal returns the value of a JSON text of this program.
 func literal(text string) value.Value {
 	v, err := value.Parse(text)
@@ -81,13 +90,4 @@ func define(name, description string, e effect, properties, required, out string
 	return server.Tool{
 		Name: name, Description: description, InputSchema: literal(input + "}"), OutputSchema: literal(out), Annotations: literal(string(e)),
 	}
-}
-
-// cut returns a value, or if its JSON is longer than limit bytes, how long it is and
-// its beginning.
-func cut(v value.Value, limit int) (value.Value, bool) {
-	if !v.LongerThan(limit) {
-		return v, false
-	}
-	return object("$cut", object("bytes", v.TextSize(), "preview", v.Preview(limit/2))), true
 }

@@ -71,7 +71,7 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 	}
 	if stage != nil {
 		fork := program.Fork(engine.Options{
-			Getenv: c.opts.Getenv, Log: c.engine.Log(), Runs: c.runs,
+			Getenv: c.opts.Getenv, Log: c.engine.Log(), Runs: c.runs, Memory: c.opts.Memory,
 			Intercept: func(ctx context.Context, x exchange, next next) (value.Value, error) {
 				return c.tapes.intercept(ctx, x, func(ctx context.Context) (value.Value, error) { return stage.answer(ctx, x) })
 			},
@@ -86,11 +86,11 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 func (c *call) run(ctx context.Context, program *engine.Program, name string) (value.Value, error) {
 	limit := maxRunTime
 	if ms := c.args.Get("timeoutMs"); ms.Kind() == value.Number {
-		limit = time.Duration(ms.Float()) * time.Millisecond
+		limit = time.Duration(whole(ms)) * time.Millisecond
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	info := &callinfo.Info{Caller: c.request.Caller, Header: c.request.Header, Meta: c.request.Meta}
+	info := c.carry()
 	var logs *logs
 	if c.args.Get("logging").Bool() {
 		logs = newLogs(c.engine.Log().Handler())
@@ -107,7 +107,7 @@ func (c *call) run(ctx context.Context, program *engine.Program, name string) (v
 	}
 	out := object("runId", optional(info.RunID))
 	if err != nil {
-		out = with(out, "error", program.Failure(info, err))
+		out = with(out, "error", cutMembers(program.Failure(info, err), c.maxBytes()))
 	} else {
 		v, isCut := cut(result.Value, c.maxBytes())
 		out = with(out, "result", v)
@@ -126,9 +126,9 @@ func (c *call) run(ctx context.Context, program *engine.Program, name string) (v
 		out = with(out, "executionHistory", []value.Value{})
 	}
 	if logs != nil {
-		out = with(out, "logging", logs.list())
+		out = with(out, "logging", c.logging(logs))
 	}
-	return c.engine.RedactValue(info, out), nil
+	return out, nil
 }
 
 // fromError says why a run cannot go on from another one.
@@ -151,7 +151,7 @@ func (c *call) start(ctx context.Context, program *engine.Program, info *callinf
 	if err != nil {
 		return nil, &fromError{err}
 	}
-	at, err := recordOf(before, int(from.Get("step").Float()))
+	at, err := recordOf(before, whole(from.Get("step")))
 	if err != nil {
 		return nil, &fromError{err}
 	}
@@ -208,15 +208,18 @@ func (c *call) executions(r *executor.Run, outputs bool) (list value.Value, isCu
 			one = with(one, "output", v)
 		}
 		if rec.Err != nil {
-			one = with(one, "error", executor.FailureOf(rec.Err).Value())
+			one = with(one, "error", cutMembers(executor.FailureOf(rec.Err).Value(), share))
 		}
 		items = append(items, one)
 	}
 	return value.FromArray(items), isCut
 }
 
-// maxLogs is how many log records of a run are kept.
-const maxLogs = 500
+// Bounds of the log records of a run.
+const (
+	maxLogs = 500
+	maxLog  = 2000 // bytes of a member of one
+)
 
 // logs is a slog.Handler that keeps the records of one run, and hands them on.
 type logs struct {
@@ -247,7 +250,7 @@ func (l *logs) Handle(ctx context.Context, r slog.Record) error {
 		add(a)
 	}
 	r.Attrs(add)
-	b, _ = cut(b, 2000)
+	b = cutMembers(b, maxLog)
 	l.kept.mu.Lock()
 	if len(l.kept.records) < maxLogs {
 		l.kept.records = append(l.kept.records, b)
@@ -271,12 +274,19 @@ func (l *logs) WithGroup(name string) slog.Handler {
 	return &logs{l.Handler.WithGroup(name), l.kept, l.attrs}
 }
 
-func (l *logs) list() value.Value {
+// logging returns the records of a run, as many as maxBytes has room for.
+func (c *call) logging(l *logs) value.Value {
 	l.kept.mu.Lock()
 	defer l.kept.mu.Unlock()
-	all := append([]value.Value{}, l.kept.records...)
-	if l.kept.dropped > 0 {
-		all = append(all, object("level", "WARN", "message", fmt.Sprintf("%d more records were dropped", l.kept.dropped)))
+	all, left := []value.Value{}, c.maxBytes()
+	for _, record := range l.kept.records {
+		if left -= record.TextSize(); left < 0 && len(all) > 0 {
+			break
+		}
+		all = append(all, record)
+	}
+	if dropped := l.kept.dropped + len(l.kept.records) - len(all); dropped > 0 {
+		all = append(all, object("level", "WARN", "message", fmt.Sprintf("%d more records were dropped", dropped)))
 	}
 	return value.FromArray(all)
 }

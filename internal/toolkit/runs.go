@@ -57,7 +57,7 @@ func getRun(_ context.Context, c *call) (value.Value, error) {
 	}
 	switch part {
 	case "execution":
-		n := int(c.args.Get("execution").Float())
+		n := whole(c.args.Get("execution"))
 		if c.args.Get("execution").IsUndefined() || n >= list.Len() {
 			return value.Undef, fmt.Errorf("execution is missing or too high: the run has %d, counted from 0", list.Len())
 		}
@@ -102,10 +102,7 @@ func getRun(_ context.Context, c *call) (value.Value, error) {
 
 // part returns a value, or of a long list as many elements as fit.
 func (c *call) part(v value.Value) value.Value {
-	from := int(c.args.Get("from").Float())
-	if c.args.Get("from").IsUndefined() {
-		from = 0
-	}
+	from := whole(c.args.Get("from"))
 	if v.Kind() == value.Array && (from > 0 || v.LongerThan(c.maxBytes())) {
 		var items []value.Value
 		size := 0
@@ -137,7 +134,7 @@ func evaluateInRun(ctx context.Context, c *call) (value.Value, error) {
 	}
 	at := recording.End()
 	if n := c.args.Get("execution"); n.Kind() == value.Number {
-		if at = int(n.Float()); at > recording.Len() {
+		if at = whole(n); at > recording.Len() {
 			return value.Undef, fmt.Errorf("execution %d is beyond the end: the run has %d in its own walk", at, recording.Len())
 		}
 	}

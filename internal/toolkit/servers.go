@@ -225,7 +225,7 @@ func searchMcpTools(ctx context.Context, c *call) (value.Value, error) {
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	limit := 10
 	if n := c.args.Get("limit"); n.Kind() == value.Number {
-		limit = int(n.Float())
+		limit = whole(n)
 	}
 	items := []value.Value{}
 	for _, h := range hits[:min(limit, len(hits))] {
@@ -286,10 +286,10 @@ func (c *call) callUpstream(ctx context.Context, server, name string, args value
 	}
 	p := c.engine.Use()
 	defer p.Release()
-	info := &callinfo.Info{}
-	p.NoteSecrets(info)
+	c.carry()
+	p.NoteSecrets(c.info)
 	began := time.Now()
-	result, err := p.Pool().CallTool(ctx, info, server, t.name, args)
+	result, err := p.Pool().CallTool(ctx, c.info, server, t.name, args)
 	out := reply{args: args, took: time.Since(began), err: err}
 	if err == nil {
 		out.output, out.err = nodes.Output(result.Reply, "")
@@ -328,7 +328,8 @@ func testMcpTool(ctx context.Context, c *call) (value.Value, error) {
 		return value.Undef, err
 	}
 	output, _ := cut(r.output, c.maxBytes())
-	return object("output", output, "evaluatedArgs", r.args, "executionTime", milliseconds(r.took), "error", failure(r.err)), nil
+	sent, _ := cut(r.args, c.maxBytes())
+	return object("output", output, "evaluatedArgs", sent, "executionTime", milliseconds(r.took), "error", failure(r.err)), nil
 }
 
 func sampleMcpTool(ctx context.Context, c *call) (value.Value, error) {
@@ -360,9 +361,9 @@ func failure(err error) value.Value {
 	case err == nil:
 		return value.Undef
 	case errors.As(err, &f):
-		return object("name", f.Name, "message", f.Message)
+		return object("name", f.Name, "message", cutText(f.Message, defaultMaxBytes))
 	}
-	b := object("message", err.Error())
+	b := object("message", cutText(err.Error(), defaultMaxBytes))
 	var named interface{ FailureName() string }
 	if errors.As(err, &named) {
 		b = with(b, "name", named.FailureName())
@@ -375,13 +376,3 @@ func failure(err error) value.Value {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-const defaultMaxBytes = 20_000
-
-// maxBytes returns how long values in the answer may be.
-func (c *call) maxBytes() int {
-	if n := c.args.Get("maxBytes"); n.Kind() == value.Number {
-		return int(min(n.Float(), 4<<20))
-	}
-	return defaultMaxBytes
-}

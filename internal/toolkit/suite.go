@@ -86,6 +86,9 @@ func testGraphTool(ctx context.Context, c *call) (value.Value, error) {
 				return value.Undef, err
 			}
 			f, _ := suite.Parse(path, text)
+			if f == nil {
+				continue // it has been changed meanwhile
+			}
 			for _, one := range f.Tests {
 				names[one.Name] = names[one.Name] || one.Tool == tool
 			}
@@ -110,7 +113,7 @@ func testGraphTool(ctx context.Context, c *call) (value.Value, error) {
 			var list []value.Value
 			for _, p := range r.Problems[:min(len(r.Problems), 10)] {
 				list = append(list, object("message", p.Message, "hint", optional(p.Hint), "line", p.Pos.Line,
-					"expected", optional(clip(p.Expected)), "found", optional(clip(p.Found)), "detail", optional(clip(p.Detail))))
+					"expected", optional(cutText(p.Expected, maxTestText)), "found", optional(cutText(p.Found, maxTestText)), "detail", optional(cutText(p.Detail, maxTestText))))
 			}
 			problems = value.FromArray(list)
 		}
@@ -127,13 +130,8 @@ func testGraphTool(ctx context.Context, c *call) (value.Value, error) {
 	return out, ctx.Err()
 }
 
-// clip bounds a text of a test.
-func clip(s string) string {
-	if len(s) <= 2000 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:2000], "") + value.CutMark
-}
+// maxTestText bounds a text of a problem in a test, in bytes.
+const maxTestText = 2000
 
 var unsafeInNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 

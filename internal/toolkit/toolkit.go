@@ -14,8 +14,10 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -37,6 +39,7 @@ type Options struct {
 	Getenv   func(name string) (string, bool) // required
 	Inputs   map[string]string                // of ${input:ID}
 	Log      *slog.Logger                     // required
+	Memory   *memory.Budget                   // nil: no bound
 	// Core publishes only the thirteen tools of the TypeScript toolkit.
 	Core bool
 }
@@ -68,6 +71,14 @@ type call struct {
 	*Toolkit
 	request *server.Request
 	args    value.Value
+	info    *callinfo.Info // of what the call runs or calls itself; nil if nothing
+}
+
+// carry returns what a run or call carries about the client. Answers then hide the
+// secrets that were sent for it.
+func (c *call) carry() *callinfo.Info {
+	c.info = &callinfo.Info{Caller: c.request.Caller, Header: c.request.Header, Meta: c.request.Meta}
+	return c.info
 }
 
 func (c *call) text(name string) string { return c.args.Get(name).Str() }
@@ -80,11 +91,11 @@ type LoadError = engine.LoadError
 func New(o Options) (*Toolkit, error) {
 	t := &Toolkit{
 		opts: o, tools: map[string]*tool{}, tapes: &tapes{},
-		runs: runs.New(runs.Limits{Count: keptRuns, Bytes: keptRunsBytes}),
+		runs: runs.New(runs.Limits{Count: keptRuns, Bytes: keptRunsBytes, Memory: o.Memory}),
 	}
 	e, err := engine.New(o.Path, engine.Options{
 		Getenv: o.Getenv, Inputs: o.Inputs, Log: o.Log, MCPFiles: o.MCPFiles, ServersOnly: true, Runs: t.runs,
-		Intercept: t.tapes.intercept,
+		Memory: o.Memory, Intercept: t.tapes.intercept,
 	})
 	if err != nil {
 		return nil, err
@@ -107,7 +118,7 @@ func New(o Options) (*Toolkit, error) {
 			Name: "mcpgraph-toolkit", Version: engine.Version(), Title: "mcpgraph toolkit", Instructions: instructions,
 		},
 		Tools: published, Call: t.call, Log: e.Log(), Resources: t.resources(),
-		Limits: server.Limits{Calls: maxCalls},
+		Limits: server.Limits{Calls: maxCalls}, Memory: o.Memory,
 	})
 	return t, err
 }
@@ -148,11 +159,12 @@ func (t *Toolkit) call(ctx context.Context, r *server.Request) (value.Value, err
 	if err := one.input.ValidateContext(ctx, r.Args); err != nil {
 		return value.Undef, fmt.Errorf("%s: invalid arguments: %s", r.Tool, t.engine.Redact(nil, err.Error()))
 	}
-	out, err := one.handle(ctx, &call{t, r, r.Args})
+	c := &call{Toolkit: t, request: r, args: r.Args}
+	out, err := one.handle(ctx, c)
 	if err != nil {
-		return value.Undef, fmt.Errorf("%s: %s", r.Tool, t.engine.Redact(nil, err.Error()))
+		return value.Undef, fmt.Errorf("%s: %s", r.Tool, t.engine.Redact(c.info, err.Error()))
 	}
-	return t.engine.RedactValue(nil, out), nil
+	return t.engine.RedactValue(c.info, out), nil
 }
 
 // allTools returns the tools in the order in which they are listed.
