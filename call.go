@@ -7,6 +7,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/debug"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -48,17 +49,25 @@ func WithCallHooks(hooks ...executor.Hooks) CallOption {
 	return func(o *callOptions) { o.engine.Hooks = append(o.engine.Hooks, hooks...) }
 }
 
-// AskFunc asks a person what a run wants to know. q.Value has the params of
-// elicitation/create (MCP 2025-11-25, Elicitation): message, and requestedSchema
-// or url. It returns an [Answer], and soon after ctx is done. Questions of one run
-// can come at the same time.
+// AskFunc answers what a run asks the client. What that is depends on q.Method (MCP
+// 2025-11-25, Elicitation, Sampling, Roots), of which q.Value has the params:
+//
+//   - [graph.AskPerson]: an ask node, or a call that needs approval, asks a person.
+//     The params are message, and requestedSchema or url. It returns an [Answer].
+//   - [graph.AskModel]: a sample node asks a language model. The params are messages,
+//     maxTokens and more. It returns what the model said, such as a [ModelAnswer].
+//   - [graph.AskRoots]: a roots node asks for folders. It returns an object with roots.
+//
+// An answer with the action [Decline] refuses each of them; q.Result makes the result
+// of short forms. It returns soon after ctx is done. Questions of one run can come at
+// the same time.
 type AskFunc func(ctx context.Context, q executor.Question) (value.Value, error)
 
 // Actions of an [Answer].
 const (
-	Accept  = "accept"
-	Decline = "decline"
-	Cancel  = "cancel"
+	Accept  = graph.Accept
+	Decline = graph.Decline
+	Cancel  = graph.Cancel
 )
 
 // Answer returns the answer to a question: what the person chose and, for Accept,
@@ -72,8 +81,21 @@ func Answer(action string, content value.Value) value.Value {
 	return b.Value()
 }
 
-// WithAsk lets ask nodes, and calls that need approval, ask a person. Without it
-// they fail with cannotAsk.
+// ModelAnswer returns the answer to a question for a model: what it said, and its name.
+func ModelAnswer(text, model string) value.Value {
+	block := value.NewBuilder(2)
+	block.Set("type", value.FromString("text"))
+	block.Set("text", value.FromString(text))
+	b := value.NewBuilder(4)
+	b.Set("role", value.FromString("assistant"))
+	b.Set("content", block.Value())
+	b.Set("model", value.FromString(model))
+	b.Set("stopReason", value.FromString("endTurn"))
+	return b.Value()
+}
+
+// WithAsk answers what ask, sample and roots nodes and calls that need approval ask.
+// Without it they fail with cannotAsk.
 func WithAsk(ask AskFunc) CallOption {
 	return func(o *callOptions) { o.engine.Ask = engine.AskFunc(ask) }
 }

@@ -35,7 +35,7 @@ func checkAnswers(t *testing.T, out, asked []string) {
 	}
 	// Some clients check the answer themselves.
 	if !strings.Contains(out[3], "the answer does not fit the schema of the question: reason") &&
-		!strings.Contains(out[3], "the client did not ask its user") && !strings.HasPrefix(out[3], "refused: ") {
+		!strings.Contains(out[3], "the client did not answer") && !strings.HasPrefix(out[3], "refused: ") {
 		t.Errorf("an answer that does not fit: %q", out[3])
 	}
 }
@@ -152,6 +152,12 @@ func TestClientThatCannotAsk(t *testing.T) {
 		}
 		for tool, want := range map[string]string{"remove": "nobody can be asked", "caught": `"alone: cannotAsk"`} {
 			r, err := s.CallTool(t.Context(), &official.CallToolParams{Name: tool, Arguments: map[string]any{"file": "x"}})
+			if tool == "remove" && revision == modernRevision {
+				if err == nil || !strings.Contains(err.Error(), "the client did not declare the capability elicitation") {
+					t.Errorf("%s %s: %v, %v", revision, tool, r, err)
+				}
+				continue
+			}
 			if err != nil || !strings.Contains(fmt.Sprint(r.Content[0].(*official.TextContent).Text), want) {
 				t.Errorf("%s %s: %v, %v", revision, tool, r, err)
 			}

@@ -8,16 +8,15 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
-	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // CannotAsk returns the failure of a question that cannot be asked.
-func CannotAsk(why string) error {
+func CannotAsk(why string) *graph.Failure {
 	return &graph.Failure{Name: graph.FailCannotAsk, Message: "nobody can be asked: " + why}
 }
 
-var errNobody = CannotAsk("the client declared no elicitation capability (Go programs: WithAsk)")
+var errNobody = CannotAsk("the caller answers no questions (Go programs: WithAsk)")
 
 // asker returns what a driver asks people with.
 func (p *Program) asker(info *callinfo.Info, ask AskFunc) func(context.Context, *executor.Run, executor.Question) (value.Value, error) {
@@ -33,12 +32,16 @@ func nobody(context.Context, *executor.Run, executor.Question) (value.Value, err
 	return value.Undef, errNobody
 }
 
-// shown returns a question as a person may see it: what is asked before a call
-// quotes its arguments, which can have secrets of the file.
+// shown returns a question as a client may see it: what is asked before a call
+// quotes its arguments, and prompts quote what tools returned. Both can have secrets
+// of the file.
 func (p *Program) shown(info *callinfo.Info, q executor.Question) executor.Question {
-	if q.Node.Approval != nil {
+	switch {
+	case q.Node.Approval != nil:
 		// Before they are shortened: no secret may be cut in two.
 		return q.WithArguments(p.engine.RedactValue(info, q.Arguments))
+	case q.Method == graph.AskModel:
+		q.Value = p.engine.RedactValue(info, q.Value)
 	}
 	return q
 }
@@ -62,8 +65,8 @@ func (k *Parked) Questions(info *callinfo.Info) []executor.Question {
 	return questions
 }
 
-// Answer answers a question with the result of elicitation/create, or with the
-// failure that there is none. Answers that come too late are ignored.
+// Answer answers a question with the result of its request, or with the failure
+// that there is none. Answers that come too late are ignored.
 func (k *Parked) Answer(id string, answer value.Value, failed error) {
 	_ = k.run.Answer(id, answer, failed, time.Now())
 }
@@ -82,7 +85,7 @@ func (k *Parked) End(err error) {
 	k.live.End(time.Now(), err)
 }
 
-// asks reports whether a graph, or what it runs, has a question to people; seen are
+// asks reports whether a graph, or what it runs, has a question to the client; seen are
 // the graphs that are known not to.
 func asks(g *graph.Graph, seen map[*graph.Graph]bool) bool {
 	if g == nil || seen[g] {
@@ -90,7 +93,7 @@ func asks(g *graph.Graph, seen map[*graph.Graph]bool) bool {
 	}
 	seen[g] = true
 	for _, n := range g.Nodes {
-		if n.Approval != nil || n.Kind == nodes.Ask || asks(n.Callee, seen) {
+		if n.Approval != nil || n.Kind.Asks != "" || asks(n.Callee, seen) {
 			return true
 		}
 		for _, body := range n.Bodies {

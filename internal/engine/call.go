@@ -31,8 +31,8 @@ type Result struct {
 type CallOptions struct {
 	// Hooks observe the call, inside those of the Engine.
 	Hooks []executor.Hooks
-	// Ask asks a person, and returns the result of elicitation/create. Without it
-	// questions fail with cannotAsk, unless Park is true.
+	// Ask asks the client, and returns the result of the request. Without it questions
+	// fail with cannotAsk, unless Park is true.
 	Ask AskFunc
 	// Park lets the call return while the run waits for nothing but answers.
 	Park bool
@@ -48,10 +48,10 @@ type CallOptions struct {
 	Processor func() expr.Processor
 }
 
-// AskFunc asks a person what a run wants to know: q.Value has the params of
-// elicitation/create (MCP 2025-11-25, Elicitation), and what it returns is the
-// result: an object with the members action and content. It returns soon after
-// ctx is done. Questions of one run can come at the same time.
+// AskFunc asks the client what a run wants to know: q.Value has the params of the
+// request q.Method (elicitation/create, sampling/createMessage or roots/list), and what
+// it returns is the result of that request. It returns soon after ctx is done.
+// Questions of one run can come at the same time.
 type AskFunc func(ctx context.Context, q executor.Question) (value.Value, error)
 
 // Call runs the tool with this name. Arguments are anything that encodes to a JSON

@@ -104,7 +104,7 @@ tools:
       - {id: exit, type: exit, retries: 3}
 `, []string{
 			`11:9 Missing property "tool".`,
-			`12:25 Value is not accepted. Valid values: "entry", "mcp", "transform", "switch", "map", "parallel", "call", "wait", "ask", "fail", "exit".`,
+			`12:25 Value is not accepted. Valid values: "entry", "mcp", "transform", "switch", "map", "parallel", "call", "wait", "ask", "sample", "roots", "fail", "exit".`,
 			`13:32 Property retries is not allowed.`,
 			`3:50 Incorrect type. Expected "integer".`,
 			`5:25 Property argz is not allowed.`,

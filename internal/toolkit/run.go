@@ -13,7 +13,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/debug"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -97,8 +96,8 @@ func (c *call) run(ctx context.Context, program *engine.Program, name string) (v
 		info.Log = slog.New(logs)
 	}
 	var o engine.CallOptions
-	if !c.request.Stateless() && (c.request.CanElicit(server.FormMode) || c.request.CanElicit(server.URLMode)) {
-		o.Ask = serving.Elicit(c.request)
+	if !c.request.Stateless() && c.request.CanAsk() {
+		o.Ask = serving.Ask(c.request)
 	}
 	result, err := c.start(ctx, program, info, name, o)
 	var usage *fromError

@@ -303,7 +303,7 @@ func (c *call) approve(ctx context.Context, t upstreamTool, args value.Value) er
 	if c.request.Stateless() || !c.request.CanElicit(server.FormMode) {
 		return refused
 	}
-	answer, err := c.request.Elicit(ctx, object(
+	answer, err := c.request.Ask(ctx, graph.AskPerson, object(
 		"message", fmt.Sprintf("Call tool %q of server %q with %s?", t.name, t.server, c.engine.Redact(nil, args.Preview(2000))),
 		"requestedSchema", literal(`{"type":"object","properties":{}}`)))
 	if err != nil {

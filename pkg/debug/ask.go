@@ -3,10 +3,10 @@ package debug
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -30,7 +30,7 @@ func (s *Session) ask(ctx context.Context, _ *executor.Run, q executor.Question)
 	e := Event{Record: -1, Key: q.Node.Key(), Path: q.Path, Node: q.Node.ID, Kind: q.Node.Kind.Name, Question: q.ID}
 	s.mu.Lock()
 	s.questions[q.ID] = one
-	e.Type, e.Text = Ask, q.Value.Get("message").Str()
+	e.Type, e.Text = Ask, q.Text()
 	s.emit(e)
 	s.mu.Unlock()
 	defer func() {
@@ -73,25 +73,34 @@ func (s *Session) Questions() []executor.Question {
 	return list
 }
 
-// Answer answers a question of the run with the result of elicitation/create: an
-// object with action ("accept", "decline" or "cancel") and content. While the run is
-// paused it takes note of the answer.
-func (s *Session) Answer(id string, v value.Value) error {
-	switch action := v.Get("action"); action.Str() {
-	case "accept", "decline", "cancel":
-	default:
-		return fmt.Errorf("an answer has the action %s; found %s", diag.List([]string{"accept", "decline", "cancel"}), v.Preview(100))
-	}
+// Question returns the question that the run asks under this id. The error says what it
+// asks.
+func (s *Session) Question(id string) (executor.Question, error) {
 	asked := s.run.Questions()
-	if !slices.ContainsFunc(asked, func(q executor.Question) bool { return q.ID == id }) {
-		if len(asked) == 0 {
-			return fmt.Errorf("the run does not ask %q: it asks nothing now", id)
+	if len(asked) == 0 {
+		return executor.Question{}, fmt.Errorf("the run does not ask %q: it asks nothing now", id)
+	}
+	ids := make([]string, len(asked))
+	for i, q := range asked {
+		if q.ID == id {
+			return q, nil
 		}
-		ids := make([]string, len(asked))
-		for i, q := range asked {
-			ids[i] = q.ID
-		}
-		return fmt.Errorf("the run does not ask %q; it asks %s", id, diag.List(ids))
+		ids[i] = q.ID
+	}
+	return executor.Question{}, fmt.Errorf("the run does not ask %q; it asks %s", id, diag.List(ids))
+}
+
+// Answer answers a question of the run with the result of its request. That of
+// elicitation/create is an object with action ("accept", "decline" or "cancel") and
+// content; an answer with decline or cancel refuses other requests, too. While the run
+// is paused it takes note of the answer.
+func (s *Session) Answer(id string, v value.Value) error {
+	q, err := s.Question(id)
+	if err == nil {
+		err = graph.CheckAnswer(q.Method, v)
+	}
+	if err != nil {
+		return err
 	}
 	s.mu.Lock()
 	one := s.questions[id]

@@ -205,8 +205,8 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		must(t, s.Pause()) // it only waits, so that is at once
 		pausedAt(t, s, "pause sure")
 		for want, err := range map[string]error{
-			`the run does not ask "x"; it asks "` + id + `"`: s.Answer("x", answer("accept", "")),
-			`has the action "accept", "cancel" or "decline"`: s.Answer(id, value.NullValue),
+			`the run does not ask "x"; it asks "` + id + `"`:   s.Answer("x", answer("accept", "")),
+			`has no action of "accept", "decline" or "cancel"`: s.Answer(id, value.NullValue),
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)

@@ -40,12 +40,10 @@ func (r *Run) decision(n *graph.Node) (action string, decided bool) {
 	return action, decided
 }
 
-const accepted = "accept"
-
 // declinedError returns the failure of a call that a person has not accepted, nil
 // if the action accepts it.
 func declinedError(n *graph.Node, action string) error {
-	if action == accepted {
+	if action == graph.Accept {
 		return nil
 	}
 	return &graph.Failure{

@@ -120,6 +120,18 @@ func (f *frame) keepTimes(e *entry) {
 	}
 }
 
+// reason returns why the attempt before the one under way failed, empty if there was
+// none.
+func (f *frame) reason() string {
+	if f.attempts == nil || len(f.attempts.over) == 0 {
+		return ""
+	}
+	if err := f.attempts.over[len(f.attempts.over)-1].Err; err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 // causeOf leaves out what the record says anyway: the node and what it calls.
 func causeOf(err error) error {
 	if failed, ok := err.(*NodeError); ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Question is what a run asks a person.
+// Question is what a run asks the client: a person, a model or the client itself.
 type Question struct {
 	// ID names the question in its run.
 	ID string
@@ -15,8 +15,11 @@ type Question struct {
 	Path string
 	// Node is the node that asks.
 	Node *graph.Node
-	// Value is what it asks: the params of elicitation/create. For a call that needs
-	// approval see [Question.WithArguments].
+	// Method is the request of the client that the question is: [graph.AskPerson],
+	// [graph.AskModel] or [graph.AskRoots].
+	Method string
+	// Value is what it asks: the params of the request. For a call that needs approval
+	// see [Question.WithArguments].
 	Value value.Value
 	// Arguments are those of the call that needs approval; else undefined.
 	Arguments value.Value

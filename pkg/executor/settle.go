@@ -164,7 +164,7 @@ func (r *Run) commit(e *entry) {
 	switch e.event {
 	case Done:
 		f.add(e)
-		f.random, f.opened, f.pending = nil, nil, nil
+		f.random, f.opened, f.pending, f.rejected = nil, nil, nil, value.Undef
 		r.total++
 	case Retried:
 		if i := f.rule(FailureOf(e.extra.get().err)); i >= 0 {
@@ -173,6 +173,9 @@ func (r *Run) commit(e *entry) {
 				a.tries = append(a.tries, 0)
 			}
 			a.tries[i]++
+		}
+		if f.rejected = value.Undef; f.opened != nil && f.opened.do == graph.Ask {
+			f.rejected = f.opened.answer
 		}
 		f.opened, f.pending = nil, nil
 	}

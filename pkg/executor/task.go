@@ -136,6 +136,7 @@ func (t Task) Conclude(ctx context.Context) (graph.Output, error) {
 // inputs returns what the step may read.
 func (f *frame) inputs() *graph.Input {
 	f.in.Previous, _ = f.previous(1) // it stands still while the task is somebody's
+	f.in.Rejected, f.in.Reason = f.rejected, f.reason()
 	return &f.in
 }
 
@@ -152,7 +153,7 @@ func (r *Run) questions() []Question {
 	var list []Question
 	for _, f := range r.asked {
 		t := f.current()
-		q := Question{ID: t.ID(), Path: t.Path(), Node: f.node, Value: f.opened.value, Until: f.opened.until.time(), frame: f}
+		q := Question{ID: t.ID(), Path: t.Path(), Node: f.node, Method: f.node.AskMethod(), Value: f.opened.value, Until: f.opened.until.time(), frame: f}
 		if f.node.Approval != nil {
 			if slices.ContainsFunc(list, func(other Question) bool { return f.shares(other.frame) }) {
 				continue

@@ -23,7 +23,8 @@ const (
 	Invoke
 	// Sleep waits: Value is a number of milliseconds, or a time in RFC 3339.
 	Sleep
-	// Ask waits for a person; Value is the question.
+	// Ask waits for an answer of the client: Value is the params of the request, whose
+	// method the kind of the node has.
 	Ask
 )
 

@@ -40,6 +40,9 @@ type Kind struct {
 	Doc string
 	// Role is Inner for all but the ends of a walk.
 	Role Role
+	// Asks is the request of the client that nodes of the type make with [Ask]; empty
+	// for those that ask nothing.
+	Asks string
 	// Decode compiles one node.
 	Decode func(*Fields) Step
 }
@@ -53,7 +56,7 @@ type Step interface {
 }
 
 // Ender is a Step that makes its output of the answer to its action: the reply
-// of CallTool, the results of Fork and Invoke, what was filled in for Ask,
+// of CallTool, the results of Fork and Invoke, the result of the request for Ask,
 // undefined for Sleep. The output of a Step that is no Ender is the answer.
 type Ender interface {
 	Step
@@ -69,6 +72,10 @@ type Input struct {
 	Previous value.Value
 	// Env is what expressions are evaluated in.
 	Env *expr.Env
+	// Rejected is the answer to the [Ask] of the attempt before this one, which was
+	// not accepted, and Reason why; undefined and empty in the first attempt.
+	Rejected value.Value
+	Reason   string
 }
 
 // Caller calls tools of upstream servers. Arguments are an object. The error

@@ -15,6 +15,7 @@ import (
 var Ask = &graph.Kind{
 	Name:   "ask",
 	Doc:    "Asks the person at the client; its output is what was filled in",
+	Asks:   graph.AskPerson,
 	Decode: decodeAsk,
 }
 
@@ -76,13 +77,21 @@ func (s *question) Begin(ctx context.Context, in *graph.Input) (graph.Action, er
 // evalText returns a text, which other values become as JSON.
 func evalText(ctx context.Context, in *graph.Input, t *graph.Template) (value.Value, error) {
 	v, err := t.Eval(ctx, in.Env)
-	switch {
-	case err != nil || v.Kind() == value.String:
+	if err != nil || v.Kind() == value.String {
 		return v, err
-	case v.IsUndefined(), v.Kind() == value.Func:
-		return value.FromString(""), nil
 	}
-	return value.FromString(v.JSON()), nil
+	return value.FromString(asText(v)), nil
+}
+
+// asText returns a value as text: a string as it is, others as JSON.
+func asText(v value.Value) string {
+	switch v.Kind() {
+	case value.String:
+		return v.Str()
+	case value.Undefined, value.Func:
+		return ""
+	}
+	return v.JSON()
 }
 
 // End implements graph.Ender. The answer is the result of elicitation/create.

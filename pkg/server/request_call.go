@@ -60,6 +60,9 @@ func (p *snapshot) callTool(ctx context.Context, r *Request) ([]byte, *rpcError)
 		if refused := (*InvalidParamsError)(nil); errors.As(err, &refused) {
 			return nil, rpcErrorf(mcp.INVALID_PARAMS, "tools/call: %s", refused.Message)
 		}
+		if missing := (*MissingCapabilityError)(nil); errors.As(err, &missing) && r.modern {
+			return nil, missing.rpcError()
+		}
 		return p.failCall(ctx, r, err), nil
 	}
 	account := memory.AccountOf(ctx)

@@ -44,6 +44,8 @@ func reasonOf(code int) string {
 		return "header_mismatch"
 	case mcp.UNSUPPORTED_PROTOCOL_VERSION:
 		return "unsupported_protocol_version"
+	case mcp.MISSING_REQUIRED_CLIENT_CAPABILITY:
+		return "missing_capability"
 	}
 	return "invalid_request"
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
-	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -83,7 +82,7 @@ func (processor) Acquire(context.Context) (end func()) { return func() {} }
 func (p *play) gate(_ context.Context, _ *executor.Run, t executor.Task) error {
 	if !p.busy.Load() {
 		n := t.Node()
-		p.busy.Store(n.Server != "" || n.Kind == nodes.Ask)
+		p.busy.Store(n.Server != "" || n.Kind.Asks != "")
 		return p.check() // one goroutine alone does tasks before the first call
 	}
 	p.turn <- struct{}{}

@@ -10,87 +10,42 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
-
-// Modes of elicitation (MCP 2025-11-25, Elicitation).
-const (
-	FormMode = "form" // the person fills in a form
-	URLMode  = "url"  // the person visits a URL
-)
-
-// capabilities are those of a client that matter to the server.
-type capabilities struct{ form, url bool }
-
-// capabilitiesOf reads what a client declares. An empty object means form mode
-// (MCP 2025-11-25, Elicitation, Capabilities); before revision 2025-06-18 there
-// was no elicitation, and before 2025-11-25 no URL mode.
-func capabilitiesOf(declared value.Value, version string) capabilities {
-	elicitation := declared.Get("elicitation")
-	if elicitation.Kind() != value.Object || version < mcp.ProtocolVersion20250618 {
-		return capabilities{}
-	}
-	form, url := elicitation.Has(FormMode), elicitation.Has(URLMode)
-	return capabilities{form: form || !url, url: url && version >= mcp.ProtocolVersion20251125}
-}
-
-// CanElicit reports whether the client declared that it can ask its user in this
-// mode.
-func (r *Request) CanElicit(mode string) bool {
-	can := r.session.capabilities()
-	if r.modern {
-		can = capabilitiesOf(r.Meta.Get(mcp.MetaKeyClientCapabilities), r.Protocol)
-	}
-	switch mode {
-	case FormMode:
-		return can.form
-	case URLMode:
-		return can.url
-	}
-	return false
-}
 
 // Stateless reports whether the client speaks revision 2026-07-28 or later: the
 // server cannot send it requests, and returns an [InputRequiredError] instead.
 func (r *Request) Stateless() bool { return r.modern }
 
-// ErrCannotAsk says that the client cannot be asked: it declared no elicitation,
-// or accepts no stream of events.
-var ErrCannotAsk = errors.New("the client cannot ask its user: it declared no elicitation capability for this")
+// ErrNoStream says that the client cannot be asked: it accepts no stream of events.
+var ErrNoStream = errors.New("the client accepts no requests of the server during this call")
 
-// Elicit sends elicitation/create with these params to the client of a
-// tools/call of a revision with sessions, and returns the result: an object with
-// the member action, which is "accept", "decline" or "cancel". Other results are
-// errors. The error is ErrCannotAsk, ErrBadAnswer, an error of the client, or the
-// cause with which ctx ended; the client is then told that the question is
+// ErrRefused says that the client's user refused a request of the server.
+var ErrRefused = errors.New("the client refused")
+
+// refusedCode is the code of the error with which clients answer a request that their
+// user refused (MCP 2025-11-25, Sampling, Error Handling).
+const refusedCode = -1
+
+// Ask sends elicitation/create, sampling/createMessage or roots/list with these params
+// to the client of a tools/call of a revision with sessions, and returns the result,
+// whose shape [graph.CheckAnswer] has checked. The error is that check's, a
+// *[MissingCapabilityError], ErrNoStream, ErrRefused, another error of the client, or
+// the cause with which ctx ended; the client is then told that the request is
 // withdrawn.
-func (r *Request) Elicit(ctx context.Context, params value.Value) (value.Value, error) {
-	mode := params.Get("mode").Str()
-	if mode == "" {
-		mode = FormMode
+func (r *Request) Ask(ctx context.Context, method string, params value.Value) (value.Value, error) {
+	if r.modern {
+		return value.Undef, ErrNoStream
 	}
-	if r.modern || !r.CanElicit(mode) {
-		return value.Undef, ErrCannotAsk
+	if err := r.Needs(method, params); err != nil {
+		return value.Undef, err
 	}
-	answer, err := r.ask(ctx, string(mcp.MethodElicitationCreate), params)
+	answer, err := r.ask(ctx, method, params)
 	if err != nil {
 		return value.Undef, err
 	}
-	return answer, CheckElicitation(answer)
-}
-
-// ErrBadAnswer says that a client's answer to a question is none.
-var ErrBadAnswer = errors.New(`the client's answer has no action of "accept", "decline" or "cancel"`)
-
-// CheckElicitation returns ErrBadAnswer if v is not the result of elicitation/create.
-func CheckElicitation(v value.Value) error {
-	if v.Kind() == value.Object {
-		switch v.Get("action").Str() {
-		case "accept", "decline", "cancel":
-			return nil
-		}
-	}
-	return ErrBadAnswer
+	return answer, graph.CheckAnswer(method, answer)
 }
 
 // ask sends a request to the client and waits for its answer.
@@ -101,12 +56,15 @@ func (r *Request) ask(ctx context.Context, method string, params value.Value) (v
 	}
 	defer r.session.asked.remove(id)
 	if !r.peer.sendRequest(id, method, params) {
-		return value.Undef, ErrCannotAsk
+		return value.Undef, ErrNoStream
 	}
 	select {
 	case a := <-answered:
+		if a.Error != nil && a.Error.Code == refusedCode {
+			return value.Undef, fmt.Errorf("%w: %w", ErrRefused, a.Error)
+		}
 		if a.Error != nil {
-			return value.Undef, fmt.Errorf("the client did not ask its user: %w", a.Error)
+			return value.Undef, fmt.Errorf("the client did not answer: %w", a.Error)
 		}
 		return a.Result, nil
 	case <-ctx.Done():

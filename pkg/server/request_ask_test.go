@@ -10,16 +10,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// askingOptions publish one tool that asks the user and returns the answer, or
+// askingOptions publish one tool that asks the client and returns the answer, or
 // the error as a text.
 func askingOptions(t testing.TB) server.Options {
 	opts := server.Options{Tools: []server.Tool{tool(t, "ask")}}
 	opts.Call = func(ctx context.Context, r *server.Request) (value.Value, error) {
-		params := parse(t, `{"message":"Sure?","requestedSchema":{"type":"object","properties":{}}}`)
+		method, params := graph.AskPerson, parse(t, `{"message":"Sure?","requestedSchema":{"type":"object","properties":{}}}`)
+		if m := r.Args.Get("method").Str(); m != "" {
+			method, params = m, parse(t, `{"message":"Sure?"}`)
+		}
 		if r.Args.Has("url") {
 			params = parse(t, `{"mode":"url","message":"Sure?","url":"https://example.com","elicitationId":"1"}`)
 		}
@@ -28,8 +32,11 @@ func askingOptions(t testing.TB) server.Options {
 			ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(ms)*time.Millisecond, errors.New("too late"))
 			defer cancel()
 		}
-		answer, err := r.Elicit(ctx, params)
+		answer, err := r.Ask(ctx, method, params)
 		if err != nil {
+			if errors.Is(err, server.ErrRefused) {
+				return value.FromString("refused: " + err.Error()), nil
+			}
 			return value.FromString("error: " + err.Error()), nil
 		}
 		return answer, nil
@@ -47,7 +54,7 @@ const callAsk = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":
 func question(t testing.TB, line string) string {
 	t.Helper()
 	m := parse(t, line)
-	if m.Get("method").Str() != "elicitation/create" || m.Get("params").Get("message").Str() != "Sure?" {
+	if m.Get("method").Kind() != value.String || m.Get("params").Get("message").Str() != "Sure?" {
 		t.Fatalf("expected a question, got %s", line)
 	}
 	return m.Get("id").JSON()
@@ -59,7 +66,7 @@ func TestElicitOverStdio(t *testing.T) {
 		{"declined", `"result":{"action":"decline"}`, `"structuredContent":{"action":"decline"}`},
 		{"without an action", `"result":{"content":{}}`, `error: the client's answer has no action`},
 		{"not an object", `"result":7`, `error: the client's answer has no action`},
-		{"refused", `"error":{"code":-32000,"message":"no user"}`, `error: the client did not ask its user: no user (JSON-RPC error -32000)`},
+		{"refused", `"error":{"code":-32000,"message":"no user"}`, `error: the client did not answer: no user (JSON-RPC error -32000)`},
 		{"too long", `"result":{"action":"accept","content":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, `at most 1048576 are accepted`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -79,11 +86,50 @@ func TestElicitOverStdio(t *testing.T) {
 	}
 }
 
-func TestElicitNeedsTheCapability(t *testing.T) {
+// TestAnswersOfModelsAndRoots answers the other requests.
+func TestAnswersOfModelsAndRoots(t *testing.T) {
+	const model, roots = `{"method":"sampling/createMessage"}`, `{"method":"roots/list"}`
+	for _, test := range []struct{ name, args, answer, want string }{
+		{"a model", model, `"result":{"role":"assistant","content":{"type":"text","text":"Yes"},"model":"m"}`, `"structuredContent":{"role":"assistant"`},
+		{"two blocks", model, `"result":{"content":[{"type":"text","text":"a"},{"type":"image"}]}`, `"structuredContent":{"content"`},
+		{"a model that declines", model, `"result":{"action":"decline"}`, `"structuredContent":{"action":"decline"}`},
+		{"the user rejects", model, `"error":{"code":-1,"message":"User rejected sampling request"}`, `refused: the client refused: User rejected sampling request`},
+		{"no such method", model, `"error":{"code":-32601,"message":"no"}`, `error: the client did not answer: no (JSON-RPC error -32601)`},
+		{"no content", model, `"result":{"role":"assistant"}`, `error: the client's answer has no content`},
+		{"no type", model, `"result":{"content":{"text":"Yes"}}`, `error: the client's answer has content without a type`},
+		{"no text", model, `"result":{"content":{"type":"text","text":7}}`, `error: the client's answer has content of type text without a text`},
+		{"a role that is no text", model, `"result":{"role":[],"content":{"type":"text","text":"a"}}`, `error: the client's answer has the role an array`},
+		{"a number", model, `"result":7`, `error: the client's answer is the number 7`},
+		{"too long", model, `"result":{"content":{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"}}`, `at most 1048576 are accepted`},
+		{"roots", roots, `"result":{"roots":[{"uri":"file:///a","name":"A"}]}`, `"structuredContent":{"roots":[{"uri":"file:///a","name":"A"}]}`},
+		{"no roots", roots, `"result":{"roots":[]}`, `"structuredContent":{"roots":[]}`},
+		{"no list", roots, `"result":{}`, `error: the client's answer has no list of roots`},
+		{"a root that is a text", roots, `"result":{"roots":["file:///a"]}`, `error: the client's answer has a root without a uri`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := start(t, askingOptions(t))
+			c.send("%s", initializeWith("2025-11-25", `{"sampling":{},"roots":{"listChanged":true}}`))
+			c.line()
+			c.send(callAsk, test.args)
+			c.send(`{"jsonrpc":"2.0","id":%s,%s}`, question(t, c.line()), test.answer)
+			if got := c.line(); !strings.Contains(got, test.want) {
+				t.Errorf("got %s\nwant %s", got, test.want)
+			}
+			c.closed()
+		})
+	}
+}
+
+func TestRequestsNeedTheCapability(t *testing.T) {
 	for _, test := range []struct {
 		version, capabilities, args string
 		asks                        bool
 	}{
+		{"2024-11-05", `{"sampling":{}}`, `{"method":"sampling/createMessage"}`, true},
+		{"2025-11-25", `{"roots":{}}`, `{"method":"sampling/createMessage"}`, false},
+		{"2025-11-25", `{"sampling":[]}`, `{"method":"sampling/createMessage"}`, false},
+		{"2024-11-05", `{"roots":{}}`, `{"method":"roots/list"}`, true},
+		{"2025-11-25", `{"sampling":{},"elicitation":{}}`, `{"method":"roots/list"}`, false},
 		{"2025-03-26", `{"elicitation":{}}`, `{}`, false},
 		{"2025-06-18", `{}`, `{}`, false},
 		{"2025-06-18", `{"elicitation":{}}`, `{}`, true},
@@ -98,7 +144,7 @@ func TestElicitNeedsTheCapability(t *testing.T) {
 		c.line()
 		c.send(callAsk, test.args)
 		line := c.line()
-		if asks := !strings.Contains(line, "error: the client cannot ask its user"); asks != test.asks {
+		if asks := !strings.Contains(line, "error: the client did not declare the capability "); asks != test.asks {
 			t.Errorf("%+v: got %s", test, line)
 		}
 	}
@@ -178,7 +224,7 @@ func TestElicitOverHTTP(t *testing.T) {
 	response, _, _ := ask("application/json") // accepts no stream
 	data := make([]byte, 1000)
 	n, _ := response.Body.Read(data)
-	if !strings.Contains(string(data[:n]), "error: the client cannot ask its user") {
+	if !strings.Contains(string(data[:n]), "error: the client accepts no requests of the server during this call") {
 		t.Errorf("got %s", data[:n])
 	}
 }
@@ -188,8 +234,8 @@ func TestInputRequired(t *testing.T) {
 	opts.Call = func(_ context.Context, r *server.Request) (value.Value, error) {
 		switch state, goesOn := r.State(); {
 		case !goesOn:
-			if !r.Stateless() || !r.CanElicit(server.FormMode) {
-				return value.Undef, server.ErrCannotAsk
+			if err := r.Needs(r.Args.Get("method").Str(), r.Args); err != nil {
+				return value.Undef, fmt.Errorf("node: %w", err)
 			}
 			return value.Undef, &server.InputRequiredError{
 				Requests: parse(t, `{"q":{"method":"elicitation/create","params":{"message":"Sure?"}}}`), State: "the state",
@@ -201,7 +247,10 @@ func TestInputRequired(t *testing.T) {
 	}
 	x := serve(t, opts, server.HTTPOptions{})
 	call := func(capabilities, more string) httpReply {
-		return x.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{}`+more+`,"_meta":{`+
+		if !strings.HasPrefix(more, `,"arguments"`) {
+			more += `,"arguments":{}`
+		}
+		return x.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"`+more+`,"_meta":{`+
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},`+
 			`"io.modelcontextprotocol/clientCapabilities":`+capabilities+`}}}`, modern("tools/call", "ask")...)
 	}
@@ -212,9 +261,17 @@ func TestInputRequired(t *testing.T) {
 		{`{"elicitation":{}}`, `,"requestState":""`, `"error":{"code":-32602,"message":"tools/call: unknown requestState"}`},
 		{`{"elicitation":{}}`, `,"requestState":7`, `"error":{"code":-32602,"message":"tools/call: requestState must be a string, found the number 7"}`},
 		{`{"elicitation":{}}`, `,"requestState":"the state","inputResponses":[]`, `"error":{"code":-32602,"message":"tools/call: inputResponses must be an object, found an `},
-		{`{}`, ``, `"isError":true`},
+		{`{}`, ``, `"error":{"code":-32021,"message":"the client did not declare the capability elicitation","data":{"requiredCapabilities":{"elicitation":{}}}}`},
+		{`{"elicitation":{}}`, `,"arguments":{"mode":"url"}`, `"requiredCapabilities":{"elicitation":{"url":{}}}`},
+		{`{"elicitation":{}}`, `,"arguments":{"method":"sampling/createMessage"}`, `"requiredCapabilities":{"sampling":{}}`},
+		{`{"sampling":{}}`, `,"arguments":{"method":"roots/list"}`, `"requiredCapabilities":{"roots":{}}`},
+		{`{"roots":{}}`, `,"arguments":{"method":"roots/list"}`, `"input_required"`},
 	} {
-		if got := call(test.capabilities, test.more); !strings.Contains(got.body, test.want) {
+		got := call(test.capabilities, test.more)
+		if strings.Contains(test.want, "requiredCapabilities") && got.status != http.StatusBadRequest {
+			t.Errorf("%s %s: status %d", test.capabilities, test.more, got.status)
+		}
+		if !strings.Contains(got.body, test.want) {
 			t.Errorf("%s %s\n got %s\nwant %s", test.capabilities, test.more, got.body, test.want)
 		}
 	}

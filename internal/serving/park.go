@@ -1,0 +1,195 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/parked"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// finish returns the answer to a call. A run that is parked is kept, and the client
+// is asked to call again. early are answers that came with the first call.
+func (s *Servers) finish(ctx context.Context, p *engine.Program, r *server.Request, o engine.CallOptions, early value.Value, result *engine.Result, err error) (value.Value, error) {
+	given := newAnswers(early)
+	for errors.Is(err, executor.ErrParked) {
+		var required error
+		if required = s.park(ctx, p, r, result.Parked, given); required != nil {
+			return value.Undef, required
+		}
+		result, err = result.Parked.Resume(ctx, &r.Info, o)
+	}
+	if err != nil {
+		return value.Undef, &server.CallError{Failure: p.Failure(&r.Info, err), Err: err}
+	}
+	return result.Value, nil
+}
+
+// answers are answers by the name of the question, each for one use.
+type answers map[string]value.Value
+
+func newAnswers(responses value.Value) answers {
+	if responses.Len() == 0 {
+		return nil
+	}
+	given := answers{}
+	for _, e := range responses.Entries() {
+		given[e.Key] = e.Value
+	}
+	return given
+}
+
+// take returns the answer to a question, if there is one that can be its answer.
+// Nobody approves a call whose arguments are not known yet.
+func (a answers) take(name string, q executor.Question) (value.Value, bool) {
+	v, ok := a[name]
+	if !ok || q.Node.Approval != nil || graph.CheckAnswer(q.Method, v) != nil {
+		return value.Undef, false
+	}
+	delete(a, name)
+	return v, true
+}
+
+// maxRequests bounds the questions of one answer, in bytes. Further ones are asked
+// once these are answered.
+const maxRequests = 4 << 20
+
+// park keeps a run and returns what asks the client for its answers. It returns nil
+// if a question was answered or cannot be asked: the run then goes on.
+func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request, k *engine.Parked, given answers) error {
+	questions := k.Questions(&r.Info)
+	names := namesOf(questions)
+	settled := false
+	for i, q := range questions {
+		if missing := r.Needs(q.Method, q.Value); missing != nil {
+			k.Answer(q.ID, value.Undef, asFailure(ctx, missing))
+			settled = true
+		} else if answer, ok := given.take(names[i], q); ok {
+			k.Answer(q.ID, answer, nil)
+			settled = true
+		}
+	}
+	if settled {
+		return nil
+	}
+	requests, asked, expires, size := value.NewBuilder(len(questions)), map[string]executor.Question{}, time.Time{}, 0
+	for i, q := range questions {
+		if size += q.Value.TextSize(); size > maxRequests && len(asked) > 0 {
+			break
+		}
+		request := value.NewBuilder(2)
+		request.Set("method", value.FromString(q.Method))
+		request.Set("params", q.Value)
+		requests.Set(names[i], request.Value())
+		asked[names[i]] = q
+		if q.Until.After(expires) {
+			expires = q.Until
+		}
+	}
+	release := p.Retain()
+	if release == nil {
+		release = func() {}
+	}
+	waiting := parked.Run{
+		Run: k.Run(), Caller: r.Caller, Tool: r.Tool, Requests: requests.Value(), Expires: expires,
+		Call: &parkedCall{k, asked, release},
+		Expired: func() {
+			k.End(errors.New("nobody answered in time"))
+			release()
+		},
+	}
+	state, err := s.parked.Add(waiting)
+	if err != nil {
+		release()
+		for _, q := range questions {
+			k.Answer(q.ID, value.Undef, err)
+		}
+		return nil
+	}
+	return &server.InputRequiredError{Requests: waiting.Requests, State: state}
+}
+
+// namesOf returns the names of questions as the client sees them: the id of the node
+// or, where a node asks several questions, what tells them apart.
+func namesOf(questions []executor.Question) []string {
+	times := map[string]int{}
+	for _, q := range questions {
+		times[q.Node.ID]++
+		times[q.ID]++
+	}
+	names := make([]string, len(questions))
+	for i, q := range questions {
+		if names[i] = q.ID; times[q.Node.ID] == 1 {
+			names[i] = q.Node.ID
+		}
+	}
+	return names
+}
+
+// parkedCall is a call that is parked, what the client was asked, by name, and what
+// ends its hold on its program.
+type parkedCall struct {
+	*engine.Parked
+	asked   map[string]executor.Question
+	release func()
+}
+
+// maxResponses bounds the answers of one call, in bytes.
+const maxResponses = 1 << 20
+
+// responses returns the answers of a call, undefined if it has none. They outlive the
+// request, whose memory is given back.
+func responses(r *server.Request) (value.Value, error) {
+	v := r.Responses()
+	if v.IsUndefined() {
+		return v, nil
+	}
+	if v.LongerThan(maxResponses) {
+		return value.Undef, &server.InvalidParamsError{Message: "inputResponses are longer than 1 MiB"}
+	}
+	v, err := value.Parse(v.JSON())
+	if err != nil {
+		return value.Undef, &server.InvalidParamsError{Message: "inputResponses: " + err.Error()}
+	}
+	return v, nil
+}
+
+// resume goes on with the run that the call names.
+func (s *Servers) resume(ctx context.Context, r *server.Request, state string) (v value.Value, err error) {
+	given, err := responses(r)
+	if err != nil {
+		return value.Undef, err
+	}
+	turn, before, err := s.parked.Take(state, r.Caller, r.Tool, r.Args, given, ctx.Done())
+	switch {
+	case err != nil:
+		return value.Undef, &server.InvalidParamsError{Message: err.Error()}
+	case before != nil:
+		return before.Value, before.Err
+	}
+	err = errors.New("internal error") // unless nothing panics
+	defer func() { turn.Finish(parked.Result{Value: v, Err: err}) }()
+	k := turn.Call.(*parkedCall)
+	defer k.release()
+	k.Run().Advance(time.Now()) // answers that come too late do not count
+	for _, answer := range given.Entries() {
+		q, asked := k.asked[answer.Key]
+		if !asked {
+			continue
+		}
+		if wrong := graph.CheckAnswer(q.Method, answer.Value); wrong != nil {
+			k.Answer(q.ID, value.Undef, wrong)
+			continue
+		}
+		k.Answer(q.ID, answer.Value, nil)
+	}
+	p := k.Program()
+	o := engine.CallOptions{Hooks: reports(p, r), Park: true}
+	result, err := k.Resume(ctx, &r.Info, o)
+	return s.finish(ctx, p, r, o, value.Undef, result, err)
+}
