@@ -127,6 +127,12 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/debug": {ours: []string{
 		"pkg/callinfo", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/value",
 	}},
+	// Only the commands import it, so that programs that embed the engine do not link
+	// Temporal.
+	"pkg/durable": {
+		ours:   []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"},
+		others: []string{"go.temporal.io/api", "go.temporal.io/sdk", "google.golang.org/protobuf"},
+	},
 	"internal/parked": {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"internal/engine": {ours: []string{
 		"pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",

@@ -17,11 +17,20 @@ import (
 func Replay(g *graph.Graph, args value.Value, seed uint64, records iter.Seq[Record]) (*Run, error) {
 	r := NewRun(g, args, seed)
 	for rec := range records {
-		if err := r.replay(&rec); err != nil {
-			return nil, fmt.Errorf("record %d: %w", rec.Index, err)
+		if err := r.Follow(rec); err != nil {
+			return nil, err
 		}
 	}
 	return r, nil
+}
+
+// Follow adds the next record of a run that something else drives, as Replay does.
+// Nothing may drive r meanwhile.
+func (r *Run) Follow(rec Record) error {
+	if err := r.replay(&rec); err != nil {
+		return fmt.Errorf("record %d: %w", rec.Index, err)
+	}
+	return nil
 }
 
 func (r *Run) replay(rec *Record) error {

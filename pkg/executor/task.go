@@ -71,6 +71,11 @@ func (t Task) IdempotencyKey() string {
 	if !retried {
 		return ""
 	}
+	return t.Key()
+}
+
+// Key is IdempotencyKey for drivers that may repeat any call: it is never empty.
+func (t Task) Key() string {
 	before := t.frame.past.executed(t.node)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s %d", t.frame.run.seed, t.frame.id(), t.node.ID, before))
 	return hex.EncodeToString(sum[:16])

@@ -29,6 +29,8 @@ const (
 	FailDeclined    = "declined"        // a person refused
 	FailCannotAsk   = "cannotAsk"       // the client cannot be asked
 	FailAnswer      = "answer"          // does not fit the schema of the question
+	FailUnknown     = "unknown"         // the worker of a call was lost: the server may have acted
+	FailTooLarge    = "tooLarge"        // arguments or a reply above what a durable run can keep
 	FailLimit       = "limit"           // of the run; never handled
 	FailCancelled   = "cancelled"       // by the client; never handled
 	FailInterrupted = "interrupted"     // to protect the process; never handled
@@ -125,7 +127,7 @@ func (f *Failure) Reserved() bool {
 }
 
 // sameAgain are the failures that a retry without Errors is not for.
-var sameAgain = []string{FailExpression, FailNoRoute, FailOutput, FailArguments, FailDeclined, FailCannotAsk, FailDrift, FailNotLocked}
+var sameAgain = []string{FailExpression, FailNoRoute, FailOutput, FailArguments, FailDeclined, FailCannotAsk, FailDrift, FailNotLocked, FailTooLarge}
 
 // Matches reports whether the rule is for the failure.
 func (r *RetryRule) Matches(f *Failure) bool {

@@ -173,6 +173,7 @@ type failureName struct {
 var failureNames = []string{
 	FailToolError, FailConnect, FailClosed, FailTimeout, FailMalformed, FailDenied, FailBusy, FailProtocol, FailDrift, FailNotLocked, FailOutput,
 	FailExpression, FailNoRoute, FailArguments, FailResult, FailTooMany, FailDeclined, FailCannotAsk, FailAnswer,
+	FailUnknown, FailTooLarge,
 }
 
 // reservedNames are those that nothing handles.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -45,12 +46,36 @@ func (h *toolHints) lookup(name string) (repeatable, known bool) {
 // version is how often the tools have changed so far.
 func (h *toolHints) version() int64 { return h.changes.Load() }
 
+// isRepeatable reports whether a tool may be called twice, as its server describes it.
+func isRepeatable(tool value.Value) bool {
+	a := tool.Get("annotations")
+	return a.Get("readOnlyHint").Bool() || a.Get("idempotentHint").Bool()
+}
+
+// MayRepeat reports whether a call may be made again of which nobody knows whether it
+// happened: the tool is marked readOnlyHint or idempotentHint, or the entry of its
+// server has retryUnsafe. It asks the server, and reports false if that fails.
+func (p *Pool) MayRepeat(ctx context.Context, info *callinfo.Info, server, tool string) bool {
+	s, err := p.server("list", server, tool)
+	if err != nil {
+		return false
+	}
+	if s.entry.RetryUnsafe {
+		return true
+	}
+	tools, err := s.tools(withInfo(ctx, info))
+	if err != nil {
+		return false
+	}
+	name := s.entry.NamePrefix + tool
+	return slices.ContainsFunc(tools, func(t value.Value) bool { return t.Get("name").Str() == name && isRepeatable(t) })
+}
+
 // store takes what a list of tools says, which was asked for at that version.
 func (h *toolHints) store(tools []value.Value, version int64) {
 	known := make(map[string]bool, len(tools))
 	for _, t := range tools {
-		a := t.Get("annotations")
-		if a.Get("readOnlyHint").Bool() || a.Get("idempotentHint").Bool() {
+		if isRepeatable(t) {
 			known[t.Get("name").Str()] = true
 		}
 	}

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Digest returns what tells this version of the file, and of the files that it was
+// read with, from others: 64 hexadecimal digits, the same on every machine.
+func (p *Program) Digest() string {
+	var all []string
+	for _, text := range p.sources {
+		sum := sha256.Sum256(text)
+		all = append(all, string(sum[:]))
+	}
+	slices.Sort(all) // the paths differ from machine to machine
+	whole := sha256.New()
+	for _, one := range all {
+		whole.Write([]byte(one))
+	}
+	return hex.EncodeToString(whole.Sum(nil))
+}
+
+// CallTool calls an upstream tool as a node of the file does, for a run that something
+// else drives. It sets the fields of info that are the engine's.
+func (p *Program) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
+	p.prepare(info)
+	return p.upstreams.caller.CallTool(ctx, info, server, tool, args)
+}
+
+// MayRepeat reports whether a call may be made again that may have happened: the tool
+// is read-only or idempotent, or its server has retryUnsafe. It asks the server if that
+// is not known.
+func (p *Program) MayRepeat(ctx context.Context, info *callinfo.Info, server, tool string) bool {
+	if pool := p.upstreams.pool; pool != nil {
+		p.prepare(info)
+		return pool.MayRepeat(ctx, info, server, tool)
+	}
+	return p.opts.Repeatable != nil && p.opts.Repeatable(server, tool)
+}

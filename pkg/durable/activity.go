@@ -1,0 +1,160 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// calls makes the calls of upstream tools.
+type calls struct {
+	source Source
+	memory *memory.Budget
+	log    *slog.Logger
+	beat   time.Duration // how often a call gives a sign of life at most
+}
+
+// call is the activity. Its error is an *ApplicationError whose details are a
+// callReply.
+func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
+	info, err := in.Caller.info()
+	if err != nil {
+		return nil, err
+	}
+	info.RunID, info.IdempotencyKey = in.Run, in.Key
+	args, err := parsed(in.Args)
+	if err != nil {
+		return nil, err
+	}
+	if in.Again && !c.source.MayRepeat(ctx, info, in.Server, in.Tool) {
+		return nil, refused(unknownFailure(in), nil)
+	}
+	stop := c.beatFor(ctx, info)
+	defer stop()
+	account := c.memory.Account(info.Caller)
+	defer account.Close()
+	callCtx, cancel := memory.WithAccount(ctx, account)
+	defer cancel()
+	result, err := c.made(callCtx, info, in, args)
+	if err == nil {
+		if err = account.Err(); err != nil {
+			err = &graph.Failure{Name: graph.FailInterrupted, Message: err.Error()}
+		}
+	}
+	out := &callReply{Attempts: result.Attempts, FromCache: result.FromCache, Times: attemptsOf(result.AttemptTimes)}
+	for i := range out.Times {
+		out.Times[i].Error = c.source.Redact(info, out.Times[i].Error)
+	}
+	switch {
+	case ctx.Err() != nil && stopped(ctx):
+		return nil, temporal.NewNonRetryableApplicationError("the worker was stopped during the call", stopping, nil)
+	case ctx.Err() != nil:
+		return nil, temporal.NewCanceledError()
+	case err != nil:
+		return nil, c.refused(info, out, err)
+	}
+	if out.Reply = raw(result.Reply); len(out.Reply) > in.MaxValue {
+		out.Reply = nil
+		return nil, c.refused(info, out, tooLarge("the reply", len(raw(result.Reply)), in.MaxValue))
+	}
+	return out, nil
+}
+
+// made makes the call. A panic is an error.
+func (c *calls) made(ctx context.Context, info *callinfo.Info, in *callRequest, args value.Value) (result graph.ToolResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("a call panicked", "server", in.Server, "tool", in.Tool, "panic", p)
+			err = &graph.Failure{Name: graph.FailInternal, Message: fmt.Sprintf("internal error: %v", p)}
+		}
+	}()
+	return c.source.CallTool(ctx, info, in.Server, in.Tool, args)
+}
+
+// refused returns the error for a failed call, without secrets.
+func (c *calls) refused(info *callinfo.Info, out *callReply, err error) error {
+	f := failureOf(err)
+	f.Message = c.source.Redact(info, f.Message)
+	if !f.Reply.IsUndefined() {
+		f.Reply = c.source.RedactValue(info, f.Reply)
+		if f.Reply.TextSize() > maxFailureReply {
+			f.Reply = value.Undef
+		}
+	}
+	var later interface{ RetryAfter() time.Duration }
+	if errors.As(err, &later) {
+		out.RetryAfter = later.RetryAfter()
+	}
+	out.Failure = raw(f.Value())
+	return refused(&graph.Failure{Name: f.Name, Message: f.Message}, out)
+}
+
+// maxFailureReply is how many bytes of the reply of a tool that failed are kept.
+const maxFailureReply = 256 << 10
+
+func tooLarge(what string, size, limit int) error {
+	return &graph.Failure{
+		Name:    graph.FailTooLarge,
+		Message: fmt.Sprintf("%s has %d bytes, a durable run keeps at most %d of one value", what, size, limit),
+	}
+}
+
+func unknownFailure(in *callRequest) *graph.Failure {
+	return &graph.Failure{
+		Name: graph.FailUnknown,
+		Message: fmt.Sprintf("the worker that called tool %q of server %q was lost, so it is unknown whether the call happened; "+
+			"a tool that is marked idempotentHint or readOnlyHint is called again", in.Tool, in.Server),
+	}
+}
+
+// stopped reports whether the worker of an activity ends.
+func stopped(ctx context.Context) bool {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return true
+	default:
+		return false
+	}
+}
+
+// beatFor gives signs of life, with the latest progress that the server reported,
+// until stop is called. They also bring the cancellation of the run.
+func (c *calls) beatFor(ctx context.Context, info *callinfo.Info) (stop func()) {
+	var latest atomic.Pointer[json.RawMessage]
+	info.Listener = &callinfo.Listener{Notify: func(n callinfo.Notification) {
+		if n.Method == callinfo.MethodProgress {
+			text := raw(n.Params)
+			latest.Store(&text)
+		}
+	}}
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(c.beat)
+		defer tick.Stop()
+		for {
+			if text := latest.Load(); text != nil {
+				activity.RecordHeartbeat(ctx, *text)
+			} else {
+				activity.RecordHeartbeat(ctx)
+			}
+			select {
+			case <-tick.C:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}

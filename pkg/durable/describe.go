@@ -1,0 +1,92 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	workflowpb "go.temporal.io/api/workflow/v1"
+)
+
+// Description is a run as it is now.
+type Description struct {
+	Summary
+	// Seed and Args are those of the run. They and the members below are known while
+	// a worker answers.
+	Seed uint64
+	Args json.RawMessage
+	// Count is how many records there are.
+	Count int
+	// Waiting is true if the run waits for answers of people alone.
+	Waiting   bool
+	Questions []Question
+	// Calls are those under way.
+	Calls []Call
+	// Problem is why Temporal could not get the latest step done, empty if it could.
+	Problem string
+}
+
+// Call is a call of an upstream tool under way.
+type Call struct {
+	// ID names the execution and attempt, Worker is who makes the call; empty: nobody
+	// yet.
+	ID, Worker string
+	Began      time.Time
+	// Progress is what the server reported last: the params of
+	// notifications/progress; nil: nothing.
+	Progress json.RawMessage
+}
+
+func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
+	s := Summary{
+		ID: info.GetExecution().GetWorkflowId(), Status: statusNames[info.GetStatus()],
+		Began: info.GetStartTime().AsTime(), Events: info.GetHistoryLength(), Bytes: info.GetHistorySizeBytes(),
+	}
+	if t := info.GetCloseTime(); t != nil {
+		s.Ended = t.AsTime()
+	}
+	for name, into := range map[string]*string{memoTool: &s.Tool, memoCaller: &s.Caller, memoDigest: &s.Digest} {
+		if p := info.GetMemo().GetFields()[name]; p != nil {
+			_ = c.data.FromPayload(p, into) // sealed with another key: it stays empty
+		}
+	}
+	return s
+}
+
+// Summarize returns a run as lists have it. It needs no worker.
+func (c *Client) Summarize(ctx context.Context, id string) (Summary, error) {
+	got, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return Summary{}, known(err)
+	}
+	return c.summary(got.GetWorkflowExecutionInfo()), nil
+}
+
+// Describe returns a run as it is now. If no worker answers, the error is ErrNoWorker
+// and the Description has what Temporal knows.
+func (c *Client) Describe(ctx context.Context, id string) (*Description, error) {
+	got, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return nil, known(err)
+	}
+	d := &Description{Summary: c.summary(got.GetWorkflowExecutionInfo())}
+	for _, a := range got.GetPendingActivities() {
+		call := Call{ID: a.GetActivityId(), Worker: a.GetLastWorkerIdentity()}
+		if t := a.GetLastStartedTime(); t != nil {
+			call.Began = t.AsTime()
+		}
+		if a.GetHeartbeatDetails() != nil {
+			_ = c.data.FromPayloads(a.GetHeartbeatDetails(), &call.Progress)
+		}
+		d.Calls = append(d.Calls, call)
+	}
+	if task := got.GetPendingWorkflowTask(); task.GetAttempt() > 1 {
+		d.Problem = "the latest step was not done and is tried again; the log of the workers says why"
+	}
+	s := &state{}
+	if err := c.query(ctx, id, queryState, s); err != nil {
+		return d, err
+	}
+	d.Seed, d.Args, d.Count, d.Waiting, d.Questions = s.Seed, s.Args, s.Count, s.Waiting, s.Questions
+	return d, nil
+}

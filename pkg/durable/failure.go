@@ -1,0 +1,54 @@
+package durable
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+// callFailure is the failure of a call that another worker made.
+type callFailure struct {
+	*graph.Failure
+	after time.Duration
+}
+
+// Unwrap returns the failure as graphs see it.
+func (f *callFailure) Unwrap() error { return f.Failure }
+
+// RetryAfter returns how long the server wants to be left alone.
+func (f *callFailure) RetryAfter() time.Duration { return f.after }
+
+// failureOf describes the error of a call. What has no name is an error of the
+// protocol, as in every driver.
+func failureOf(err error) *graph.Failure {
+	var named interface{ FailureName() string }
+	var given *graph.Failure
+	f := *executor.FailureOf(err)
+	if !errors.As(err, &named) && !errors.As(err, &given) {
+		f.Name = graph.FailProtocol
+	}
+	return &f
+}
+
+// refused returns the error with which an activity or a workflow ends for a failure.
+// Temporal never tries again by itself.
+func refused(f *graph.Failure, details any) error {
+	return temporal.NewApplicationErrorWithOptions(f.Message, f.Name, temporal.ApplicationErrorOptions{
+		NonRetryable: true, Details: []any{details},
+	})
+}
+
+// stopping is the type of the error of a call that ended with its worker.
+const stopping = "mcpgraph.workerStopped"
+
+// isLost reports whether the worker of a call was lost: nobody knows whether the call
+// happened.
+func isLost(err error) bool {
+	var late *temporal.TimeoutError
+	var app *temporal.ApplicationError
+	return errors.As(err, &late) || errors.As(err, &app) && app.Type() == stopping
+}

@@ -1,0 +1,155 @@
+package durable
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// addressVariable names the address of a Temporal server, such as that of
+// testdata/temporalserver. Without it the tests that need one are skipped.
+const addressVariable = "MCPGRAPH_TEMPORAL"
+
+// dialed returns a client of the server of the tests.
+func dialed(t testing.TB, change func(*Options)) *Client {
+	t.Helper()
+	address := os.Getenv(addressVariable)
+	if address == "" {
+		t.Skip(addressVariable + " is not set; see testdata/temporalserver")
+	}
+	o := Options{Address: address, Log: slog.New(slog.DiscardHandler)}
+	if change != nil {
+		change(&o)
+	}
+	c, err := Dial(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// working starts a worker for a source that no other test has, until the test ends or
+// stop is called.
+func working(t testing.TB, c *Client, s *testSource) (stop func()) {
+	t.Helper()
+	w := c.NewWorker(s, WorkerOptions{Log: slog.New(slog.DiscardHandler), Grace: time.Second})
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var stopped atomic.Bool
+	stop = func() {
+		if stopped.CompareAndSwap(false, true) {
+			w.Stop()
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// unique makes the digest of a source one that no other test has.
+func unique(s *testSource) *testSource {
+	s.digest = fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64())
+	return s
+}
+
+func newID(t testing.TB) string { return fmt.Sprintf("%s-%x", t.Name(), rand.Uint64()) }
+
+// started starts a run and returns its id.
+func started(t testing.TB, c *Client, s *testSource, args string, change func(*Start)) string {
+	t.Helper()
+	v, err := value.Parse(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := Start{ID: newID(t), Tool: s.graphs[0].Name, Digest: s.digest, Args: v, Seed: 7}
+	if change != nil {
+		change(&start)
+	}
+	if err := c.Start(t.Context(), start); err != nil {
+		t.Fatal(err)
+	}
+	return start.ID
+}
+
+// followed waits for the end of a run and returns it as a client makes it.
+func followed(t testing.TB, c *Client, s *testSource, id, args string) (*executor.Run, *Outcome) {
+	t.Helper()
+	v, err := value.Parse(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	run := executor.NewRun(s.graphs[0], v, 7)
+	out, err := c.Follow(ctx, id, run, func(executor.Record) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !run.Done() {
+		run.Stop(out.Err())
+	}
+	return run, out
+}
+
+// historyOf returns what Temporal has of a workflow.
+func historyOf(t testing.TB, c *Client, id string) *historypb.History {
+	t.Helper()
+	all := &historypb.History{}
+	for it := c.temporal.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); it.HasNext(); {
+		e, err := it.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Events = append(all.Events, e)
+	}
+	return all
+}
+
+// replayed runs the code of today against a history.
+func replayed(t testing.TB, c *Client, s *testSource, h *historypb.History) {
+	t.Helper()
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: c.data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registerWorkflow(r, s, nil)
+	if err := r.ReplayWorkflowHistory(quiet{}, h); err != nil {
+		t.Errorf("replay: %v", err)
+	}
+}
+
+func TestFixturesHaveTheSameHistoryOnAServer(t *testing.T) {
+	t.Parallel()
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			c := dialed(t, nil)
+			source := unique(newSource(t, f.config))
+			args, err := value.Parse(f.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source.call = scripted(t, f.replies)
+			want := source.local(t, source.graphs[0].Name, args, 7)
+			source.call = scripted(t, f.replies)
+			working(t, c, source)
+			id := started(t, c, source, f.args, nil)
+			got, _ := followed(t, c, source, id, f.args)
+			compare(t, want, got)
+			replayed(t, c, source, historyOf(t, c, id))
+		})
+	}
+}

@@ -1,0 +1,231 @@
+package durable
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// calling is a call under way.
+type calling struct {
+	task   executor.Task
+	action graph.Action
+	in     *callRequest
+	cancel workflow.CancelFunc
+	lost   int  // workers that were lost with it
+	over   bool // nobody waits for it any more
+}
+
+// work does tasks until none is ready, or enough calls are under way.
+func (d *driving) work() {
+	for len(d.calls) < maxCalls {
+		if d.batch > maxBatch || d.draining() && len(d.calls) > 0 {
+			break
+		}
+		d.cut()
+		t, ok := d.run.Take()
+		if !ok {
+			break
+		}
+		d.perform(t)
+	}
+	d.cut()
+	if d.batch > maxBatch {
+		// What waits goes with the next message.
+		d.selector.AddFuture(workflow.NewTimer(d.ctx, time.Millisecond), func(workflow.Future) {})
+	}
+}
+
+// cut cancels the calls that nobody waits for any more.
+func (d *driving) cut() {
+	for _, t := range d.run.Cut() {
+		if c := d.calls[t]; c != nil {
+			c.over = true
+			c.cancel()
+		}
+	}
+}
+
+func (d *driving) perform(t executor.Task) {
+	if t.Concludes() {
+		out, err := t.Conclude(d.eval)
+		d.settle(t, executor.Outcome{Output: out, Err: err})
+		return
+	}
+	a, err := t.Begin(d.eval)
+	d.survive()
+	switch {
+	case err != nil:
+		d.settle(t, executor.Outcome{Err: err})
+	case a.Do == graph.Yield:
+		d.settle(t, executor.Outcome{Output: graph.Output{Value: a.Value, Edge: a.Edge}})
+	case a.Do == graph.CallTool:
+		d.call(t, a)
+	default:
+		if err := d.run.Open(t, a, workflow.Now(d.ctx)); err != nil && !errors.Is(err, executor.ErrStale) {
+			d.settle(t, executor.Outcome{Err: err})
+		}
+	}
+}
+
+// settle puts what came of a task into the run.
+func (d *driving) settle(t executor.Task, o executor.Outcome) {
+	d.survive()
+	var interrupted *executor.InterruptedError
+	if errors.As(o.Err, &interrupted) || o.Err != nil && executor.FailureOf(o.Err).Name == graph.FailInterrupted && o.Attempts == 0 {
+		panic(fmt.Sprintf("the evaluation of node %q was interrupted: %v", t.Path(), o.Err))
+	}
+	o.End = workflow.Now(d.ctx)
+	o.Output.Value = o.Output.Value.Metered(d.account)
+	if _, err := d.run.Settle(d.eval, t, o); err == nil {
+		d.run.Release(t)
+	}
+}
+
+// call begins the call of a tool.
+func (d *driving) call(t executor.Task, a graph.Action) {
+	if err := d.run.Call(t, a.Value); err != nil {
+		d.settle(t, executor.Outcome{Err: err})
+		return
+	}
+	args := raw(a.Value)
+	if len(args) > d.in.MaxValue {
+		d.returned(t, a, &callReply{}, tooLarge("the arguments", len(args), d.in.MaxValue))
+		return
+	}
+	n := t.Node()
+	c := &calling{task: t, action: a, in: &callRequest{
+		Run: workflow.GetInfo(d.ctx).WorkflowExecution.ID, Node: t.Path(), Server: n.Server, Tool: n.Tool,
+		Args: args, Key: t.Key(), Caller: d.in.Caller, MaxValue: d.in.MaxValue,
+	}}
+	d.calls[t] = c
+	d.begin(c)
+}
+
+// begin gives a call to a worker.
+func (d *driving) begin(c *calling) {
+	d.batch += len(c.in.Args)
+	ctx, cancel := workflow.WithCancel(d.ctx)
+	c.cancel = cancel
+	id := fmt.Sprintf("%s#%d", c.task.ID(), c.task.Attempt())
+	if c.lost > 0 {
+		id += fmt.Sprintf(".%d", c.lost)
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ActivityID:          id,
+		StartToCloseTimeout: maxCall,
+		HeartbeatTimeout:    time.Duration(d.in.HeartbeatMs) * time.Millisecond,
+		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary:             c.in.Node,
+	})
+	d.selector.AddFuture(workflow.ExecuteActivity(ctx, ActivityType, c.in), func(f workflow.Future) { d.ended(c, f) })
+}
+
+// ended takes what came of a call.
+func (d *driving) ended(c *calling, f workflow.Future) {
+	out := &callReply{}
+	err := f.Get(d.ctx, out)
+	if err != nil && isLost(err) {
+		if c.lost++; c.lost <= maxLost && !c.over {
+			c.in.Again = true
+			d.begin(c)
+			return
+		}
+		err = unknownFailure(c.in)
+	} else if err != nil {
+		out, err = failed(err)
+	}
+	delete(d.calls, c.task)
+	d.returned(c.task, c.action, out, err)
+}
+
+func (d *driving) returned(t executor.Task, a graph.Action, out *callReply, err error) {
+	if d.run.Return(t) != nil {
+		return // it was given up
+	}
+	o := executor.Outcome{Err: err, Attempts: out.Attempts, FromCache: out.FromCache, AttemptTimes: timesOf(out.Times)}
+	if err == nil {
+		var v value.Value
+		if v, err = parsed(out.Reply); err == nil {
+			v = v.Metered(d.account)
+			o.Reply = v
+			o.Output, o.Err = t.End(d.eval, a, v)
+		} else {
+			o.Err = err
+		}
+	}
+	d.settle(t, o)
+}
+
+// failed returns what the error of an activity says.
+func failed(err error) (*callReply, error) {
+	out := &callReply{}
+	var gone *temporal.CanceledError
+	if errors.As(err, &gone) {
+		return out, &graph.Failure{Name: graph.FailCancelled, Message: "the call was cancelled"}
+	}
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) {
+		return out, &graph.Failure{Name: graph.FailInternal, Message: err.Error()}
+	}
+	f := &graph.Failure{Name: app.Type(), Message: app.Message()}
+	if app.HasDetails() && app.Details(out) == nil && len(out.Failure) > 0 {
+		if v, bad := parsed(out.Failure); bad == nil {
+			f = graph.FailureFrom(v)
+		}
+	}
+	if !graph.IsFailure(f.Name) {
+		f.Name = graph.FailInternal // not one of ours: the activity did not come to its end
+	}
+	return out, &callFailure{Failure: f, after: out.RetryAfter}
+}
+
+// state is what a query tells of a run under way.
+type state struct {
+	Tool      string              `json:"tool"`
+	Digest    string              `json:"digest"`
+	Seed      uint64              `json:"seed,string"`
+	Args      json.RawMessage     `json:"args,omitempty"`
+	Count     int                 `json:"count"` // of the records
+	Done      bool                `json:"done"`
+	Waiting   bool                `json:"waiting"` // for people alone
+	Questions []Question          `json:"questions,omitempty"`
+	Active    []executor.Activity `json:"active,omitempty"`
+}
+
+// maxActive is how many executions under way a query tells of.
+const maxActive = 100
+
+func (d *driving) state() (*state, error) {
+	s := &state{
+		Tool: d.in.Tool, Digest: d.source.Digest(), Seed: d.in.Seed, Args: d.in.Args,
+		Count: d.run.NextIndex(), Done: d.run.Done(), Waiting: d.run.Parked(), Active: d.run.Active(maxActive),
+	}
+	for _, q := range d.run.Questions() {
+		s.Questions = append(s.Questions, d.questionOf(q))
+	}
+	return s, nil
+}
+
+// page returns records from an index on, as many as fit.
+func (d *driving) page(from int) (*page, error) {
+	p := &page{Records: []json.RawMessage{}, Next: from}
+	size := 0
+	for rec := range d.run.Records(from) {
+		text := raw(rec.Value())
+		if size += len(text); size > maxQuery && len(p.Records) > 0 {
+			return p, nil
+		}
+		p.Records, p.Next = append(p.Records, text), rec.Index+1
+	}
+	p.Done = d.run.Done()
+	return p, nil
+}

@@ -1,0 +1,183 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// What goes over the wire is JSON, with these members.
+
+// request is the input of a workflow.
+type request struct {
+	Tool   string          `json:"tool"`
+	Digest string          `json:"digest,omitempty"`
+	Args   json.RawMessage `json:"args,omitempty"`
+	Seed   uint64          `json:"seed,omitempty,string"`
+	Caller *caller         `json:"caller,omitempty"`
+	// MaxValue is how many bytes one value may have, HeartbeatMs after how long
+	// without a sign of life a worker is lost.
+	MaxValue    int   `json:"maxValue,omitempty"`
+	HeartbeatMs int64 `json:"heartbeatMs,omitempty"`
+	// Records are those of the workflows that this one continues.
+	Records []json.RawMessage `json:"records,omitempty"`
+}
+
+// caller is what calls carry about the caller of a run.
+type caller struct {
+	Name   string          `json:"name,omitempty"`
+	Header http.Header     `json:"header,omitempty"`
+	Meta   json.RawMessage `json:"meta,omitempty"`
+	Trace  json.RawMessage `json:"trace,omitempty"` // an object
+}
+
+// callRequest is the input of an activity.
+type callRequest struct {
+	Run      string          `json:"run"`
+	Node     string          `json:"node"` // its path, for people
+	Server   string          `json:"server"`
+	Tool     string          `json:"tool"`
+	Args     json.RawMessage `json:"args,omitempty"`
+	Key      string          `json:"key"`
+	Caller   *caller         `json:"caller,omitempty"`
+	MaxValue int             `json:"maxValue"`
+	// Again is true after the loss of a worker: the call may have been made.
+	Again bool `json:"again,omitempty"`
+}
+
+// callReply is the result of an activity, and the details of its error.
+type callReply struct {
+	Reply      json.RawMessage `json:"reply,omitempty"`
+	Failure    json.RawMessage `json:"failure,omitempty"`
+	RetryAfter time.Duration   `json:"retryAfter,omitempty"`
+	Attempts   int             `json:"attempts,omitempty"`
+	FromCache  bool            `json:"fromCache,omitempty"`
+	Times      []attempt       `json:"times,omitempty"`
+}
+
+type attempt struct {
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+	Error string    `json:"error,omitempty"`
+}
+
+// outcome is the result of a workflow, and the details of its error.
+type outcome struct {
+	Result  json.RawMessage `json:"result,omitempty"`
+	Failure json.RawMessage `json:"failure,omitempty"`
+	Text    string          `json:"text,omitempty"` // of the error of the run
+	// Records are all of the run, absent where they are too long: a query then has
+	// them.
+	Records []json.RawMessage `json:"records,omitempty"`
+	Count   int               `json:"count"` // of the records
+}
+
+// reply is the input of the signal and update that answer questions.
+type reply struct {
+	Question string          `json:"question"`
+	Answer   json.RawMessage `json:"answer"`
+}
+
+// page is the answer to the query for records.
+type page struct {
+	Records []json.RawMessage `json:"records"`
+	Next    int               `json:"next"`
+	Done    bool              `json:"done"` // no record will follow those before Next
+}
+
+// raw returns a value as JSON, nil for undefined.
+func raw(v value.Value) json.RawMessage {
+	if v.IsUndefined() {
+		return nil
+	}
+	return v.Append(nil)
+}
+
+// parsed is the inverse of raw.
+func parsed(text json.RawMessage) (value.Value, error) {
+	if len(text) == 0 {
+		return value.Undef, nil
+	}
+	return value.ParseLazyBytes(text)
+}
+
+// callerOf returns what travels of an info: all of it needs the key of the
+// deployment, but for the name.
+func callerOf(info *callinfo.Info, forwarded func(header string) bool) *caller {
+	if info == nil {
+		return nil
+	}
+	c := &caller{Name: info.Caller, Meta: raw(info.Meta)}
+	for name, values := range info.Header {
+		if forwarded(name) {
+			if c.Header == nil {
+				c.Header = http.Header{}
+			}
+			c.Header[name] = values
+		}
+	}
+	if len(info.Trace) > 0 {
+		c.Trace = raw(value.FromEntries(info.Trace))
+	}
+	if c.Name == "" && c.Header == nil && c.Meta == nil && c.Trace == nil {
+		return nil
+	}
+	return c
+}
+
+// info returns what the call of an activity carries.
+func (c *caller) info() (*callinfo.Info, error) {
+	if c == nil {
+		return &callinfo.Info{}, nil
+	}
+	meta, err := parsed(c.Meta)
+	if err != nil {
+		return nil, err
+	}
+	trace, err := parsed(c.Trace)
+	if err != nil {
+		return nil, err
+	}
+	return &callinfo.Info{Caller: c.Name, Header: c.Header, Meta: meta, Trace: trace.Entries()}, nil
+}
+
+// Calls is what workers have to know of the calls that they make.
+type Calls interface {
+	// MayRepeat reports whether a call may be made again that may have happened. It
+	// may ask the server.
+	MayRepeat(ctx context.Context, info *callinfo.Info, server, tool string) bool
+	// Redact takes secrets out of a text that is kept.
+	Redact(info *callinfo.Info, text string) string
+	// RedactValue is Redact for all strings of a value.
+	RedactValue(info *callinfo.Info, v value.Value) value.Value
+}
+
+// attemptsOf and timesOf translate the times of attempts.
+func attemptsOf(times []graph.Attempt) []attempt {
+	var list []attempt
+	for _, one := range times {
+		a := attempt{Start: one.Start, End: one.End}
+		if one.Err != nil {
+			a.Error = one.Err.Error()
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+func timesOf(list []attempt) []graph.Attempt {
+	var times []graph.Attempt
+	for _, one := range list {
+		a := graph.Attempt{Start: one.Start, End: one.End}
+		if one.Error != "" {
+			a.Err = &graph.Failure{Message: one.Error}
+		}
+		times = append(times, a)
+	}
+	return times
+}

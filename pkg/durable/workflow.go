@@ -1,0 +1,326 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// walks runs workflows.
+type walks struct {
+	source Source
+	memory *memory.Budget
+}
+
+// run is the workflow. Its error is an *ApplicationError or a *CanceledError whose
+// details are an outcome, or continues it as a new one.
+func (w *walks) run(ctx workflow.Context, in *request) (*outcome, error) {
+	if in.Digest != "" && in.Digest != w.source.Digest() {
+		return nil, refused(&graph.Failure{
+			Name:    graph.FailInternal,
+			Message: fmt.Sprintf("the run is for version %.12s of the file, but this task queue is for version %.12s", in.Digest, w.source.Digest()),
+		}, &outcome{})
+	}
+	g, err := w.source.Graph(in.Tool)
+	if err != nil {
+		return nil, refused(&graph.Failure{Name: graph.FailArguments, Message: err.Error()}, &outcome{})
+	}
+	account := w.memory.Account(in.callerName())
+	defer account.Close()
+	eval, release := memory.WithAccount(context.Background(), account)
+	defer release()
+	run, err := in.begin(eval, g, workflow.GetInfo(ctx))
+	if err != nil {
+		f := executor.FailureOf(err)
+		return nil, refused(f, &outcome{Failure: raw(f.Value()), Text: err.Error()})
+	}
+	own, _ := workflow.NewDisconnectedContext(ctx)
+	d := &driving{walks: w, ctx: own, in: in, run: run, eval: eval, account: account, calls: map[executor.Task]*calling{}}
+	return d.drive(ctx)
+}
+
+func (in *request) callerName() string {
+	if in.Caller == nil {
+		return ""
+	}
+	return in.Caller.Name
+}
+
+// begin returns the run of a workflow: a new one, or that of the workflow before.
+func (in *request) begin(ctx context.Context, g *graph.Graph, info *workflow.Info) (*executor.Run, error) {
+	if in.MaxValue <= 0 {
+		in.MaxValue = MaxValue
+	}
+	if in.HeartbeatMs <= 0 {
+		in.HeartbeatMs = DefaultHeartbeat.Milliseconds()
+	}
+	if in.Seed == 0 {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(info.WorkflowExecution.ID + info.OriginalRunID))
+		in.Seed = h.Sum64()
+	}
+	args, err := parsed(in.Args)
+	if err != nil {
+		return nil, &graph.Failure{Name: graph.FailArguments, Message: "the arguments are not JSON: " + err.Error()}
+	}
+	if args.IsUndefined() || args.IsNull() {
+		args = value.FromEntries(nil)
+	}
+	if in.Records == nil {
+		if args.Kind() != value.Object {
+			return nil, &graph.Failure{Name: graph.FailArguments, Message: "invalid arguments: expected an object"}
+		}
+		if err := g.Input.ValidateContext(ctx, args); err != nil {
+			return nil, &graph.Failure{Name: graph.FailArguments, Message: fmt.Sprintf("tool %q: invalid arguments: %s", g.Name, err)}
+		}
+		return executor.NewRun(g, args, in.Seed), nil
+	}
+	var bad error
+	run, err := executor.Replay(g, args, in.Seed, recordsOf(g, in.Records, &bad))
+	if err == nil {
+		err = bad
+	}
+	return run, err
+}
+
+// recordsOf reads records of a run of g until one is wrong.
+func recordsOf(g *graph.Graph, list []json.RawMessage, bad *error) iter.Seq[executor.Record] {
+	return func(yield func(executor.Record) bool) {
+		for _, text := range list {
+			v, err := parsed(text)
+			var rec executor.Record
+			if err == nil {
+				rec, err = executor.RecordFrom(g, v)
+			}
+			if *bad = err; err != nil || !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// driving is one workflow that drives a run. Only one of its coroutines runs at a
+// time.
+type driving struct {
+	*walks
+	ctx     workflow.Context // is not cancelled with the workflow
+	in      *request
+	run     *executor.Run
+	eval    context.Context // of evaluations
+	account *memory.Account
+
+	selector workflow.Selector
+	changed  workflow.Channel // an update has changed the run
+	calls    map[executor.Task]*calling
+	batch    int // bytes of arguments since the last step
+	canceled bool
+
+	armed  time.Time // when the timer fires; zero: there is none
+	disarm workflow.CancelFunc
+}
+
+func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
+	if err := d.listen(ctx); err != nil {
+		return nil, err
+	}
+	d.run.Begin(workflow.Now(ctx))
+	d.run.Advance(workflow.Now(ctx))
+	for {
+		d.work()
+		if d.run.Done() {
+			return d.end()
+		}
+		if d.full() && len(d.calls) == 0 {
+			d.takeSignals(ctx)
+			if next, ok := d.next(); ok {
+				return nil, workflow.NewContinueAsNewError(ctx, WorkflowType, next)
+			}
+		}
+		d.arm()
+		d.selector.Select(d.ctx)
+		d.batch = 0
+		d.run.Advance(workflow.Now(ctx))
+	}
+}
+
+// listen sets up what can happen from outside.
+func (d *driving) listen(ctx workflow.Context) error {
+	d.selector = workflow.NewSelector(ctx)
+	d.changed = workflow.NewBufferedChannel(ctx, 1)
+	d.selector.AddReceive(d.changed, func(c workflow.ReceiveChannel, _ bool) { c.Receive(d.ctx, nil) })
+	d.selector.AddReceive(workflow.GetSignalChannel(ctx, signalAnswer), func(c workflow.ReceiveChannel, _ bool) {
+		var a reply
+		c.Receive(d.ctx, &a)
+		_ = d.answer(&a) // too late, or about nothing that is asked
+	})
+	gone, set := workflow.NewFuture(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		ctx.Done().Receive(ctx, nil)
+		set.Set(nil, nil)
+	})
+	d.selector.AddFuture(gone, func(workflow.Future) {
+		d.canceled = true
+		d.run.Stop(&graph.Failure{Name: graph.FailCancelled, Message: "the run was cancelled"})
+	})
+	if err := workflow.SetUpdateHandlerWithOptions(ctx, updateAnswer, func(_ workflow.Context, a *reply) error {
+		return d.answer(a)
+	}, workflow.UpdateHandlerOptions{Validator: d.mayAnswer}); err != nil {
+		return err
+	}
+	if err := workflow.SetQueryHandler(ctx, queryState, d.state); err != nil {
+		return err
+	}
+	return workflow.SetQueryHandler(ctx, queryRecords, d.page)
+}
+
+// mayAnswer returns why a question cannot be answered.
+func (d *driving) mayAnswer(a *reply) error {
+	if _, err := parsed(a.Answer); err != nil {
+		return fmt.Errorf("the answer is not JSON: %w", err)
+	}
+	for _, q := range d.run.Questions() {
+		if q.ID == a.Question {
+			return nil
+		}
+	}
+	return temporal.NewNonRetryableApplicationError("the run does not ask that (any more)", notAsked, nil)
+}
+
+const notAsked = "mcpgraph.notAsked"
+
+func (d *driving) answer(a *reply) error {
+	v, err := parsed(a.Answer)
+	if err != nil {
+		return err
+	}
+	if err := d.run.Answer(a.Question, v, nil, workflow.Now(d.ctx)); err != nil {
+		return temporal.NewNonRetryableApplicationError("the run does not ask that (any more)", notAsked, nil)
+	}
+	d.changed.SendAsync(true)
+	return nil
+}
+
+// takeSignals takes the answers that came last, which a new workflow would not get.
+func (d *driving) takeSignals(ctx workflow.Context) {
+	var a reply
+	for c := workflow.GetSignalChannel(ctx, signalAnswer); c.ReceiveAsync(&a); {
+		_ = d.answer(&a)
+	}
+}
+
+// full reports whether the run has to continue as a new workflow once it can.
+func (d *driving) full() bool { return workflow.GetInfo(d.ctx).GetContinueAsNewSuggested() }
+
+// draining reports whether no call may begin until that has happened.
+func (d *driving) draining() bool {
+	info := workflow.GetInfo(d.ctx)
+	return info.GetCurrentHistoryLength() > drainEvents || info.GetCurrentHistorySize() > drainBytes
+}
+
+// next returns the input of the workflow that goes on with the run. It reports false
+// where that is too long; this workflow then goes on.
+func (d *driving) next() (*request, bool) {
+	next := *d.in
+	next.Records = []json.RawMessage{}
+	size := len(next.Args)
+	for rec := range d.run.Records(0) {
+		v := rec.Value()
+		text := raw(v)
+		size += len(text)
+		next.Records = append(next.Records, text)
+	}
+	return &next, size <= maxCarried(d.in.MaxValue)
+}
+
+// maxCarried is how many bytes of records go from workflow to workflow: compressed
+// they are a fraction.
+func maxCarried(maxValue int) int { return 4 * maxValue }
+
+// arm sets the timer to what happens next by itself. A timer that fires too early is
+// cheaper than another one.
+func (d *driving) arm() {
+	at, ok := d.run.Wake()
+	if !ok || !d.armed.IsZero() && !at.Before(d.armed) {
+		return
+	}
+	if d.disarm != nil {
+		d.disarm()
+	}
+	delay := max(at.Sub(workflow.Now(d.ctx)), 0)
+	delay = (delay + time.Millisecond - 1).Truncate(time.Millisecond)
+	ctx, cancel := workflow.WithCancel(d.ctx)
+	d.armed, d.disarm = at, cancel
+	d.selector.AddFuture(workflow.NewTimer(ctx, delay), func(f workflow.Future) {
+		if f.Get(d.ctx, nil) != nil || !d.armed.Equal(at) {
+			return // another one is set
+		}
+		d.armed, d.disarm = time.Time{}, nil
+		d.run.Advance(later(at, workflow.Now(d.ctx)))
+	})
+}
+
+// later returns the later one of two times: a timer may be early by the clock.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// end returns what came of the run.
+func (d *driving) end() (*outcome, error) {
+	if d.disarm != nil {
+		d.disarm()
+	}
+	out, err := &outcome{Count: d.run.NextIndex()}, d.run.Err()
+	result := d.run.Result()
+	if g := d.run.Graph(); err == nil && g.Output != nil {
+		if wrong := g.Output.ValidateContext(d.eval, result); wrong != nil {
+			err = &graph.Failure{Name: graph.FailResult, Message: fmt.Sprintf("tool %q: the result does not fit its outputSchema: %s", g.Name, wrong)}
+		}
+	}
+	if text := raw(result); err == nil && len(text) > d.in.MaxValue {
+		err = tooLarge("the result", len(text), d.in.MaxValue)
+	} else if err == nil {
+		out.Result = text
+	}
+	d.survive()
+	size := 0
+	for rec := range d.run.Records(0) {
+		text := raw(rec.Value())
+		if size += len(text); size > maxInlineRecords {
+			out.Records = nil
+			break
+		}
+		out.Records = append(out.Records, text)
+	}
+	if err == nil {
+		return out, nil
+	}
+	f := executor.FailureOf(err)
+	out.Failure, out.Text = raw(f.Value()), err.Error()
+	if d.canceled {
+		return nil, temporal.NewCanceledError(out)
+	}
+	return nil, refused(&graph.Failure{Name: f.Name, Message: err.Error()}, out)
+}
+
+// survive gives the step up where the process has too little memory for it: another
+// worker, or this one later, does it again. What comes of a run must not depend on
+// the machine.
+func (d *driving) survive() {
+	if err := d.account.Err(); err != nil {
+		panic(fmt.Sprintf("too little memory to evaluate: %v", err))
+	}
+}

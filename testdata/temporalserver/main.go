@@ -1,0 +1,178 @@
+// Temporalserver is a Temporal server for tests: all services in one process,
+// SQLite in memory or in a file. It is a module of its own, so that what it is
+// made of stays out of the project's dependencies.
+//
+// It prints its address when it takes requests, and ends with its standard input.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	tlog "go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/metrics"
+	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/schema/sqlite"
+	"go.temporal.io/server/temporal"
+)
+
+const (
+	host      = "127.0.0.1"
+	namespace = "default"
+)
+
+func main() {
+	log.SetFlags(0)
+	port := flag.Int("port", 0, "the port of the server; 0 chooses one")
+	file := flag.String("file", "", "the database; without it, it is in memory")
+	paced := flag.Bool("paced", false, "poll the queues 20 times a second, as the development server of Temporal's CLI does")
+	flag.Parse()
+	server, address, err := start(*port, *file, *paced)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(address)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	if err := server.Stop(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// start starts a server and waits until it takes requests.
+func start(port int, file string, paced bool) (temporal.Server, string, error) {
+	if port == 0 {
+		port = freePort()
+	}
+	address := net.JoinHostPort(host, strconv.Itoa(port))
+	settings, database := settingsOf(port, file)
+	if file != "" {
+		if _, err := os.Stat(file); os.IsNotExist(err) {
+			if err := sqlite.SetupSchema(database); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	known, err := sqlite.NewNamespaceConfig(settings.ClusterMetadata.CurrentClusterName, namespace, false, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := sqlite.CreateNamespaces(database, known); err != nil {
+		return nil, "", err
+	}
+	dynamic := dynamicconfig.StaticClient{
+		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+		dynamicconfig.EnableDeploymentVersions.Key():                true,
+	}
+	if !paced {
+		for _, key := range []dynamicconfig.Key{
+			dynamicconfig.TransferProcessorMaxPollRPS.Key(), dynamicconfig.TimerProcessorMaxPollRPS.Key(),
+			dynamicconfig.VisibilityProcessorMaxPollRPS.Key(),
+		} {
+			dynamic[key] = 2000
+		}
+	}
+	server, err := temporal.NewServer(
+		temporal.WithConfig(settings),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithLogger(tlog.NewNoopLogger()),
+		temporal.WithDynamicConfigClient(dynamic),
+	)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := server.Start(); err != nil {
+		return nil, "", err
+	}
+	return server, address, waitFor(address)
+}
+
+// settingsOf returns the settings of a server, and the database among them.
+func settingsOf(port int, file string) (*config.Config, *config.SQL) {
+	database := &config.SQL{
+		PluginName:        sqliteplugin.PluginName,
+		DatabaseName:      file,
+		ConnectAttributes: map[string]string{"mode": "rwc"},
+	}
+	if file == "" {
+		database.DatabaseName = "temporal"
+		database.ConnectAttributes = map[string]string{"mode": "memory", "cache": "shared"}
+	}
+	address := net.JoinHostPort(host, strconv.Itoa(port))
+	disabled := config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
+		History:    config.HistoryArchivalNamespaceDefaults{State: "disabled"},
+		Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
+	}}
+	return &config.Config{
+		Global: config.Global{
+			Membership: config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: host},
+			Metrics: &metrics.Config{Prometheus: &metrics.PrometheusConfig{
+				ListenAddress: net.JoinHostPort(host, strconv.Itoa(freePort())), HandlerPath: "/metrics",
+			}},
+		},
+		Persistence: config.Persistence{
+			DefaultStore: "sqlite", VisibilityStore: "sqlite", NumHistoryShards: 1,
+			DataStores: map[string]config.DataStore{"sqlite": {SQL: database}},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10, MasterClusterName: "active", CurrentClusterName: "active",
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				"active": {Enabled: true, InitialFailoverVersion: 1, RPCAddress: address},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		Services: map[string]config.Service{
+			"frontend": service(port), "history": service(freePort()),
+			"matching": service(freePort()), "worker": service(freePort()),
+		},
+		Archival: config.Archival{
+			History:    config.HistoryArchival{State: "disabled"},
+			Visibility: config.VisibilityArchival{State: "disabled"},
+		},
+		PublicClient:      config.PublicClient{HostPort: address},
+		NamespaceDefaults: disabled,
+	}, database
+}
+
+func service(port int) config.Service {
+	return config.Service{RPC: config.RPC{GRPCPort: port, MembershipPort: freePort(), BindOnIP: host}}
+}
+
+func freePort() int {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// waitFor returns when the server takes requests of clients.
+func waitFor(address string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for {
+		c, err := client.DialContext(ctx, client.Options{HostPort: address, Namespace: namespace})
+		if err == nil {
+			defer c.Close()
+			if _, err = c.CheckHealth(ctx, nil); err == nil {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the server does not take requests: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
