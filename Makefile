@@ -6,7 +6,7 @@ BENCH   ?= .
 COUNT   ?= 1
 SOAK    ?= 200000
 
-.PHONY: build web test e2e screenshots lint fuzz soak stress bench bench-jsonata update clean
+.PHONY: build web test conformance e2e screenshots lint fuzz soak stress bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -27,6 +27,10 @@ e2e: ## tests the page in Chromium; RUN=TestPage/NAME runs one check
 screenshots: ## takes the pictures of the docs
 	cd e2e && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	PICTURES=$(CURDIR)/docs/images $(GO) test ./e2e -count=1 -v
+
+conformance: build ## runs the public conformance suite of MCP against bin/mcpgraph and prints how many scenarios pass
+	@out=$$(MCPGRAPH_TESTS=full MCPGRAPH_BINARY=$(CURDIR)/bin/mcpgraph $(GO) test ./cmd/mcpgraph ./pkg/upstream -run='^TestConformance$$' -count=1 -v); \
+	status=$$?; if [ $$status -ne 0 ]; then echo "$$out"; else echo "$$out" | sed -nE 's/^ +((server|client) 20)/\1/p'; fi; exit $$status
 
 lint: ## gofmt, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -22,8 +23,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
-// binary is the path of the program: the test binary under its name, as what
-// it would take to link the program again is most of what a short test takes.
+// binary is the path of the program: what the variable MCPGRAPH_BINARY names, as
+// `make conformance` sets it, or the test binary under its name, as what it would
+// take to link the program again is most of what a short test takes.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -38,7 +40,7 @@ type finder struct{ *testing.M }
 
 func (f finder) Run() int {
 	var err error
-	if binary, err = exec.LookPath("mcpgraph"); err != nil {
+	if binary, err = exec.LookPath(cmp.Or(os.Getenv("MCPGRAPH_BINARY"), "mcpgraph")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
