@@ -28,7 +28,8 @@ screenshots: ## takes the pictures of the docs
 	cd e2e && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	PICTURES=$(CURDIR)/docs/images $(GO) test ./e2e -count=1 -v
 
-conformance: build ## runs the public conformance suite of MCP against bin/mcpgraph and prints how many scenarios pass
+conformance: ## runs the public conformance suite of MCP against bin/mcpgraph and prints how many scenarios pass
+	@$(MAKE) --silent build
 	@out=$$(MCPGRAPH_TESTS=full MCPGRAPH_BINARY=$(CURDIR)/bin/mcpgraph $(GO) test ./cmd/mcpgraph ./pkg/upstream -run='^TestConformance$$' -count=1 -v); \
 	status=$$?; if [ $$status -ne 0 ]; then echo "$$out"; else echo "$$out" | sed -nE 's/^ +((server|client) 20)/\1/p'; fi; exit $$status
 
