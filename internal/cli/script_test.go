@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/cli"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 // raceOptions keep a program that was built with -race from sleeping a second
@@ -22,6 +23,7 @@ const raceOptions = "atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", raceOptions)
+	testscale.SetGOGC()
 	_ = flag.Set("test.parallel", "8") // most of these tests wait for processes
 	program := func() {
 		os.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ()))
@@ -44,6 +46,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", raceOptions)
+			e.Setenv("GOGC", os.Getenv("GOGC"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

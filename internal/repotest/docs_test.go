@@ -65,6 +65,7 @@ func TestCommandsInDocsPrintWhatTheyShow(t *testing.T) {
 			ran++
 			t.Run(place, func(t *testing.T) {
 				cmd := exec.Command("sh", "-c", command)
+				cmd.Env = examplesEnv(t)
 				var stderr strings.Builder
 				cmd.Stderr = &stderr
 				out, err := cmd.Output()

@@ -65,7 +65,7 @@ func TestExamplesRun(t *testing.T) {
 				}
 				cmd.Dir = realServers // where npx finds the packages
 			}
-			cmd.Env = append(os.Environ(), "FILES_ROOT="+root, "MEMORY_FILE="+filepath.Join(t.TempDir(), "memory.jsonl"))
+			cmd.Env = append(examplesEnv(t), "FILES_ROOT="+root, "MEMORY_FILE="+filepath.Join(t.TempDir(), "memory.jsonl"))
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
 			out, err := cmd.Output()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/cli"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 // fakeServer is the variable that makes the test binary a fake MCP server; the
@@ -25,6 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(mcptest.Run())
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else what -race built sleeps a second at its exit
+	testscale.SetGOGC()
 	// The program is the test binary under its name, first in PATH.
 	testscript.Main(inRoot{m}, map[string]func(){"mcpgraph": func() {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
@@ -39,6 +41,7 @@ func (m inRoot) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	defer removeBuilt()
 	return m.M.Run()
 }
 

@@ -179,7 +179,6 @@ func TestHostileConnections(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
 	// Answers that nobody reads: many requests in one go, and never a look back.
 	for _, text := range []string{
 		strings.Repeat("GET /healthz HTTP/1.1\r\n"+host+"\r\n", 1000),
@@ -187,15 +186,18 @@ func TestHostileConnections(t *testing.T) {
 		strings.Repeat("POST /x HTTP/1.1\r\n"+host+"Content-Length: 1\r\n\r\n7", 1000),
 	} {
 		w := x.dial()
-		var err error
-		for end := time.Now().Add(testTimeout); err == nil && time.Now().Before(end); {
-			_, err = w.Write([]byte(text))
-		}
-		if err == nil {
-			t.Error("a client that does not read is served for ever")
-		}
-		w.Close()
+		all.Go(func() {
+			defer w.Close()
+			var err error
+			for end := time.Now().Add(testTimeout); err == nil && time.Now().Before(end); {
+				_, err = w.Write([]byte(text))
+			}
+			if err == nil {
+				t.Error("a client that does not read is served for ever")
+			}
+		})
 	}
+	all.Wait()
 	x.alive()
 	x.close()
 	lost()

@@ -53,6 +53,7 @@ func serveAs(t *testing.T, opts server.Options, over server.HTTPOptions) *testSe
 		x.ended <- s.ServeHTTP(ctx, l, over)
 	}()
 	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections() // the server waits 5 s for one without a request
 		stop(nil)
 		<-gone // the tests that follow change what servers read
 	})
