@@ -104,7 +104,7 @@ var layers = map[string]struct{ ours, others []string }{
 			"internal/jsonrpc", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/graph", "pkg/memory",
 			"pkg/value",
 		},
-		others: []string{"github.com/mark3labs/mcp-go"},
+		others: []string{"github.com/mark3labs/mcp-go", "github.com/yosida95/uritemplate/v3"},
 	},
 
 	"pkg/audit": {ours: []string{"pkg/server"}},

@@ -2,7 +2,6 @@ package serving
 
 import (
 	"context"
-	"strings"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
@@ -56,17 +55,17 @@ func (s *Servers) resources() []server.Resource {
 	}
 	return []server.Resource{
 		{
-			URI: runs.URI, Name: "runs", MIMEType: "application/json",
+			URI: runs.URI, Name: "runs", MIMEType: "application/json", Instant: true,
 			Description: "The runs of tools that you called: those under way, then the last ones, the newest first",
-			Read: func(_ context.Context, r *server.Request, _ string) (string, bool) {
+			Read: server.ReadText("application/json", func(_ context.Context, r *server.Request) (string, bool) {
 				return s.engine.Runs().Index(r.Caller), true
-			},
+			}),
 		},
 		{
-			URI: runs.URI + "/{id}", Template: true, Name: "run", MIMEType: "application/json",
+			URI: runs.URI + "/{id}", Template: true, Name: "run", MIMEType: "application/json", Instant: true,
 			Description: "One run of a tool that you called: its arguments, and what each node gave",
-			Read: func(ctx context.Context, r *server.Request, uri string) (string, bool) {
-				run, ok := s.engine.Runs().Get(r.Caller, strings.TrimPrefix(uri, runs.URI+"/"))
+			Read: server.ReadText("application/json", func(ctx context.Context, r *server.Request) (string, bool) {
+				run, ok := s.engine.Runs().Get(r.Caller, r.Args.Get("id").Str())
 				if !ok {
 					return "", false
 				}
@@ -75,7 +74,7 @@ func (s *Servers) resources() []server.Resource {
 					s.engine.Log().ErrorContext(ctx, "a run cannot be shown", "run", run.ID, "error", err)
 				}
 				return text, err == nil
-			},
+			}),
 		},
 	}
 }

@@ -40,38 +40,38 @@ func (t *Toolkit) resources() []server.Resource {
 	const docs = "mcpgraph://docs/"
 	return []server.Resource{
 		{
-			URI: "mcpgraph://file", Name: "file", Description: "The configuration file, without secrets", MIMEType: "application/yaml",
-			Read: func(context.Context, *server.Request, string) (string, bool) {
+			URI: "mcpgraph://file", Name: "file", Description: "The configuration file, without secrets", MIMEType: "application/yaml", Instant: true,
+			Read: server.ReadText("application/yaml", func(context.Context, *server.Request) (string, bool) {
 				text, err := os.ReadFile(t.opts.Path)
 				return t.engine.Redact(nil, string(text)), err == nil
-			},
+			}),
 		},
 		{
-			URI: "mcpgraph://schema", Name: "schema", Description: "The JSON Schema of configuration files", MIMEType: "application/schema+json",
-			Read: func(context.Context, *server.Request, string) (string, bool) { return nodes.JSONSchema().JSON(), true },
+			URI: "mcpgraph://schema", Name: "schema", Description: "The JSON Schema of configuration files", MIMEType: "application/schema+json", Instant: true,
+			Read: server.ReadText("application/schema+json", func(context.Context, *server.Request) (string, bool) { return nodes.JSONSchema().JSON(), true }),
 		},
 		{
-			URI: docs + "{topic}", Template: true, Name: "docs", Description: "How to write graph tools, by topic of help", MIMEType: "text/markdown",
-			Read: func(_ context.Context, _ *server.Request, uri string) (string, bool) {
-				return skills.Topic(uri[len(docs):])
-			},
+			URI: docs + "{topic}", Template: true, Name: "docs", Description: "How to write graph tools, by topic of help", MIMEType: "text/markdown", Instant: true,
+			Read: server.ReadText("text/markdown", func(_ context.Context, r *server.Request) (string, bool) {
+				return skills.Topic(r.Args.Get("topic").Str())
+			}),
 		},
 		{
-			URI: runs.URI, Name: "runs", Description: "The runs of this session that are kept", MIMEType: "application/json",
-			Read: func(_ context.Context, r *server.Request, _ string) (string, bool) {
+			URI: runs.URI, Name: "runs", Description: "The runs of this session that are kept", MIMEType: "application/json", Instant: true,
+			Read: server.ReadText("application/json", func(_ context.Context, r *server.Request) (string, bool) {
 				return t.runs.Index(r.Caller), true
-			},
+			}),
 		},
 		{
-			URI: runs.URI + "/{id}", Template: true, Name: "run", Description: "One run with its history", MIMEType: "application/json",
-			Read: func(_ context.Context, r *server.Request, uri string) (string, bool) {
-				one, ok := t.runs.Get(r.Caller, uri[len(runs.URI)+1:])
+			URI: runs.URI + "/{id}", Template: true, Name: "run", Description: "One run with its history", MIMEType: "application/json", Instant: true,
+			Read: server.ReadText("application/json", func(_ context.Context, r *server.Request) (string, bool) {
+				one, ok := t.runs.Get(r.Caller, r.Args.Get("id").Str())
 				if !ok {
 					return "", false
 				}
 				text, err := one.JSON(nil)
 				return text, err == nil
-			},
+			}),
 		},
 	}
 }

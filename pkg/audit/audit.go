@@ -27,8 +27,10 @@ type Record struct {
 	Client *Client   `json:"client,omitempty"` // the program, as it calls itself
 	// Method is that of MCP, or for an HTTP request that carries no request of MCP
 	// its method and path, such as "GET /mcp".
-	Method   string `json:"method,omitempty"`
+	Method string `json:"method,omitempty"`
+	// Tool is what was called: a tool, "prompts/NAME" or "resources/NAME".
 	Tool     string `json:"tool,omitempty"`
+	URI      string `json:"uri,omitempty"`    // of a resource
 	Decision string `json:"decision"`         // Allowed or Denied
 	Reason   string `json:"reason,omitempty"` // why it was denied
 	Status   int    `json:"status,omitempty"` // of HTTP, for a request that carries none of MCP
@@ -52,7 +54,7 @@ func (l *Log) Observe(r *server.Request) (done func(server.Outcome)) {
 	began := time.Now()
 	return func(o server.Outcome) {
 		rec := Record{
-			Time: began, Caller: r.Caller, From: r.From, Method: r.Method, Tool: r.Tool, Decision: Allowed,
+			Time: began, Caller: r.Caller, From: r.From, Method: r.Method, Tool: r.Tool, URI: r.URI, Decision: Allowed,
 			Reason: o.Reason, Run: r.RunID, DurationMS: milliseconds(began),
 		}
 		if r.Client != (server.Client{}) {
@@ -65,10 +67,10 @@ func (l *Log) Observe(r *server.Request) (done func(server.Outcome)) {
 			rec.Outcome = "interrupted"
 		case o.Cancelled:
 			rec.Outcome = "cancelled"
-		case o.Code != 0:
-			rec.Outcome = "internal_error"
 		case o.Failed:
 			rec.Outcome = "error"
+		case o.Code != 0:
+			rec.Outcome = "internal_error"
 		case o.InputRequired:
 			rec.Outcome = "input_required"
 		default:
@@ -101,7 +103,7 @@ func (l *Log) Exchanged(_ context.Context, e server.Exchange) {
 // line returns the record as one line.
 func (r Record) line() []byte {
 	r.Time = r.Time.UTC()
-	for _, s := range []*string{&r.Caller, &r.Method, &r.Tool} {
+	for _, s := range []*string{&r.Caller, &r.Method, &r.Tool, &r.URI} {
 		*s = clip(*s)
 	}
 	var b bytes.Buffer

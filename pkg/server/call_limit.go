@@ -8,14 +8,13 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Limits bound the tool calls that run at the same time. Further calls wait and
-// start in the order in which they arrived. A caller that has reached its own
-// limit does not hold up other callers. A call that waits longer than Wait, or
-// that finds the queue full, gets a tool result with isError that says so.
+// Limits bound the calls of tools, prompts, resources and completions that run at the
+// same time. Further calls wait and start in the order in which they arrived. A caller
+// that has reached its own limit does not hold up other callers. A call that waits
+// longer than Wait, or that finds the queue full, gets an error that says so: for a
+// tool a result with isError.
 type Limits struct {
 	Calls     int           // of all callers together; 0 means no limit
 	PerCaller int           // of each caller; 0 means no limit
@@ -31,7 +30,7 @@ const (
 	maxWaitingAll = 10_000
 )
 
-// callLimiter bounds the tool calls that run at the same time. A nil
+// callLimiter bounds the calls that run at the same time. A nil
 // *callLimiter does not limit anything. It is safe for concurrent use.
 type callLimiter struct {
 	log *slog.Logger
@@ -68,10 +67,10 @@ func (s *Server) setLimits(limits Limits) {
 	}
 }
 
-// reserveSlot reserves a slot for a tool call; answer releases it. Calls that
-// must wait start in the order of their reserveSlot calls.
-func (s *Server) reserveSlot(r *Request) {
-	if r.Method == string(mcp.MethodToolsCall) {
+// reserveSlot reserves a slot for a call; answer releases it. Calls that must wait
+// start in the order of their reserveSlot calls.
+func (s *Server) reserveSlot(r *Request, of method) {
+	if of.slot && !r.offer.instant {
 		r.slot = s.callLimiter.Load().enqueue(r.Caller)
 	}
 }
@@ -241,7 +240,7 @@ func (t *callSlot) release() {
 func (l *callLimiter) overloaded(q *callerQueue, waited time.Duration) error {
 	if !l.refusing {
 		l.refusing = true
-		l.log.Warn("tool calls are refused: too many run or wait at the same time",
+		l.log.Warn("calls are refused: too many run or wait at the same time",
 			"running", l.running, "waiting", l.waiting, "maxConcurrentCalls", l.limits.Calls, "maxConcurrentCallsPerCaller", l.limits.PerCaller)
 	}
 	text := fmt.Sprintf("the server is busy: %s running", describeCalls(l.running))

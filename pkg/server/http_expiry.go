@@ -19,14 +19,21 @@ const expiryGrace = 5 * time.Second
 // errRevoked is the cancellation cause of a request whose access token was revoked.
 var errRevoked = errors.New("the access token of this request was revoked; send the request again with a new one")
 
-// withExpiry returns a request that is cancelled with errExpired when the access
-// token of its caller expires, and with errRevoked after it was revoked. stop
-// releases the timers.
+// withExpiry returns a request that is cancelled as expiring says. stop releases the
+// timers.
 func (h *httpHandler) withExpiry(r *http.Request, caller auth.Caller) (_ *http.Request, stop func()) {
 	if caller.Expires.IsZero() && caller.Recheck == nil {
 		return r, func() {}
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
+	ctx, stop := h.expiring(r.Context(), caller)
+	return r.WithContext(ctx), stop
+}
+
+// expiring returns a context that is cancelled with errExpired when the access token
+// of a caller expires, and with errRevoked after it was revoked. stop cancels it and
+// releases the timers.
+func (h *httpHandler) expiring(ctx context.Context, caller auth.Caller) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
 	stops := []func() bool{}
 	if !caller.Expires.IsZero() {
 		stops = append(stops, time.AfterFunc(time.Until(caller.Expires), func() { cancel(errExpired) }).Stop)
@@ -34,7 +41,7 @@ func (h *httpHandler) withExpiry(r *http.Request, caller auth.Caller) (_ *http.R
 	if caller.Recheck != nil {
 		stops = append(stops, h.recheck(ctx, caller, func() { cancel(errRevoked) }))
 	}
-	return r.WithContext(ctx), func() {
+	return ctx, func() {
 		cancel(nil)
 		for _, stop := range stops {
 			stop()

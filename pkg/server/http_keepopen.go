@@ -33,18 +33,23 @@ func (h *httpHandler) currentAccess() accessVersion {
 }
 
 // stillAdmitted reports whether the request would be admitted now, as the same
-// caller.
+// caller, and logs it if not.
 func (x *exchange) stillAdmitted() bool {
-	guard := x.access().Guard
-	if guard == nil {
-		return x.caller.Name == ""
-	}
-	caller, refusal := guard.Admit(discardResponse{}, x.r)
-	if refusal == nil && caller.Name == x.caller.Name {
+	if x.httpHandler.stillAdmitted(x.r, x.caller) {
 		return true
 	}
 	x.log.InfoContext(x.r.Context(), "event stream closed: its caller no longer has access", "from", x.r.RemoteAddr, "caller", x.caller.Name)
 	return false
+}
+
+// stillAdmitted reports whether a request would be admitted now, as this caller.
+func (h *httpHandler) stillAdmitted(r *http.Request, as auth.Caller) bool {
+	guard := h.access().Guard
+	if guard == nil {
+		return as.Name == ""
+	}
+	caller, refusal := guard.Admit(discardResponse{}, r)
+	return refusal == nil && caller.Name == as.Name
 }
 
 // discardResponse is the http.ResponseWriter for guards that check a request

@@ -378,3 +378,13 @@ func (x *exchange) statusOf(e *rpcError) int {
 	}
 	return http.StatusOK
 }
+
+// lasting returns a context that is done when the access token expires or is revoked.
+// It keeps nothing of the request but its headers.
+func (x *exchange) lasting() (ctx context.Context, admitted func() bool, stop func()) {
+	h, caller := x.httpHandler, x.caller
+	kept := x.r.Clone(context.Background())
+	kept.Body = http.NoBody
+	ctx, stop = h.expiring(kept.Context(), caller)
+	return ctx, func() bool { return h.stillAdmitted(kept, caller) }, stop
+}

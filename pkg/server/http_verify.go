@@ -51,7 +51,7 @@ func (x *exchange) checkHeaders(p *snapshot, r *Request) *rpcError {
 		return rpcErrorf(mcp.HEADER_MISMATCH, "%s", err.Error())
 	}
 	tool := p.mirrored[r.Tool]
-	if tool == nil || p.hidden(r, r.Tool) {
+	if tool == nil || r.Method != string(mcp.MethodToolsCall) || p.hidden(r, p.toolsByName[r.Tool]) {
 		return nil
 	}
 	return tool.check(func(name string) (string, bool) {

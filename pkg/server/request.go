@@ -27,10 +27,13 @@ type Request struct {
 	// Info is what the calls that the request causes carry about the caller:
 	// Caller, Header (nil over stdio) and Meta.
 	callinfo.Info
-	Method    string
-	Tool      string      // name of the tool, for tools/call
+	Method string
+	// Tool names what is called: a tool by its name, and for prompts/get,
+	// resources/read and completion/complete "prompts/NAME" or "resources/NAME".
+	Tool      string
+	URI       string      // of a resource; empty for methods without one
 	ID        string      // the id's JSON text
-	Args      value.Value // arguments of tools/call, an object; otherwise undefined
+	Args      value.Value // arguments of the call, an object; undefined for other methods
 	Transport string      // Pipe or TCP
 	Session   string      // the Mcp-Session-Id; empty without a session
 	Protocol  string      // MCP revision; empty before initialize
@@ -49,12 +52,14 @@ type Request struct {
 	session *session
 	peer    peer
 
-	slot          *callSlot // of tools/call; nil without limits
-	reporter      *Reporter // of tools/call
+	offer         *offer      // that is called
+	completion    *completion // of completion/complete
+	slot          *callSlot   // of a call; nil without limits
+	reporter      *Reporter   // of a call
 	result        value.Value
 	failed        bool // the result of tools/call has isError
 	failure       string
-	inputRequired bool          // the result of tools/call asks for input
+	inputRequired bool          // the result of a call asks for input
 	subscription  *subscription // of subscriptions/listen
 }
 
@@ -76,14 +81,18 @@ type peer interface {
 	notifySession(method string, params value.Value)
 	// keepOpen blocks until the stream of notifications ends.
 	keepOpen(ctx context.Context)
+	// lasting returns a context for what outlives the request, until stop is called:
+	// it is done when the client's access ends. admitted reports whether the client
+	// still has access; nil means that it has while ctx is not done.
+	lasting() (ctx context.Context, admitted func() bool, stop func())
 }
 
 // Client is the name and version that a client program reports. Both are
 // unverified.
 type Client struct{ Name, Version string }
 
-// Reporter returns the reporter to the client of a tools/call that runs; nil for
-// other requests. The methods of a nil Reporter do nothing.
+// Reporter returns the reporter to the client of a call that runs; nil for other
+// requests. The methods of a nil Reporter do nothing.
 func (r *Request) Reporter() *Reporter { return r.reporter }
 
 // Outcome describes how a request was answered.
@@ -97,9 +106,9 @@ type Outcome struct {
 	// short; it is not Cancelled then.
 	Interrupted bool
 	Code        int         // of the JSON-RPC error; 0 for a result
-	Failed      bool        // the result of tools/call has isError
+	Failed      bool        // what was called failed; a tool then has a result with isError
 	Message     string      // of the error, or of the failed result
-	Result      value.Value // of the tool; undefined for other methods
+	Result      value.Value // of what was called; undefined for other methods
 	// InputRequired reports whether the result asks for input of the client's
 	// user; the client calls again with it.
 	InputRequired bool
@@ -124,8 +133,8 @@ func (p *snapshot) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 	}
 	r.modern = mcp.IsModernProtocol(said)
 	r.readClient()
-	if m.Method == string(mcp.MethodToolsCall) && rpcErr == nil {
-		rpcErr = r.readCall()
+	if read := methods[mcp.MCPMethod(m.Method)].read; read != nil && rpcErr == nil {
+		rpcErr = read(r)
 	}
 	if rpcErr == nil && r.modern {
 		rpcErr = checkModern(r, said)
@@ -228,7 +237,7 @@ func (p *snapshot) answerRecovered(ctx context.Context, with method, r *Request)
 
 func (r *Request) outcome(e *rpcError) Outcome {
 	if e != nil {
-		return Outcome{Reason: e.why(), Code: e.Code, Message: e.Message}
+		return Outcome{Reason: e.why(), Code: e.Code, Failed: e.failed, Message: e.Message}
 	}
 	return Outcome{Reason: r.reason, Failed: r.failed, Message: r.failure, Result: r.result, InputRequired: r.inputRequired}
 }

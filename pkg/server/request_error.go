@@ -12,6 +12,7 @@ type rpcError struct {
 	status int      // HTTP status; 0: derived from the code
 	reason string   // refusal reason; empty: derived from the code
 	scopes []string // scopes to request, if the caller lacks one
+	failed bool     // the request was handled, and what it asked for failed
 }
 
 func rpcErrorf(code int, format string, args ...any) *rpcError {
@@ -20,7 +21,7 @@ func rpcErrorf(code int, format string, args ...any) *rpcError {
 
 // why returns the refusal reason; empty if the request was handled.
 func (e *rpcError) why() string {
-	if e.reason != "" {
+	if e.reason != "" || e.failed {
 		return e.reason
 	}
 	return reasonOf(e.Code)

@@ -18,6 +18,12 @@ type method struct {
 	ordered bool
 	// streams reports whether the answer stays open for notifications.
 	streams bool
+	// retains reports whether the answer needs what Options.Hold keeps.
+	retains bool
+	// slot reports whether the request takes a slot of Limits.
+	slot bool
+	// read reads the params into the request; it may be nil.
+	read func(*Request) *rpcError
 	// check returns an error if the request is refused before it is handled; it
 	// may be nil.
 	check func(p *snapshot, r *Request) *rpcError
@@ -43,10 +49,15 @@ var methods = map[mcp.MCPMethod]method{
 	mcp.MethodSubscriptionsListen:    {revisions: statelessRevisions, streams: true, answer: (*snapshot).listen},
 	mcp.MethodSetLogLevel:            {revisions: sessionRevisions, ordered: true, answer: (*snapshot).setLogLevel},
 	mcp.MethodToolsList:              {answer: (*snapshot).listTools},
-	mcp.MethodToolsCall:              {check: (*snapshot).checkCall, answer: (*snapshot).callTool},
-	mcp.MethodResourcesList:          {check: (*snapshot).checkResources, answer: (*snapshot).listResources},
-	mcp.MethodResourcesTemplatesList: {check: (*snapshot).checkResources, answer: (*snapshot).listTemplates},
-	mcp.MethodResourcesRead:          {check: (*snapshot).checkResources, answer: (*snapshot).readResource},
+	mcp.MethodToolsCall:              {retains: true, slot: true, read: (*Request).readCall, check: (*snapshot).checkCall, answer: (*snapshot).answerCall},
+	mcp.MethodPromptsList:            {retains: true, check: (*snapshot).checkPrompts, answer: (*snapshot).listPrompts},
+	mcp.MethodPromptsGet:             {retains: true, slot: true, read: (*Request).readGet, check: (*snapshot).checkGet, answer: (*snapshot).answerCall},
+	mcp.MethodResourcesList:          {retains: true, check: (*snapshot).checkResources, answer: (*snapshot).listResources},
+	mcp.MethodResourcesTemplatesList: {retains: true, check: (*snapshot).checkResources, answer: (*snapshot).listTemplates},
+	mcp.MethodResourcesRead:          {retains: true, slot: true, read: (*Request).readURI, check: (*snapshot).checkRead, answer: (*snapshot).answerCall},
+	mcp.MethodResourcesSubscribe:     {revisions: sessionRevisions, ordered: true, read: (*Request).readURI, check: (*snapshot).checkSubscribe, answer: (*snapshot).subscribe},
+	mcp.MethodResourcesUnsubscribe:   {revisions: sessionRevisions, ordered: true, read: (*Request).readURI, check: (*snapshot).checkSubscribes, answer: (*snapshot).unsubscribe},
+	mcp.MethodCompletionComplete:     {retains: true, slot: true, read: (*Request).readCompletion, check: (*snapshot).checkCompletion, answer: (*snapshot).complete},
 }
 
 // findMethod returns the method of a request, or an error if the revision does
@@ -127,24 +138,4 @@ func (p *snapshot) setLogLevel(_ context.Context, r *Request) ([]byte, *rpcError
 	}
 	r.session.setLogLevel(level)
 	return p.message(r, nil, false), nil
-}
-
-// checkCursor refuses cursors: lists have one page, so no cursor is valid.
-func checkCursor(r *Request) *rpcError {
-	cursor, rpcErr := r.param("cursor", value.String)
-	if rpcErr == nil && cursor.Str() != "" {
-		rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown cursor; the list has one page", r.Method)
-	}
-	return rpcErr
-}
-
-func (p *snapshot) listTools(_ context.Context, r *Request) ([]byte, *rpcError) {
-	if rpcErr := checkCursor(r); rpcErr != nil {
-		return nil, rpcErr
-	}
-	shown := p.tools
-	if p.hideTools {
-		shown = slices.DeleteFunc(slices.Clone(shown), func(t listedTool) bool { return p.hidden(r, t.name) })
-	}
-	return p.message(r, appendTools([]byte(`"tools":`), shown, r.modern), true), nil
 }

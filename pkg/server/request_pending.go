@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
@@ -24,7 +26,7 @@ type pendingRequest struct {
 // request is refused, and observers have been told. Otherwise the caller must
 // call run and finish.
 func (s *Server) accept(ctx context.Context, m jsonrpc.Request, r *Request, calls *inflight) (*pendingRequest, *rpcError) {
-	p, release := s.retain(m.Method)
+	p, release := s.retain(methods[mcp.MCPMethod(m.Method)].retains)
 	with, rpcErr := p.read(m, r)
 	// The transport's rules come first: a proxy may have read the message
 	// differently.
@@ -36,7 +38,7 @@ func (s *Server) accept(ctx context.Context, m jsonrpc.Request, r *Request, call
 	}
 	if rpcErr == nil && with.streams {
 		var left func()
-		if left, rpcErr = s.subscriptions.acquire(r.peer.callerKey()); rpcErr == nil {
+		if left, rpcErr = s.subscriptions.acquire(r.peer.callerKey(), 1); rpcErr == nil {
 			before := release
 			release = func() { left(); before() }
 		}
@@ -52,7 +54,7 @@ func (s *Server) accept(ctx context.Context, m jsonrpc.Request, r *Request, call
 		release()
 		return nil, rpcErr
 	}
-	s.reserveSlot(r)
+	s.reserveSlot(r, with)
 	return &pendingRequest{Request: r, ctx: began, method: with, snapshot: p, calls: calls, release: release, end: end}, nil
 }
 

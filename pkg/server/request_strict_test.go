@@ -79,8 +79,8 @@ func strictServers(t *testing.T) (all []strictServer, ran func() string) {
 			return q.Args, nil
 		},
 		Resources: []server.Resource{
-			{URI: "test://all", Name: "all", Read: func(context.Context, *server.Request, string) (string, bool) { return "all", true }},
-			{URI: "test://secret", Name: "secret", Read: func(context.Context, *server.Request, string) (string, bool) { return "SECRET", true }},
+			{URI: "test://all", Name: "all", Read: server.ReadText("", func(context.Context, *server.Request) (string, bool) { return "all", true })},
+			{URI: "test://secret", Name: "secret", Read: server.ReadText("", func(context.Context, *server.Request) (string, bool) { return "SECRET", true })},
 		},
 	}
 	ran = func() string {

@@ -75,11 +75,11 @@ func TestEveryRequestIsObserved(t *testing.T) {
 func TestResources(t *testing.T) {
 	opts := server.Options{Call: echo, Resources: []server.Resource{
 		{URI: "test://all", Name: "all", Description: "Everything", MIMEType: "application/json",
-			Read: func(context.Context, *server.Request, string) (string, bool) { return `{"a":1}`, true }},
+			Read: server.ReadText("application/json", func(context.Context, *server.Request) (string, bool) { return `{"a":1}`, true })},
 		{URI: "test://all/{id}", Template: true, Name: "one", Description: "One", MIMEType: "text/plain",
-			Read: func(_ context.Context, _ *server.Request, uri string) (string, bool) {
-				return "read " + uri, uri == "test://all/7"
-			}},
+			Read: server.ReadText("text/plain", func(_ context.Context, r *server.Request) (string, bool) {
+				return "read " + r.URI + r.Args.JSON(), r.URI == "test://all/7"
+			})},
 	}}
 	c := start(t, opts)
 	c.initialize("2025-11-25")
@@ -90,7 +90,7 @@ func TestResources(t *testing.T) {
 	c.want(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"test://all"}}`,
 		`{"jsonrpc":"2.0","id":3,"result":{"contents":[{"uri":"test://all","mimeType":"application/json","text":"{\"a\":1}"}]}}`)
 	c.want(`{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"test://all/7"}}`,
-		`{"jsonrpc":"2.0","id":4,"result":{"contents":[{"uri":"test://all/7","mimeType":"text/plain","text":"read test://all/7"}]}}`)
+		`{"jsonrpc":"2.0","id":4,"result":{"contents":[{"uri":"test://all/7","mimeType":"text/plain","text":"read test://all/7{\"id\":\"7\"}"}]}}`)
 	c.want(`{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"test://all/8"}}`,
 		`{"jsonrpc":"2.0","id":5,"error":{"code":-32002,"message":"unknown resource \"test://all/8\"","data":{"uri":"test://all/8"}}}`)
 	c.want(`{"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"test://all/8",`+modernMeta+`}}`,

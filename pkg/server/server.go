@@ -1,13 +1,14 @@
-// Package server publishes tools to MCP clients. It implements the Model
+// Package server publishes tools, prompts and resources to MCP clients. It implements the Model
 // Context Protocol (https://modelcontextprotocol.io/specification), revisions
 // 2024-11-05 to 2025-11-25 and 2026-07-28, over standard input and output with
 // one client, and over streamable HTTP with any number of clients.
 //
-// The package does not know what a tool does: it gets a list of tools and one
-// function that calls them.
+// The package does not know what a tool does: it gets lists, and functions that are
+// called for what is in them.
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,10 +47,10 @@ type Tool struct {
 	RequiredScopes []string
 }
 
-// CallFunc runs the tool r.Tool with r.Args. Its error, which may be a *CallError,
-// becomes a tool result with isError and the error's text. It is called from any
-// number of goroutines, and must return soon after ctx is done; context.Cause(ctx)
-// is the reason.
+// CallFunc runs what r.Tool names with r.Args. The error of a tool, which may be a
+// *CallError, becomes a tool result with isError and the error's text. It is called
+// from any number of goroutines, and must return soon after ctx is done;
+// context.Cause(ctx) is the reason.
 type CallFunc func(ctx context.Context, r *Request) (value.Value, error)
 
 // Options configure what a Server publishes. Info, Tools and Call are required.
@@ -60,12 +61,14 @@ type Options struct {
 	Log     *slog.Logger // nil discards logs
 	MaxLine int          // longest message in bytes; 0 means DefaultMaxLine
 
+	Prompts   []Prompt    // may be empty
 	Resources []Resource  // may be empty
+	Dynamic   *Dynamic    // may be nil
 	Observe   ObserveFunc // may be nil
 	// Exchanged observes HTTP requests; it may be nil.
 	Exchanged ExchangeFunc
 	Access    Access // for HTTP, where HTTPOptions leave it open
-	// Hold, which may be nil, keeps the resources of Call alive until release
+	// Hold, which may be nil, keeps what the functions need alive until release
 	// is called. It may return nil once Replace has published other options.
 	Hold   func() (release func())
 	Limits Limits
@@ -83,7 +86,7 @@ type Access struct {
 // errAuthRemoved prevents that a reload opens a protected server to everybody.
 var errAuthRemoved = errors.New("removing server.auth needs a restart")
 
-// Server publishes tools. It is safe for concurrent use.
+// Server publishes tools, prompts and resources. It is safe for concurrent use.
 type Server struct {
 	log           *slog.Logger
 	maxLine       int
@@ -91,6 +94,7 @@ type Server struct {
 	timeouts      timeouts
 	subscribers   subscribers
 	subscriptions subscriptionLimiter
+	watches       *watches
 	httpOptions   atomic.Pointer[HTTPOptions] // of the HTTP server; nil while there is none
 	callLimiter   atomic.Pointer[callLimiter] // nil until limits are set
 
@@ -98,7 +102,8 @@ type Server struct {
 	current   atomic.Pointer[snapshot]
 }
 
-// New returns a Server. It returns the error of [Tool.Check], if there is one.
+// New returns a Server. It returns the error of [Tool.Check] or [Resource.Check],
+// if there is one.
 func New(opts Options) (*Server, error) {
 	s := &Server{log: opts.Log, maxLine: opts.MaxLine, memory: opts.Memory, timeouts: defaultTimeouts}
 	if s.log == nil {
@@ -108,7 +113,8 @@ func New(opts Options) (*Server, error) {
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
-	p, err := newSnapshot(opts, s.log, &s.subscribers)
+	s.watches = newWatches(s)
+	p, err := s.newSnapshot(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +122,12 @@ func New(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// retain returns the snapshot that answers a request of this method, and a
-// function that releases it.
-func (s *Server) retain(method string) (_ *snapshot, release func()) {
+// retain returns the snapshot that answers a request. If needed, what its functions
+// need stays usable until release is called.
+func (s *Server) retain(needed bool) (_ *snapshot, release func()) {
 	for {
 		p := s.current.Load()
-		if p.retain == nil || method != string(mcp.MethodToolsCall) {
+		if p.retain == nil || !needed {
 			return p, func() {}
 		}
 		if release = p.retain(); release != nil {
@@ -137,15 +143,15 @@ func (s *Server) retain(method string) (_ *snapshot, release func()) {
 // Running requests finish with the options that they started with. New limits
 // apply at once, also to running calls if there were limits before.
 //
-// Clients get notifications/tools/list_changed and
-// notifications/resources/list_changed if their lists changed. Over HTTP the
+// Clients get notifications/tools/list_changed, and those of prompts and resources,
+// if the list changed. Over HTTP the
 // new access rules apply, and streams of callers that lose access end. If
 // Replace returns an error, which is that of Check, nothing has changed.
 func (s *Server) Replace(opts Options) error {
 	if err := s.Check(opts); err != nil {
 		return err
 	}
-	p, err := newSnapshot(opts, s.log, &s.subscribers)
+	p, err := s.newSnapshot(opts)
 	if err != nil {
 		return err
 	}
@@ -153,17 +159,18 @@ func (s *Server) Replace(opts Options) error {
 	defer s.replaceMu.Unlock()
 	s.setLimits(opts.Limits)
 	was := s.current.Swap(p)
-	if !was.sameTools(p) {
+	dynamic := was.dynamic.Version != p.dynamic.Version
+	if !sameList(was.tools, p.tools) {
 		s.subscribers.notify(mcp.MethodNotificationToolsListChanged, value.Undef)
 	}
-	if !was.resources.same(&p.resources) {
-		s.subscribers.notify(mcp.MethodNotificationResourcesListChanged, value.Undef)
-	}
+	s.NotifyChanged(dynamic || !sameList(was.prompts, p.prompts),
+		dynamic || !sameList(was.resources, p.resources) || !sameList(was.templates, p.templates))
 	close(was.replaced)
+	s.watches.rebind()
 	return nil
 }
 
-// Check returns the error that Replace would return: that of [Tool.Check] or,
+// Check returns the error that Replace would return: that of New or,
 // while HTTP is served, an error if opts remove authentication or if a tool
 // requires scopes that nobody can have.
 func (s *Server) Check(opts Options) error {
@@ -171,10 +178,8 @@ func (s *Server) Check(opts Options) error {
 		if s.current.Load().access.Guard != nil {
 			return errAuthRemoved
 		}
-		for _, t := range opts.Tools {
-			if len(t.RequiredScopes) > 0 {
-				return fmt.Errorf("tool %q requires scopes, but without authentication nobody has any; set server.auth, or remove requiredScopes", t.Name)
-			}
+		if all := opts.scopes(); len(all) > 0 {
+			return fmt.Errorf("%s requires scopes, but without authentication nobody has any; set server.auth, or remove requiredScopes", all[0].label)
 		}
 	}
 	for _, t := range opts.Tools {
@@ -182,23 +187,42 @@ func (s *Server) Check(opts Options) error {
 			return err
 		}
 	}
+	for _, s := range opts.Resources {
+		if err := s.Check(); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// NotifyChanged tells clients that the list of prompts has changed, or that of
+// resources or templates. [Server.Replace] does it for what it replaces.
+func (s *Server) NotifyChanged(prompts, resources bool) {
+	if prompts {
+		s.subscribers.notify(mcp.MethodNotificationPromptsListChanged, value.Undef)
+	}
+	if resources {
+		s.subscribers.notify(mcp.MethodNotificationResourcesListChanged, value.Undef)
+	}
 }
 
 // UnknownToolError is the error of a request for a tool that does not exist.
 type UnknownToolError struct {
 	Name  string
 	Tools []string // existing tools, sorted
+
+	kind string // "tool" if it is empty
 }
 
 // Error names the nearest tool, or all tools.
 func (e *UnknownToolError) Error() string {
-	text := fmt.Sprintf("unknown tool %q", e.Name)
+	kind := cmp.Or(e.kind, "tool")
+	text := fmt.Sprintf("unknown %s %q", kind, e.Name)
 	if near, ok := diag.Nearest(e.Name, e.Tools); ok {
 		return text + fmt.Sprintf("; did you mean %q?", near)
 	}
 	if len(e.Tools) == 0 {
-		return text + "; this server has no tools"
+		return text + "; this server has no " + kind + "s"
 	}
 	return text + "; expected " + diag.List(e.Tools)
 }

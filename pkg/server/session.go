@@ -20,6 +20,8 @@ type session struct {
 	can     capabilities     // from initialize
 
 	asked clientRequests // sent to the client and not answered yet
+
+	resources sessionResources // that the client has subscribed to
 }
 
 func newSession(id string) *session { return &session{id: id} }

@@ -166,6 +166,7 @@ func (s *sessionStore) forget(session *httpSession) {
 // finish ends the streams and requests of a session that was forgotten.
 func (session *httpSession) finish() {
 	session.unsubscribe()
+	session.resources.end()
 	session.streams.end()
 	session.calls.cancelAll()
 	session.ended(nil)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"log/slog"
 	"slices"
 
@@ -16,20 +15,23 @@ import (
 // request is answered by one snapshot, even if Replace publishes another one
 // meanwhile.
 type snapshot struct {
-	tools       []listedTool
-	names       []string        // sorted
-	blocks      map[string]bool // tools whose results are content blocks
+	tools, prompts, resources, templates []listed
+
+	toolsByName, promptsByName, resourcesByURI, templatesByURI map[string]*offer
+
+	matchers    []templateOffer // the templates, in their order
+	dynamic     Dynamic
 	mirrored    map[string]*mirroredTool
 	scopes      requiredScopes
-	hideTools   bool // hide tools from callers that lack their scopes
+	hides       bool // hides from callers what they lack scopes for
 	access      Access
-	resources   resources
-	call        CallFunc
 	retain      func() (release func())
 	log         *slog.Logger
 	observe     ObserveFunc
 	observeHTTP ExchangeFunc
 	subscribers *subscribers
+	watches     *watches
+	limiter     *subscriptionLimiter
 	replaced    chan struct{} // closed when another snapshot is published
 
 	// JSON that is part of results.
@@ -39,25 +41,32 @@ type snapshot struct {
 }
 
 // newSnapshot returns the snapshot of opts, or the error of [Tool.Check].
-func newSnapshot(opts Options, log *slog.Logger, to *subscribers) (*snapshot, error) {
+func (s *Server) newSnapshot(opts Options) (*snapshot, error) {
 	p := &snapshot{
-		scopes: requiredScopesOf(opts.Tools), hideTools: opts.Info.HideUnscopedTools, access: opts.Access, resources: newResources(opts.Resources),
-		call: opts.Call, retain: opts.Hold, log: log, observe: opts.Observe, observeHTTP: opts.Exchanged, subscribers: to,
-		blocks: map[string]bool{}, mirrored: map[string]*mirroredTool{}, replaced: make(chan struct{}),
+		scopes: requiredScopesOf(opts), hides: opts.Info.HideUnscopedTools, access: opts.Access, retain: opts.Hold, log: s.log,
+		observe: opts.Observe, observeHTTP: opts.Exchanged, subscribers: &s.subscribers,
+		watches: s.watches, limiter: &s.subscriptions, mirrored: map[string]*mirroredTool{}, replaced: make(chan struct{}),
+	}
+	if opts.Dynamic != nil {
+		p.dynamic = *opts.Dynamic
 	}
 	for _, t := range opts.Tools {
 		if err := t.Check(); err != nil {
 			return nil, err
 		}
-		p.tools = append(p.tools, newListedTool(t))
-		p.names = append(p.names, t.Name)
-		p.blocks[t.Name] = t.Blocks
+		p.tools = append(p.tools, t.listed(opts.Call))
 		literal := t.literal()
 		if m := newMirroredTool(&literal); m != nil {
 			p.mirrored[t.Name] = m
 		}
 	}
-	slices.Sort(p.names)
+	for i := range opts.Prompts {
+		p.prompts = append(p.prompts, opts.Prompts[i].listed())
+	}
+	p.toolsByName, p.promptsByName = byKey(p.tools), byKey(p.prompts)
+	if err := p.addResources(slices.Clone(opts.Resources)); err != nil {
+		return nil, err
+	}
 	p.describe(opts.Info)
 	return p, nil
 }
@@ -72,9 +81,20 @@ func (p *snapshot) describe(info config.Server) {
 	}
 	implementation := name.Value()
 	changes := value.FromEntries([]value.Entry{{Key: "listChanged", Value: value.True}})
-	can := []value.Entry{{Key: "logging", Value: value.FromEntries(nil)}}
-	if len(p.resources.all) > 0 {
-		can = append(can, value.Entry{Key: "resources", Value: changes})
+	none := value.FromEntries(nil)
+	can := []value.Entry{{Key: "logging", Value: none}}
+	if p.completes() {
+		can = append(can, value.Entry{Key: "completions", Value: none})
+	}
+	if p.hasPrompts() {
+		can = append(can, value.Entry{Key: "prompts", Value: changes})
+	}
+	if p.hasResources() {
+		of := changes
+		if p.subscribes() {
+			of = value.FromEntries([]value.Entry{{Key: "subscribe", Value: value.True}, {Key: "listChanged", Value: value.True}})
+		}
+		can = append(can, value.Entry{Key: "resources", Value: of})
 	}
 	capabilities := value.FromEntries(append(can, value.Entry{Key: "tools", Value: changes}))
 
@@ -104,28 +124,28 @@ var supportedVersions = func() value.Value {
 // revision 2026-07-28 it also names the server, says that the result is
 // complete and, if cacheable, that it is private and expires at once.
 func (p *snapshot) message(r *Request, members []byte, cacheable bool) []byte {
-	dst := make([]byte, 0, len(members)+len(p.identity)+len(r.ID)+256)
-	dst = append(jsonrpc.AppendResultStart(dst, r.ID), '{')
-	if r.modern {
-		dst = append(append(dst, `"_meta":{`...), p.identity...)
-		if r.subscription != nil {
-			dst = value.AppendString(append(dst, ','), mcp.MetaKeySubscriptionID)
-			dst = append(append(dst, ':'), r.ID...)
-		}
-		dst = append(dst, `},"resultType":"complete"`...)
-		if cacheable {
-			dst = append(dst, `,"ttlMs":0,"cacheScope":"private"`...)
-		}
-		if len(members) > 0 {
-			dst = append(dst, ',')
-		}
-	}
-	return append(append(dst, members...), "}}"...)
+	return append(append(p.appendStart(nil, r, len(members), cacheable), members...), "}}"...)
 }
 
-// sameTools reports whether both snapshots show the same list of tools.
-func (p *snapshot) sameTools(q *snapshot) bool {
-	return slices.EqualFunc(p.tools, q.tools, func(a, b listedTool) bool {
-		return a.name == b.name && bytes.Equal(a.legacy, b.legacy) && bytes.Equal(a.modern, b.modern)
-	})
+// appendStart appends the answer up to the members, of which there are about so many
+// bytes.
+func (p *snapshot) appendStart(dst []byte, r *Request, members int, cacheable bool) []byte {
+	dst = slices.Grow(dst, members+len(p.identity)+len(r.ID)+256)
+	dst = append(jsonrpc.AppendResultStart(dst, r.ID), '{')
+	if !r.modern {
+		return dst
+	}
+	dst = append(append(dst, `"_meta":{`...), p.identity...)
+	if r.subscription != nil {
+		dst = value.AppendString(append(dst, ','), mcp.MetaKeySubscriptionID)
+		dst = append(append(dst, ':'), r.ID...)
+	}
+	dst = append(dst, `},"resultType":"complete"`...)
+	if cacheable {
+		dst = append(dst, `,"ttlMs":0,"cacheScope":"private"`...)
+	}
+	if members > 0 {
+		dst = append(dst, ',')
+	}
+	return dst
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,46 +13,73 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// requiredScopes maps tools to the scopes that they require; tools that require
-// none are absent. Scopes are not checked over stdio: the client started the
-// process, and could change its file as well.
-type requiredScopes map[string][]string
+// requiredScopes are all scopes that something requires. Scopes are not checked over
+// stdio: the client started the process, and could change its file as well.
+type requiredScopes map[string]bool
 
-func requiredScopesOf(tools []Tool) requiredScopes {
+func requiredScopesOf(opts Options) requiredScopes {
 	s := requiredScopes{}
-	for _, t := range tools {
-		if len(t.RequiredScopes) > 0 {
-			s[t.Name] = t.RequiredScopes
+	for _, needed := range opts.scopes() {
+		for _, scope := range needed.scopes {
+			s[scope] = true
 		}
 	}
 	return s
 }
 
-// missingFor reports whether the caller of a request lacks a scope for a tool.
-func (s requiredScopes) missingFor(r *Request, tool string) bool {
-	return r.Transport == TCP && !(auth.Caller{Scopes: r.Scopes}).Has(s[tool])
+// scoped is something that requires scopes.
+type scoped struct {
+	label  string
+	scopes []string
 }
 
-// check returns an error if the caller of tools/call lacks a scope.
-func (s requiredScopes) check(r *Request) *rpcError {
-	needed := s[r.Tool]
-	if !s.missingFor(r, r.Tool) {
+// scopes returns what requires scopes.
+func (o *Options) scopes() []scoped {
+	var all []scoped
+	add := func(kind, name string, scopes []string) {
+		if len(scopes) > 0 {
+			all = append(all, scoped{fmt.Sprintf("%s %q", kind, name), scopes})
+		}
+	}
+	for _, t := range o.Tools {
+		add("tool", t.Name, t.RequiredScopes)
+	}
+	for _, t := range o.Prompts {
+		add("prompt", t.Name, t.RequiredScopes)
+	}
+	for _, s := range o.Resources {
+		add("resource", s.Name, s.RequiredScopes)
+	}
+	return all
+}
+
+// missingFor reports whether the caller of a request lacks a scope for an offer.
+func missingFor(r *Request, o *offer) bool {
+	return r.Transport == TCP && !(auth.Caller{Scopes: r.Scopes}).Has(o.scopes)
+}
+
+// check returns an error if the caller of a request lacks a scope for an offer.
+func (s requiredScopes) check(r *Request, o *offer) *rpcError {
+	if !missingFor(r, o) {
 		return nil
 	}
-	e := rpcErrorf(mcp.INVALID_REQUEST, "tool %q requires the scopes %q, and the caller lacks at least one", r.Tool, strings.Join(needed, " "))
+	e := rpcErrorf(mcp.INVALID_REQUEST, "%v requires the scopes %q, and the caller lacks at least one", o, strings.Join(o.scopes, " "))
 	var listed []value.Value
-	for _, scope := range needed {
+	for _, scope := range o.scopes {
 		listed = append(listed, value.FromString(scope))
 	}
 	e.Data = value.FromEntries([]value.Entry{{Key: "requiredScopes", Value: value.FromArray(listed)}})
-	e.scopes, e.reason = needed, auth.InsufficientScope
+	e.scopes, e.reason = o.scopes, auth.InsufficientScope
 	if !r.modern {
-		e.scopes = s.widened(needed, r.Scopes)
+		e.scopes = s.widened(o.scopes, r.Scopes)
 	}
 	return e
 }
 
-// widened returns the needed scopes and those granted scopes that some tool
+// String returns what messages call the offer.
+func (o *offer) String() string { return o.label }
+
+// widened returns the needed scopes and those granted scopes that something
 // requires. Clients of revisions before 2026-07-28 request a token with exactly
 // the scopes of the challenge, and would lose the others (MCP 2025-11-25,
 // Authorization, Runtime Insufficient Scope Errors). Later clients add them up
@@ -59,33 +87,27 @@ func (s requiredScopes) check(r *Request) *rpcError {
 func (s requiredScopes) widened(needed, granted []string) []string {
 	all := slices.Clone(needed)
 	for _, g := range granted {
-		if slices.Contains(all, g) {
-			continue
-		}
-		for _, of := range s {
-			if slices.Contains(of, g) {
-				all = append(all, g)
-				break
-			}
+		if s[g] && !slices.Contains(all, g) {
+			all = append(all, g)
 		}
 	}
 	return all
 }
 
-// hidden reports whether a tool is hidden from the caller of a request.
-func (p *snapshot) hidden(r *Request, tool string) bool {
-	return p.hideTools && p.scopes.missingFor(r, tool)
-}
+// hidden reports whether an offer is hidden from the caller of a request.
+func (p *snapshot) hidden(r *Request, o *offer) bool { return p.hides && missingFor(r, o) }
 
-// unknownTool returns the error for a tool that does not exist for the caller.
-// It does not name hidden tools.
-func (p *snapshot) unknownTool(r *Request, name string) *rpcError {
-	err := &UnknownToolError{Name: jsonrpc.Clip(name), Tools: p.names}
-	if p.hideTools {
-		err.Tools = slices.DeleteFunc(slices.Clone(p.names), func(name string) bool { return p.hidden(r, name) })
+// unknown returns the error for a tool or prompt that does not exist for the caller.
+// It names none that is hidden.
+func (p *snapshot) unknown(r *Request, kind, name string, list []listed) *rpcError {
+	shown := p.visible(r, list)
+	names := make([]string, len(shown))
+	for i, l := range shown {
+		names[i] = l.key
 	}
-	e := rpcErrorf(mcp.INVALID_PARAMS, "%v", err)
-	e.reason = "unknown_tool"
+	slices.Sort(names)
+	e := rpcErrorf(mcp.INVALID_PARAMS, "%v", &UnknownToolError{Name: jsonrpc.Clip(name), Tools: names, kind: kind})
+	e.reason = "unknown_" + kind
 	return e
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -37,47 +38,26 @@ func (t Tool) literal() mcp.Tool {
 	return tool
 }
 
-// listedTool is a tool as tools/list sends it, encoded once. The library's
-// encoding would sort keys, escape HTML and add annotations that nobody wrote.
-type listedTool struct {
-	name   string
-	legacy []byte // for revisions whose outputSchema must have type object
-	modern []byte // for revision 2026-07-28, which accepts any schema
-}
-
-func newListedTool(t Tool) listedTool {
-	return listedTool{
-		name:   t.Name,
+// listed encodes the tool once. The library's encoding would sort keys, escape HTML
+// and add annotations that nobody wrote. Before revision 2026-07-28 an outputSchema
+// must have the type object.
+func (t Tool) listed(call CallFunc) listed {
+	return listed{
+		offer: &offer{
+			target: t.Name, label: fmt.Sprintf("tool %q", jsonrpc.Clip(t.Name)), scopes: t.RequiredScopes,
+			call: call, verbatim: t.Blocks,
+		},
+		key:    t.Name,
 		legacy: t.render(t.OutputSchema.Get("type").Str() == "object"),
 		modern: t.render(true),
 	}
 }
 
-// appendTools appends the list of tools, in the order of the file.
-func appendTools(dst []byte, tools []listedTool, modern bool) []byte {
-	dst = append(dst, '[')
-	for i, t := range tools {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if modern {
-			dst = append(dst, t.modern...)
-		} else {
-			dst = append(dst, t.legacy...)
-		}
-	}
-	return append(dst, ']')
-}
-
 func (t Tool) render(withOutput bool) []byte {
 	b := value.NewBuilder(7)
 	b.Set("name", value.FromString(t.Name))
-	if t.Title != "" {
-		b.Set("title", value.FromString(t.Title))
-	}
-	if t.Description != "" {
-		b.Set("description", value.FromString(t.Description))
-	}
+	setText(b, "title", t.Title)
+	setText(b, "description", t.Description)
 	b.Set("inputSchema", objectSchema(t.InputSchema))
 	if withOutput {
 		b.Set("outputSchema", t.OutputSchema)

@@ -29,6 +29,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		cancel(fmt.Errorf("writing to the client: %w", err))
 	}))
 	defer s.subscribers.add(c.wants, c.notify)()
+	defer c.session.resources.end()
 
 	defer c.workers.close()
 
@@ -48,6 +49,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		defer close(drained)
 		c.calls.stop()
 		c.stopNotifying()
+		c.session.resources.end()
 		c.calls.running.Wait()
 		c.out.close()
 		<-c.out.done

@@ -50,8 +50,7 @@ func (c *stdioConn) refuseLine(why string) {
 func (c *stdioConn) send(encoded []byte, done func()) { c.out.addCounted(done, encoded) }
 
 // receive handles one line, and closes its account once the line is answered.
-// It blocks only for initialize and logging/setLevel, which later requests
-// depend on.
+// It blocks only for methods that later requests depend on.
 func (c *stdioConn) receive(line []byte, account *memory.Account) {
 	v, id, rpcErr := parse(line, account)
 	switch {
@@ -244,4 +243,9 @@ func (c *stdioConn) keepOpen(ctx context.Context) {
 	case <-ctx.Done():
 	case <-c.notifyCtx.Done():
 	}
+}
+
+// lasting returns a context that is done when subscriptions must end.
+func (c *stdioConn) lasting() (context.Context, func() bool, func()) {
+	return c.notifyCtx, nil, func() {}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 )
 
-// How many subscriptions may be open: of all callers, and of one. Without
-// authentication, an address counts as a caller. Tests change them.
+// How many subscriptions may be open: of all callers, and of one. A stream counts as
+// one, and each resource that a client subscribed to. Without authentication, an
+// address counts as a caller. Tests change them.
 var (
 	maxSubscriptions          = 10_000
 	maxSubscriptionsPerCaller = 256
@@ -22,27 +23,27 @@ type subscriptionLimiter struct {
 	byCaller map[string]int
 }
 
-// acquire counts one more subscription of the caller until release is called.
-// It returns an error if there are too many.
-func (l *subscriptionLimiter) acquire(caller string) (release func(), _ *rpcError) {
+// acquire counts n more subscriptions of the caller until release is called. It
+// returns an error if there are too many.
+func (l *subscriptionLimiter) acquire(caller string, n int) (release func(), _ *rpcError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.byCaller[caller] >= maxSubscriptionsPerCaller:
-		return nil, tooManySubscriptions("this caller has %d open, which is its limit; close one of them", maxSubscriptionsPerCaller)
-	case l.total >= maxSubscriptions:
-		return nil, tooManySubscriptions("%d are open, which is the limit; try again later", maxSubscriptions)
+	case l.byCaller[caller]+n > maxSubscriptionsPerCaller:
+		return nil, tooManySubscriptions("a caller may have %d open; close one of them", maxSubscriptionsPerCaller)
+	case l.total+n > maxSubscriptions:
+		return nil, tooManySubscriptions("the server may have %d open; try again later", maxSubscriptions)
 	}
 	if l.byCaller == nil {
 		l.byCaller = map[string]int{}
 	}
-	l.byCaller[caller]++
-	l.total++
+	l.byCaller[caller] += n
+	l.total += n
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.total--
-		if l.byCaller[caller]--; l.byCaller[caller] == 0 {
+		l.total -= n
+		if l.byCaller[caller] -= n; l.byCaller[caller] == 0 {
 			delete(l.byCaller, caller)
 		}
 	}, nil

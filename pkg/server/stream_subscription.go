@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
+	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -16,14 +18,23 @@ type subscription struct {
 	subscribers *subscribers
 	meta        value.Value // _meta of its notifications
 	filter      value.Value // granted notifications
+
+	watches  *watches
+	watchers []*watcher // of the resources
+	release  func()     // gives back what they count for the limits
 }
 
+// resourceFilter is the member of a filter that lists URIs of resources.
+const resourceFilter = "resourceSubscriptions"
+
 // subscribable returns the methods of the notifications that clients may
-// subscribe to, by their names in the request. Resources never change, so there
-// is no notification for that.
+// subscribe to, by their names in the request.
 func (p *snapshot) subscribable() map[string]string {
 	all := map[string]string{"toolsListChanged": mcp.MethodNotificationToolsListChanged}
-	if len(p.resources.all) > 0 {
+	if p.hasPrompts() {
+		all["promptsListChanged"] = mcp.MethodNotificationPromptsListChanged
+	}
+	if p.hasResources() {
 		all["resourcesListChanged"] = mcp.MethodNotificationResourcesListChanged
 	}
 	return all
@@ -36,8 +47,18 @@ func (p *snapshot) listen(_ context.Context, r *Request) ([]byte, *rpcError) {
 	if rpcErr != nil {
 		return nil, rpcErr
 	}
-	possible, granted := p.subscribable(), value.NewBuilder(2)
+	possible, granted := p.subscribable(), value.NewBuilder(4)
+	var uris []string
 	for _, e := range wanted.Entries() {
+		if e.Key == resourceFilter {
+			if uris, rpcErr = p.grantedURIs(r, e.Value); rpcErr != nil {
+				return nil, rpcErr
+			}
+			if len(uris) > 0 {
+				granted.Set(e.Key, texts(uris))
+			}
+			continue
+		}
 		switch _, known := possible[e.Key]; {
 		case !known:
 		case e.Value.Kind() != value.Bool:
@@ -47,11 +68,58 @@ func (p *snapshot) listen(_ context.Context, r *Request) ([]byte, *rpcError) {
 		}
 	}
 	id, _ := value.Parse(r.ID) // valid: it comes from a parsed message
-	r.subscription = &subscription{
-		subscribers: p.subscribers, filter: granted.Value(),
+	s := &subscription{
+		subscribers: p.subscribers, filter: granted.Value(), watches: p.watches,
 		meta: value.FromEntries([]value.Entry{{Key: mcp.MetaKeySubscriptionID, Value: id}}),
 	}
+	if s.release, rpcErr = p.limiter.acquire(r.peer.callerKey(), len(uris)); rpcErr != nil {
+		return nil, rpcErr
+	}
+	for _, uri := range uris {
+		of := *r
+		of.URI = uri
+		w, rpcErr := p.watches.newWatcher(&of, nil)
+		if rpcErr != nil {
+			s.end()
+			return nil, rpcErr
+		}
+		s.watchers = append(s.watchers, w)
+	}
+	r.subscription = s
 	return p.message(r, nil, false), nil
+}
+
+// grantedURIs returns those of the wanted resources that the caller can subscribe to,
+// each once.
+func (p *snapshot) grantedURIs(r *Request, wanted value.Value) ([]string, *rpcError) {
+	if wanted.Kind() != value.Array {
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: notifications.%s must be an array, found %s", r.Method, resourceFilter, graph.Describe(wanted))
+	}
+	var granted []string
+	seen := map[string]bool{}
+	for _, e := range wanted.Elems() {
+		if e.Kind() != value.String {
+			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: notifications.%s must have strings, found %s", r.Method, resourceFilter, graph.Describe(e))
+		}
+		uri := e.Str()
+		if seen[uri] || len(granted) > maxSubscriptionsPerCaller { // too many already, which acquire refuses
+			continue
+		}
+		seen[uri] = true
+		o, _ := p.findResource(r, uri)
+		if o != nil && o.resource.subscribable() && !missingFor(r, o) {
+			granted = append(granted, strings.Clone(uri))
+		}
+	}
+	return granted, nil
+}
+
+func texts(list []string) value.Value {
+	values := make([]value.Value, len(list))
+	for i, s := range list {
+		values[i] = value.FromString(s)
+	}
+	return value.FromArray(values)
 }
 
 // wants reports whether the client subscribed to notifications of this method.
@@ -59,6 +127,8 @@ func (s *subscription) wants(method string) bool {
 	switch method {
 	case mcp.MethodNotificationToolsListChanged:
 		return s.filter.Has("toolsListChanged")
+	case mcp.MethodNotificationPromptsListChanged:
+		return s.filter.Has("promptsListChanged")
 	case mcp.MethodNotificationResourcesListChanged:
 		return s.filter.Has("resourcesListChanged")
 	}
@@ -68,6 +138,7 @@ func (s *subscription) wants(method string) bool {
 // serve acknowledges the subscription and sends notifications until the stream
 // ends. Without any granted notification it returns at once.
 func (s *subscription) serve(ctx context.Context, p peer) {
+	defer s.end()
 	acknowledgement := value.FromEntries([]value.Entry{{Key: "_meta", Value: s.meta}, {Key: "notifications", Value: s.filter}})
 	if s.filter.Len() == 0 {
 		p.notify(mcp.MethodNotificationSubscriptionsAcknowledged, acknowledgement)
@@ -83,7 +154,21 @@ func (s *subscription) serve(ctx context.Context, p peer) {
 	defer remove()
 	p.notify(mcp.MethodNotificationSubscriptionsAcknowledged, acknowledgement)
 	acknowledged.Unlock()
+	stream := rand.Text()
+	for _, w := range s.watchers {
+		params := withMeta(value.FromEntries([]value.Entry{{Key: "uri", Value: value.FromString(w.request.URI)}}), s.meta)
+		w.ctx, w.updated = ctx, func() { p.notify(mcp.MethodNotificationResourceUpdated, params) }
+		defer s.watches.add(w, stream)()
+	}
 	p.keepOpen(ctx)
+}
+
+// end releases what the resources count for limits.
+func (s *subscription) end() {
+	for _, w := range s.watchers {
+		w.account.Close()
+	}
+	s.release()
 }
 
 // withMeta returns the params of a notification with this _meta.

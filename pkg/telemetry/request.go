@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -15,6 +16,7 @@ import (
 
 const (
 	callMethod = "tools/call"
+	getMethod  = "prompts/get"
 	// other stands for names that would have no bound (semantic conventions,
 	// "_OTHER").
 	other = "_OTHER"
@@ -45,8 +47,15 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 	attrs := attributes{attribute.String("mcp.method.name", method)}
 	name := method
 	if q.Tool != "" && r.subject.Tool(q.Tool) {
-		name += " " + q.Tool
-		attrs.text("gen_ai.tool.name", q.Tool)
+		switch method {
+		case callMethod:
+			name += " " + q.Tool
+			attrs.text("gen_ai.tool.name", q.Tool)
+		case getMethod:
+			prompt := strings.TrimPrefix(q.Tool, "prompts/")
+			name += " " + prompt
+			attrs.text("gen_ai.prompt.name", prompt)
+		}
 	}
 	if method == callMethod {
 		attrs.text("gen_ai.operation.name", "execute_tool")
@@ -78,8 +87,13 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 				span.SetStatus(codes.Error, r.text(&q.Info, o.Message))
 			}
 			// Not before: a call may bring secrets to light that stand here too.
-			span.SetAttributes(r.show(&q.Info, "gen_ai.tool.call.arguments", q.Args)...)
-			span.SetAttributes(r.show(&q.Info, "gen_ai.tool.call.result", o.Result)...)
+			if q.URI != "" {
+				span.SetAttributes(attribute.String("mcp.resource.uri", r.text(&q.Info, q.URI)))
+			}
+			if method == callMethod {
+				span.SetAttributes(r.show(&q.Info, "gen_ai.tool.call.arguments", q.Args)...)
+				span.SetAttributes(r.show(&q.Info, "gen_ai.tool.call.result", o.Result)...)
+			}
 		}
 		span.End()
 		if o.Code == 0 {

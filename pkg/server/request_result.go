@@ -1,0 +1,160 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// appendResult appends the answer to a call that returned v.
+func (p *snapshot) appendResult(dst []byte, r *Request, v value.Value) []byte {
+	r.result = v
+	switch mcp.MCPMethod(r.Method) {
+	case mcp.MethodPromptsGet:
+		dst = p.appendStart(dst, r, v.TextSize(), false)
+		at := len(dst)
+		dst = v.Append(dst)
+		// Its members become members of the result.
+		dst = append(dst[:at], dst[at+1:len(dst)-1]...)
+		return append(dst, "}}"...)
+	case mcp.MethodResourcesRead:
+		dst = append(p.appendStart(dst, r, v.TextSize()+16, true), `"contents":`...)
+		return append(v.Append(dst), "}}"...)
+	}
+	return p.appendToolResult(dst, r, v, nil)
+}
+
+// appendToolResult appends the answer to a call of a tool that returned v or failed
+// with err.
+func (p *snapshot) appendToolResult(dst []byte, r *Request, v value.Value, err error) []byte {
+	dst = append(jsonrpc.AppendResultStart(slices.Grow(dst, 256), r.ID), '{')
+	dst = append(dst, `"content":`...)
+	switch {
+	case err != nil:
+		r.failed, r.failure = true, err.Error()
+		dst = append(appendText(dst, r.failure), `,"isError":true`...)
+	case r.offer.verbatim:
+		dst = v.Append(dst)
+	default:
+		dst = appendValue(dst, v, r.modern)
+	}
+	if r.modern {
+		dst = append(dst, `,"resultType":"complete"`...)
+	}
+	failed := (*CallError)(nil)
+	if errors.As(err, &failed) || r.modern {
+		dst = append(dst, `,"_meta":{`...)
+		if r.modern {
+			dst = append(dst, p.identity...)
+		}
+		if failed != nil {
+			if r.modern {
+				dst = append(dst, ',')
+			}
+			dst = failed.Failure.Append(append(value.AppendString(dst, metaError), ':'))
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, "}}"...)
+}
+
+// metaError is where results, and the data of errors, carry a failure.
+const metaError = "mcpgraph/error"
+
+// shortAnswer is the length of an answer, in bytes, that is sent even if there is
+// no memory for it.
+const shortAnswer = 4 << 10
+
+// failCall returns the answer to a call that failed with err, whose text may be as
+// long as the reply of a server. The failure of a tool becomes a result with isError:
+// clients do not show JSON-RPC errors to the model. Prompts and resources have
+// nothing like it.
+func (p *snapshot) failCall(ctx context.Context, r *Request, err error) ([]byte, *rpcError) {
+	if refused := (*InvalidParamsError)(nil); errors.As(err, &refused) {
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: %s", r.Method, refused.Message)
+	}
+	if missing := (*MissingCapabilityError)(nil); errors.As(err, &missing) && r.modern {
+		return nil, missing.rpcError()
+	}
+	r.result = value.Undef
+	if required := (*InputRequiredError)(nil); errors.As(err, &required) && r.modern {
+		r.inputRequired = true
+		dst := append(jsonrpc.AppendResultStart(make([]byte, 0, 256), r.ID), '{')
+		dst = append(append(appendInputRequired(dst, required), `,"_meta":{`...), p.identity...)
+		return append(dst, "}}}"...), nil
+	}
+	account := memory.AccountOf(ctx)
+	if r.Method != string(mcp.MethodToolsCall) {
+		e := callError(r, err)
+		size := int64(len(e.Message) + e.Data.TextSize())
+		if short := account.Grow(2 * size); short != nil && size > shortAnswer {
+			e = callError(r, short)
+		}
+		return nil, e
+	}
+	text := p.appendToolResult(nil, r, value.Undef, err)
+	if short := account.Grow(int64(cap(text) + len(r.failure))); short != nil && len(text) > shortAnswer {
+		text = p.appendToolResult(nil, r, value.Undef, short)
+	}
+	return text, nil
+}
+
+// callError returns the error of a call of a prompt or a resource that failed.
+func callError(r *Request, err error) *rpcError {
+	short := (*memory.Error)(nil)
+	switch {
+	case errors.Is(err, ErrNotFound) && r.URI != "":
+		return unknownResource(r)
+	case r.reason == "busy":
+		return busyError(err)
+	}
+	e := &rpcError{Error: jsonrpc.Error{Code: mcp.INTERNAL_ERROR, Message: err.Error()}, failed: true}
+	failed := (*CallError)(nil)
+	switch {
+	case errors.As(err, &failed):
+		e.Data = value.FromEntries([]value.Entry{{Key: metaError, Value: failed.Failure}})
+		if failed.Failure.Get("name").Str() == graph.FailArguments {
+			e.Code = mcp.INVALID_PARAMS
+		}
+	case errors.As(err, &short):
+		e.status = http.StatusServiceUnavailable
+	}
+	return e
+}
+
+// appendValue appends a tool's value as text, and where the revision permits it as
+// structured content: before 2026-07-28 only an object. The text is made where the
+// structured content goes, so a long one is not held twice.
+func appendValue(dst []byte, v value.Value, anyKind bool) []byte {
+	if v.Kind() == value.Undefined || v.Kind() == value.Func {
+		v = value.NullValue
+	}
+	size := v.TextSize()
+	gap := len(dst) + size + size/4 + 256 // where the quoted text probably ends
+	whole := slices.Grow(dst, gap-len(dst)+size+size/16+64)
+	text := v.Append(whole[gap:gap])
+	dst = append(whole[:len(dst):gap], `[{"type":"text","text":`...) // behind gap is text
+	dst = append(value.AppendText(dst, text), "}]"...)
+	if v.Kind() != value.Object && !anyKind {
+		return dst
+	}
+	dst = append(dst, `,"structuredContent":`...)
+	if cap(dst) == gap { // there was room
+		dst = whole[:len(dst)]
+	}
+	return append(dst, text...)
+}
+
+// appendText appends a list with one text block.
+func appendText(dst []byte, text string) []byte {
+	dst = value.AppendString(append(dst, `[{"type":"text","text":`...), text)
+	return append(dst, "}]"...)
+}

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// How many entries a page of a list has. Some clients read the first page only, and
+// without a tool nobody can call it.
+const (
+	pageSize      = 100
+	toolsPageSize = 1000
+)
+
+func (p *snapshot) listTools(_ context.Context, r *Request) ([]byte, *rpcError) {
+	return p.page(r, "tools", p.visible(r, p.tools), toolsPageSize)
+}
+
+func (p *snapshot) listPrompts(ctx context.Context, r *Request) ([]byte, *rpcError) {
+	return p.pageOf(ctx, r, "prompts", "name", p.prompts, p.promptsByName, p.dynamic.Prompts)
+}
+
+func (p *snapshot) listResources(ctx context.Context, r *Request) ([]byte, *rpcError) {
+	return p.pageOf(ctx, r, "resources", "uri", p.resources, p.resourcesByURI, p.dynamic.Resources)
+}
+
+func (p *snapshot) listTemplates(ctx context.Context, r *Request) ([]byte, *rpcError) {
+	return p.pageOf(ctx, r, "resourceTemplates", "uriTemplate", p.templates, p.templatesByURI, p.dynamic.Templates)
+}
+
+// pageOf returns a page of a list that more may add to.
+func (p *snapshot) pageOf(ctx context.Context, r *Request, members, key string, list []listed, static map[string]*offer, more func(context.Context, *Request) []value.Value) ([]byte, *rpcError) {
+	list = p.visible(r, list)
+	if more != nil {
+		values := more(ctx, r)
+		size := int64(0)
+		for _, v := range values {
+			size += int64(v.TextSize())
+		}
+		if err := memory.AccountOf(ctx).Grow(2 * size); err != nil {
+			return nil, busyError(err)
+		}
+		list = append(slices.Clip(list), dynamicListed(values, key, static)...)
+	}
+	return p.page(r, members, list, pageSize)
+}
+
+// page returns the page of a list that the cursor of the request names.
+func (p *snapshot) page(r *Request, members string, list []listed, size int) ([]byte, *rpcError) {
+	given, rpcErr := r.param("cursor", value.String)
+	if rpcErr != nil {
+		return nil, rpcErr
+	}
+	from := 0
+	if given.Str() != "" {
+		var ok bool
+		if from, ok = readCursor(given.Str(), members, list); !ok {
+			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown cursor, or the list has changed; list again without it", r.Method)
+		}
+	}
+	shown := list[from:min(len(list), from+size)]
+	dst := append(value.AppendString(nil, members), ':', '[')
+	for i, l := range shown {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if r.modern {
+			dst = append(dst, l.modern...)
+		} else {
+			dst = append(dst, l.legacy...)
+		}
+	}
+	dst = append(dst, ']')
+	if next := from + size; next < len(list) {
+		dst = value.AppendString(append(dst, `,"nextCursor":`...), cursorAt(next, members, list))
+	}
+	return p.message(r, dst, true), nil
+}
+
+// A cursor is where a page begins, and a digest of the list. It works with every
+// server that has the same list, and with no other list.
+const digestBytes = 12
+
+var cursorEncoding = base64.RawURLEncoding.Strict()
+
+func cursorAt(at int, members string, list []listed) string {
+	raw := binary.BigEndian.AppendUint32(nil, uint32(at))
+	return cursorEncoding.EncodeToString(append(raw, listDigest(members, list)...))
+}
+
+// readCursor returns where a page begins. It reports false for a cursor that this
+// list has not given.
+func readCursor(cursor, members string, list []listed) (at int, ok bool) {
+	if len(cursor) != cursorEncoding.EncodedLen(4+digestBytes) {
+		return 0, false
+	}
+	raw, err := cursorEncoding.DecodeString(cursor)
+	if err != nil || len(raw) != 4+digestBytes || string(raw[4:]) != string(listDigest(members, list)) {
+		return 0, false
+	}
+	at = int(binary.BigEndian.Uint32(raw))
+	return at, at > 0 && at < len(list)
+}
+
+// listDigest identifies a list by the keys of its entries, in their order.
+func listDigest(members string, list []listed) []byte {
+	h := sha256.New()
+	h.Write([]byte(members))
+	var length [8]byte
+	for _, l := range list {
+		h.Write(binary.BigEndian.AppendUint64(length[:0], uint64(len(l.key))))
+		h.Write([]byte(l.key))
+	}
+	return h.Sum(nil)[:digestBytes]
+}

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// offer is what a snapshot knows of one thing that clients can use: a tool, a
+// prompt, a resource or a resource template.
+type offer struct {
+	target   string   // the Request.Tool of its calls
+	label    string   // in messages, such as `tool "x"`
+	scopes   []string // that a caller over HTTP needs
+	call     CallFunc
+	verbatim bool // the result is sent as it is, once
+	instant  bool // it answers at once and takes no slot
+
+	arguments []string // of a prompt or a template; nil if they are not known
+	required  []string // of those
+	complete  CompleteFunc
+	mimeType  string    // of a resource
+	resource  *Resource // nil for tools and prompts
+}
+
+// Prefixes of Request.Tool for what is not a tool.
+const (
+	promptTarget   = "prompts/"
+	resourceTarget = "resources/"
+)
+
+// listed is an offer as lists show it, encoded once.
+type listed struct {
+	*offer
+	key    string // name or URI, unique in its list
+	legacy []byte // for revisions with sessions
+	modern []byte // since revision 2026-07-28
+}
+
+func sameList(a, b []listed) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].key != b[i].key || string(a[i].legacy) != string(b[i].legacy) || string(a[i].modern) != string(b[i].modern) {
+			return false
+		}
+	}
+	return true
+}
+
+// byKey returns the offers of a list by their keys; the first one wins.
+func byKey(list []listed) map[string]*offer {
+	m := make(map[string]*offer, len(list))
+	for _, l := range list {
+		if m[l.key] == nil {
+			m[l.key] = l.offer
+		}
+	}
+	return m
+}
+
+// visible returns what the caller of a request may see of a list.
+func (p *snapshot) visible(r *Request, list []listed) []listed {
+	if !p.hides {
+		return list
+	}
+	var shown []listed
+	for _, l := range list {
+		if !p.hidden(r, l.offer) {
+			shown = append(shown, l)
+		}
+	}
+	return shown
+}
+
+// Dynamic are prompts and resources that a server does not know beforehand, such as
+// those of upstream servers. Where a name or URI is also in Options, that one wins.
+// All functions may be nil.
+type Dynamic struct {
+	// Version differs between two values that list different things. [Server.Replace]
+	// compares it.
+	Version string
+	// Prompts, Resources and Templates return what the caller of a request sees, as
+	// lists of clients have it. They return at the latest when ctx is done.
+	Prompts, Resources, Templates func(ctx context.Context, r *Request) []value.Value
+	// Prompt returns the prompt with this name; nil if there is none. It does not
+	// block, and may return a prompt whose Get finds out that there is none.
+	Prompt func(r *Request, name string) *Prompt
+	// Resource returns the resource at a URI, or the template with this text. It is
+	// like Prompt.
+	Resource func(r *Request, uri string) *Resource
+	// Subscribes and Completes report whether something of it can be subscribed to,
+	// and completed.
+	Subscribes, Completes bool
+}
+
+// dynamicListed returns values of a Dynamic as a list, without those that are in
+// static.
+func dynamicListed(values []value.Value, key string, static map[string]*offer) []listed {
+	var list []listed
+	seen := map[string]bool{}
+	for _, v := range values {
+		name := v.Get(key).Str()
+		if static[name] != nil || seen[name] {
+			continue
+		}
+		seen[name] = true
+		text := v.Append(nil)
+		list = append(list, listed{offer: &offer{}, key: name, legacy: text, modern: text})
+	}
+	return list
+}
