@@ -19,7 +19,6 @@ const (
 	noPrompts     = "a file has tools; nothing in it could be a prompt, or be completed"
 	onlyRuns      = "the only resources are runs, whose addresses are mcpgraph://runs; the suite reads its own"
 	noSubscribing = "a run that is over never changes, so it cannot be subscribed to"
-	noQuestions   = "a graph asks its client nothing: upstream sessions serve many calls at once, so a question of theirs is nobody's, and is answered by the Go program or refused"
 	noTasks       = "tasks are an extension that is not offered"
 )
 
@@ -38,10 +37,6 @@ var cannotPass = map[string]map[string]string{
 		"resources-templates-read":      onlyRuns,
 		"resources-subscribe":           noSubscribing,
 		"resources-unsubscribe":         noSubscribing,
-		"tools-call-sampling":           noQuestions,
-		"tools-call-elicitation":        noQuestions,
-		"elicitation-sep1034-defaults":  noQuestions,
-		"elicitation-sep1330-enums":     noQuestions,
 	},
 	"2026-07-28": {
 		"completion-complete":           noPrompts,
@@ -54,22 +49,9 @@ var cannotPass = map[string]map[string]string{
 		"resources-read-binary":         onlyRuns,
 		"resources-templates-read":      onlyRuns,
 
-		"caching/sep-2549-prompts-list-caching-hints":                    noPrompts,
-		"server-stateless/sep-2575-server-rejects-undeclared-capability": noQuestions,
-		"server-stateless/sep-2575-missing-capability-http-400":          noQuestions,
+		"caching/sep-2549-prompts-list-caching-hints": noPrompts,
 
-		"input-required-result-basic-elicitation":       noQuestions,
-		"input-required-result-basic-sampling":          noQuestions,
-		"input-required-result-basic-list-roots":        noQuestions,
-		"input-required-result-request-state":           noQuestions,
-		"input-required-result-multiple-input-requests": noQuestions,
-		"input-required-result-multi-round":             noQuestions,
-		"input-required-result-missing-input-response":  noQuestions,
-		"input-required-result-result-type":             noQuestions,
-		"input-required-result-tampered-state":          noQuestions,
-		"input-required-result-capability-check":        noQuestions,
-		"input-required-result-ignore-extra-params":     noQuestions,
-		"input-required-result-non-tool-request":        noPrompts,
+		"input-required-result-non-tool-request": noPrompts,
 
 		"tasks-lifecycle":              noTasks,
 		"tasks-capability-negotiation": noTasks,
