@@ -144,6 +144,10 @@ var Builtins = []Builtin{
 		}
 		s.reply(id, Text("done"))
 	}},
+	{"changed", "tells the client of the change of a list, with a notification of that method", func(s *server, id json.RawMessage, a arguments) {
+		s.changed(a.Method)
+		s.reply(id, Text("done"))
+	}},
 	{"subscribed", "answers the URIs of the resources that someone is subscribed to, as structured content {uris}", func(s *server, id json.RawMessage, a arguments) {
 		s.reply(id, Structured(string(marshal(map[string]any{"uris": append([]string{}, s.subscribed()...)}))))
 	}},

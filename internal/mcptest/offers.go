@@ -195,6 +195,20 @@ func (s *server) touch(uri string) {
 	}
 }
 
+// changed tells of the change of a list: in the revision of 2026-07-28 those who listen.
+func (s *server) changed(method string) {
+	if !s.modern {
+		s.notify(method, map[string]any{})
+		return
+	}
+	s.counting.Lock()
+	to := slices.Collect(maps.Keys(s.streams))
+	s.counting.Unlock()
+	for _, l := range to {
+		l.server.notify(method, map[string]any{"_meta": map[string]any{"io.modelcontextprotocol/subscriptionId": json.RawMessage(l.id)}})
+	}
+}
+
 // subscribed returns the URIs that someone is subscribed to now.
 func (t *tally) subscribed() []string {
 	t.counting.Lock()

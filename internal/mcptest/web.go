@@ -64,6 +64,18 @@ func (w *Web) Subscribed() []string {
 	return w.shared.subscribed()
 }
 
+// Streams returns how many streams tell of changes now.
+func (w *Web) Streams() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.shared == nil {
+		return 0
+	}
+	w.shared.counting.Lock()
+	defer w.shared.counting.Unlock()
+	return len(w.shared.streams)
+}
+
 // Touch tells those who subscribed that a resource has changed.
 func (w *Web) Touch(uri string) {
 	w.mu.Lock()

@@ -55,7 +55,8 @@ func classifyCause(err, raw error) policy.Failure {
 	case err == nil:
 		return policy.Failure{}
 	case errors.As(raw, &own), errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks),
-		errors.Is(raw, errDrift), errors.Is(raw, errNotLocked), errors.Is(raw, errLacks):
+		errors.Is(raw, errDrift), errors.Is(raw, errNotLocked), errors.Is(raw, errLacks),
+		errors.Is(raw, errNoStream), errors.Is(raw, errTooMany):
 		return policy.Failure{Final: true, Silent: true}
 	case errors.Is(raw, errCallTimeLimit):
 		return policy.Failure{Final: true, Fault: true, Names: []string{failedTimeout}}

@@ -153,6 +153,14 @@ func (s *session) forgotten(err error) bool {
 	return containsAny(rpc.Message, sessionTexts)
 }
 
+// streamLost takes the end of the stream of notifications with err, which the server had
+// before: it may have forgotten the session, which nobody may find out otherwise.
+func (s *session) streamLost(err error) {
+	if s.forgotten(err) {
+		s.slot.forget(s)
+	}
+}
+
 // codeServerError is the first code that servers may give a meaning to
 // (JSON-RPC 2.0, section 5.1).
 const codeServerError = -32000

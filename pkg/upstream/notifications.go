@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -99,7 +100,35 @@ func (s *session) handleNotification(origin, method string, params json.RawMessa
 	case string(mcp.MethodNotificationToolsListChanged):
 		s.toolHeaders.Store(nil)
 		s.server.toolsChanged()
+	case string(mcp.MethodNotificationPromptsListChanged):
+		s.server.listsChanged(ListChange{Prompts: true})
+	case string(mcp.MethodNotificationResourcesListChanged):
+		s.server.listsChanged(ListChange{Resources: true})
+	case string(mcp.MethodNotificationResourceUpdated):
+		v, _ := value.ParseStrict(string(params)) // undefined if it is no such JSON
+		s.resourceUpdated(v.Get("uri").Str())
+	case string(mcp.MethodNotificationSubscriptionsAcknowledged):
+		v, _ := value.ParseStrict(string(params))
+		s.mu.Lock()
+		f := s.pending[subscriptionID(v, origin)]
+		s.mu.Unlock()
+		if f != nil && f.acknowledged != nil {
+			f.acknowledged(v.Get("notifications"))
+		}
 	}
+}
+
+// subscriptionID returns the id of the request that a notification of a subscription
+// belongs to, which came with the answer to the request origin.
+func subscriptionID(params value.Value, origin string) string {
+	id := params.Get("_meta").Get(mcp.MetaKeySubscriptionID)
+	switch id.Kind() {
+	case value.String:
+		return id.Str()
+	case value.Number:
+		return id.JSON()
+	}
+	return origin
 }
 
 // subscribersOf returns the subscribers of a log message: that of the request it
@@ -232,8 +261,10 @@ func (s *session) listen(ctx context.Context) {
 		if len(s.server.answers) > 0 {
 			s.awaitListening(ctx)
 		}
-	case s.peer.modern() && s.peer.listChanged:
-		go s.subscribe()
+	case s.peer.modern():
+		if lists := s.peer.changingLists(); len(lists) > 0 {
+			go s.listenToLists(lists)
+		}
 	}
 }
 
@@ -252,10 +283,24 @@ func (s *session) awaitListening(ctx context.Context) {
 	}
 }
 
-// subscribe holds a subscription to changes of the list of tools (MCP of
-// 2026-07-28, subscriptions/listen) and renews it when it ends.
-func (s *session) subscribe() {
-	params := json.RawMessage(`"notifications":{"toolsListChanged":true}`)
+// changingLists returns the lists whose changes the server announces, as
+// subscriptions/listen names them.
+func (p *peer) changingLists() (lists []string) {
+	for name, changes := range map[string]bool{
+		"toolsListChanged": p.listChanged, "promptsListChanged": p.has(promptsChange), "resourcesListChanged": p.has(resourcesChange),
+	} {
+		if changes {
+			lists = append(lists, `"`+name+`":true`)
+		}
+	}
+	slices.Sort(lists)
+	return lists
+}
+
+// listenToLists holds a subscription to changes of lists (MCP of 2026-07-28,
+// subscriptions/listen) and renews it when it ends.
+func (s *session) listenToLists(lists []string) {
+	params := json.RawMessage(`"notifications":{` + strings.Join(lists, ",") + `}`)
 	var pause wire.Backoff
 	for {
 		_, err := s.request(s.life, &wire.Message{Method: string(mcp.MethodSubscriptionsListen), Params: params}, 0)

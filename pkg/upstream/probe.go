@@ -27,7 +27,7 @@ func (slot *sessionSlot) openSession(ctx context.Context, call *credential.Call,
 	if err != nil {
 		return nil, false, s.startError(err)
 	}
-	out := newSession(s, l, call, &slot.hints)
+	out := newSession(slot, l, call)
 	if saved != nil {
 		out.resume(*saved)
 		s.era.CompareAndSwap(int32(eraUnknown), int32(eraLegacy))
@@ -38,7 +38,7 @@ func (slot *sessionSlot) openSession(ctx context.Context, call *credential.Call,
 		over, why := s.openOlderHTTP(ctx, l.PeerLog())
 		if why == nil {
 			out.close(canceledContext)
-			l, out = over, newSession(s, over, call, &slot.hints)
+			l, out = over, newSession(slot, over, call)
 			found, err = out.handshake(ctx, eraSSE)
 		} else if ctx.Err() == nil {
 			err = fmt.Errorf("%w; as HTTP+SSE it failed too: %w", err, why)
@@ -85,7 +85,7 @@ func (slot *sessionSlot) handshake(ctx context.Context, first *session, call *cr
 		refused     error     // of initialize
 	)
 	initialize := func() {
-		older = newSession(s, wire.OpenHTTP(ctx, s.httpOptions(first.link.PeerLog())), call, &slot.hints)
+		older = newSession(slot, wire.OpenHTTP(ctx, s.httpOptions(first.link.PeerLog())), call)
 		sent = time.Now()
 		initialized = inBackground(ctx, older.initialize)
 	}

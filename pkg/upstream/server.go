@@ -43,6 +43,9 @@ type server struct {
 	repeatable  func(tool string) bool        // Options.Repeatable; may be nil
 	observed    sync.WaitGroup                // until observers have returned
 
+	subscriptions subscriptions
+	listWatchers  listWatchers
+
 	// What servers learn of us, as JSON: our name, our capabilities, and both
 	// of them as members of _meta.
 	clientInfo, capabilities, modernMeta string
@@ -270,11 +273,14 @@ func (s *server) releaseSlot(slot *sessionSlot) {
 	}
 }
 
+// isIdle reports whether nobody uses the slot now. The server is locked.
+func (slot *sessionSlot) isIdle() bool { return slot.inUse == 0 && slot.watched.Load() == 0 }
+
 // closeIdleSlots ends the sessions that nobody has used for long.
 func (s *server) closeIdleSlots(now time.Time) {
 	s.sweptAt = now
 	for id, slot := range s.slots {
-		if id != "" && slot.inUse == 0 && now.Sub(slot.usedAt) > idleTime {
+		if id != "" && slot.isIdle() && now.Sub(slot.usedAt) > idleTime {
 			delete(s.slots, id)
 			go slot.close(context.Background())
 		}
@@ -289,7 +295,7 @@ func (s *server) evictSlot() {
 	}
 	var oldest *sessionSlot
 	for _, slot := range s.slots {
-		if slot.inUse == 0 && (oldest == nil || slot.usedAt.Before(oldest.usedAt)) {
+		if slot.isIdle() && (oldest == nil || slot.usedAt.Before(oldest.usedAt)) {
 			oldest = slot
 		}
 	}
@@ -311,6 +317,7 @@ func (s *server) close(ctx context.Context) {
 		wait.Go(func() { slot.close(ctx) })
 	}
 	wait.Wait()
+	s.subscriptions.wait()
 	s.observed.Wait()
 	s.layers.Close()
 	s.closeIdle()

@@ -26,7 +26,8 @@ type session struct {
 	server *server
 	link   wire.Link
 	peer   peer
-	hints  *toolHints // takes what lists of tools say
+	slot   *sessionSlot
+	hints  *toolHints // of the slot; takes what lists of tools say
 
 	mu      sync.Mutex
 	pending map[string]*pendingRequest // requests under way, by id
@@ -35,6 +36,7 @@ type session struct {
 	toolHeaders atomic.Pointer[toolHeaders]  // nil: not read, or changed
 	checked     atomic.Pointer[checkedTools] // nil: not compared with a lock
 
+	accepted sessionSubscriptions
 	notifications
 	life   context.Context // ends with the session
 	cancel context.CancelCauseFunc
@@ -43,18 +45,20 @@ type session struct {
 // pendingRequest is a request under way.
 type pendingRequest struct {
 	subscriber
-	touch func() // takes a sign of life
+	touch        func()            // takes a sign of life
+	acknowledged func(value.Value) // takes the notifications that subscriptions/listen will send; may be nil
 }
 
 // newSession returns a session over the link before its handshake. What it
-// asks by itself carries the credentials of call, and what its lists of tools say
-// goes to h.
-func newSession(s *server, l wire.Link, call *credential.Call, h *toolHints) *session {
+// asks by itself carries the credentials of call.
+func newSession(slot *sessionSlot, l wire.Link, call *credential.Call) *session {
 	out := &session{
-		server: s, link: l, hints: h, pending: map[string]*pendingRequest{}, notifications: newNotifications(),
+		server: slot.server, link: l, slot: slot, hints: &slot.hints, pending: map[string]*pendingRequest{}, notifications: newNotifications(),
 	}
-	out.life, out.cancel = context.WithCancelCause(withCall(s.life, call))
-	l.Attach(&wire.Handler{Notified: out.handleNotification, Asked: out.handleRequest})
+	out.life, out.cancel = context.WithCancelCause(withCall(slot.server.life, call))
+	l.Attach(&wire.Handler{
+		Notified: out.handleNotification, Asked: out.handleRequest, Resumed: out.missedUpdates, Lost: out.streamLost,
+	})
 	go out.logMessages()
 	return out
 }
@@ -105,9 +109,14 @@ func (s *session) request(ctx context.Context, m *wire.Message, silence time.Dur
 
 // requestFor is request for a call of a tool, which may be empty.
 func (s *session) requestFor(ctx context.Context, tool string, m *wire.Message, silence time.Duration) (value.Value, error) {
+	f := &pendingRequest{subscriber: subscriber{infoOf(ctx).Listener, tool, isForCaller(m.Method)}, touch: func() {}}
+	return s.send(ctx, f, m, silence)
+}
+
+// send sends m as the request f, as request does.
+func (s *session) send(ctx context.Context, f *pendingRequest, m *wire.Message, silence time.Duration) (value.Value, error) {
 	m.ID = strconv.FormatUint(s.server.issued.Add(1), 10)
 	m.Revision = s.peer.revision
-	f := &pendingRequest{subscriber: subscriber{infoOf(ctx).Listener, tool, isForCaller(m.Method)}, touch: func() {}}
 	m.Params = s.params(ctx, m, f.Listener)
 	if f.forCaller {
 		s.tellSent(ctx, m)

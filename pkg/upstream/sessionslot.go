@@ -26,12 +26,14 @@ type sessionSlot struct {
 	id          credential.Identity
 	credentials atomic.Pointer[credential.Call] // the latest of this identity
 	hints       toolHints
+	watched     atomic.Int32 // subscriptions on its sessions, those of one identity together
 
 	mu         sync.Mutex
 	closed     bool
 	current    *session
 	failure    *Error    // of the last attempt to open a session; nil if it succeeded
 	forgotten  bool      // the server has forgotten the last session
+	reopened   bool      // there was a session before
 	spare      wire.Link // of a session that the server forgot, to open the next one on; may be nil
 	attempt    *openAttempt
 	openedAt   time.Time // of the current session
@@ -110,6 +112,10 @@ func (slot *sessionSlot) open(o *openAttempt, delay time.Duration) {
 	case o.err == nil:
 		slot.current, slot.openedAt = o.session, time.Now()
 		slot.server.opened.Add(1)
+		if slot.reopened {
+			slot.server.listsChanged(ListChange{Prompts: o.session.peer.has(hasPrompts), Resources: o.session.peer.has(hasResources)})
+		}
+		slot.reopened = true
 		if slot.server.needsHints() { // it may be another version of the server
 			slot.hints.read(o.session, slot.credentials.Load())
 		}

@@ -26,6 +26,7 @@ type HTTP struct {
 	in        atomic.Pointer[Handler]
 	id        atomic.Pointer[string] // of the session; nil if there is none
 	forgotten atomic.Bool            // the server does not know the session any more
+	heard     atomic.Bool            // the server has opened the stream on which it speaks unasked
 
 	mu      sync.Mutex
 	waiting map[string]*pendingAnswer // by the request's id
@@ -82,6 +83,9 @@ func (l *HTTP) SessionID() string {
 	}
 	return ""
 }
+
+// Heard reports whether the server has opened the stream of [HTTP.Listen].
+func (l *HTTP) Heard() bool { return l.heard.Load() }
 
 // pendingAnswer is a request whose answer may come on another stream than its own.
 type pendingAnswer struct {
@@ -317,13 +321,22 @@ func (l *HTTP) Listen(ctx context.Context, revision string) <-chan struct{} {
 		var pause Backoff
 		for {
 			response, err := l.get(ctx, revision, cursor.id)
+			again := l.heard.Load()
+			l.heard.Store(again || err == nil)
 			settled()
+			in := r.in.Load()
 			var status *StatusError
 			var kind *ContentTypeError
 			switch {
 			case errors.As(err, &status) && status.Status < http.StatusInternalServerError, errors.As(err, &kind):
-				return // it has no such stream, or forgot the session, which the next call will find out
+				if again && in != nil && in.Lost != nil {
+					in.Lost(err)
+				}
+				return // it has no such stream, or forgot the session
 			case err == nil:
+				if again && in != nil && in.Resumed != nil {
+					in.Resumed()
+				}
 				_ = readEvents(response.Body, r, &cursor, func() bool { return false })
 				response.Body.Close()
 			}

@@ -21,6 +21,11 @@ type Handler struct {
 	Notified func(origin, method string, params json.RawMessage)
 	// Asked answers a request of the server's. It may take its time.
 	Asked func(method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error)
+	// Resumed is called where the stream on which the server speaks unasked was broken,
+	// and is open again; Lost where the server does not open it any more. Neither may
+	// block. They may be nil.
+	Resumed func()
+	Lost    func(error)
 
 	asking atomic.Int32 // requests that asked is busy with
 }
