@@ -88,6 +88,8 @@ func loadError(err error) error {
 // Changes are what a Reload changed, by name, in the order of the file.
 type Changes struct {
 	ToolsAdded, ToolsChanged, ToolsRemoved []string
+	// Offers are the prompts and resources, such as prompts/review.
+	OffersAdded, OffersChanged, OffersRemoved []string
 	// ServersKept keep their connections; ServersChanged get new ones
 	// when they are next needed.
 	ServersKept, ServersAdded, ServersChanged, ServersRemoved []string

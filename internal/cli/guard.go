@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
@@ -90,13 +91,24 @@ func (a *app) tokens() ([]config.CallerToken, error) {
 	return tokens, nil
 }
 
-// unscoped is the error for a file with tools that require scopes on a server
+// unscoped is the error for a file with tools, prompts or resources that require scopes on a server
 // without authentication: no caller has scopes.
 func unscoped(file *config.File) error {
-	for _, t := range file.Tools {
-		if len(t.RequiredScopes) > 0 {
-			return usagef("tool %q has requiredScopes, but without authentication nobody could call it; add --auth or %s", t.Name.String(), authSetting)
+	scoped := func(what, name string, scopes []string) error {
+		if len(scopes) == 0 {
+			return nil
 		}
+		return usagef("%s %q has requiredScopes, but without authentication nobody could call it; add --auth or %s", what, name, authSetting)
 	}
-	return nil
+	var errs []error
+	for _, t := range file.Tools {
+		errs = append(errs, scoped("tool", t.Name.String(), t.RequiredScopes))
+	}
+	for _, p := range file.Prompts {
+		errs = append(errs, scoped("prompt", p.Name.String(), p.RequiredScopes))
+	}
+	for _, r := range file.Resources {
+		errs = append(errs, scoped("resource", r.Name.String(), r.RequiredScopes))
+	}
+	return cmp.Or(errs...)
 }

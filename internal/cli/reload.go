@@ -214,6 +214,7 @@ func attributes(c *mcpgraph.Changes) []any {
 		names []string
 	}{
 		{"tools.added", c.ToolsAdded}, {"tools.changed", c.ToolsChanged}, {"tools.removed", c.ToolsRemoved},
+		{"offers.added", c.OffersAdded}, {"offers.changed", c.OffersChanged}, {"offers.removed", c.OffersRemoved},
 		{"servers.added", c.ServersAdded}, {"servers.changed", c.ServersChanged}, {"servers.removed", c.ServersRemoved},
 		{"servers.kept", c.ServersKept},
 	} {

@@ -34,6 +34,9 @@ type CallOptions struct {
 	// Ask asks the client, and returns the result of the request. Without it questions
 	// fail with cannotAsk, unless Park is true.
 	Ask AskFunc
+	// URI is what a client asked for if the call is of a resource; empty: that of
+	// the resource.
+	URI string
 	// Park lets the call return while the run waits for nothing but answers.
 	Park bool
 	// Seed is what the randomness of the run derives from; nil: the machine's.
@@ -93,7 +96,7 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 func (p *Program) arguments(ctx context.Context, g *graph.Graph, args any, held *memory.Account) (value.Value, error) {
 	in, err := value.FromAny(args)
 	if err != nil {
-		return in, fmt.Errorf("tool %q: the arguments are not JSON: %w", g.Name, err)
+		return in, fmt.Errorf("%s: the arguments are not JSON: %w", graph.Quoted(g.Name), err)
 	}
 	if in.IsNull() || in.IsUndefined() {
 		in = value.FromEntries(nil)
@@ -207,7 +210,7 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 		return result, err
 	}
 	if err == nil {
-		result.Value, err = checked(ctx, c.run.Result(), g)
+		result.Value, err = checked(ctx, c.run, o.URI)
 	}
 	if err = interrupted(ctx, g.Name, err); err != nil {
 		result.Value = value.Undef
@@ -258,8 +261,17 @@ func interrupted(ctx context.Context, tool string, err error) error {
 	return &executor.InterruptedError{Tool: tool, Err: short}
 }
 
-// checked returns the result of a run if it fits the tool's outputSchema.
-func checked(ctx context.Context, result value.Value, g *graph.Graph) (value.Value, error) {
+// checked returns the result of a run if it fits the tool's outputSchema; of a prompt
+// or resource, the result as clients get it.
+func checked(ctx context.Context, run *executor.Run, uri string) (value.Value, error) {
+	result, g := run.Result(), run.Graph()
+	if g.Offer != nil {
+		out, err := g.Result(result, run.Args(), uri)
+		if err != nil {
+			return value.Undef, checkError(g.Name, graph.FailResult, "", err)
+		}
+		return out, nil
+	}
 	if g.Output != nil {
 		if err := g.Output.ValidateContext(ctx, result); err != nil {
 			return value.Undef, checkError(g.Name, graph.FailResult, "the result does not fit its outputSchema", err)
@@ -271,10 +283,14 @@ func checked(ctx context.Context, result value.Value, g *graph.Graph) (value.Val
 // checkError is returned if a check found a problem or was cancelled.
 func checkError(tool, name, wrong string, err error) error {
 	var found *graph.SchemaError
-	if !errors.As(err, &found) {
+	var failure *graph.Failure
+	switch {
+	case errors.As(err, &failure):
+		return &rejectedError{failure.Name, err}
+	case !errors.As(err, &found):
 		name, wrong = graph.FailCancelled, "stopped while it was checked"
 	}
-	return &rejectedError{name, fmt.Errorf("tool %q: %s: %w", tool, wrong, err)}
+	return &rejectedError{name, fmt.Errorf("%s: %s: %w", graph.Quoted(tool), wrong, err)}
 }
 
 // rejectedError is an error of a check, with the name that the failure has.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -14,6 +15,8 @@ import (
 // file.
 type Changes struct {
 	ToolsAdded, ToolsChanged, ToolsRemoved []string
+	// Offers are the prompts and resources, such as prompts/review.
+	OffersAdded, OffersChanged, OffersRemoved []string
 	// ServersKept keep their connections; ServersChanged get new ones
 	// when they are next needed.
 	ServersKept, ServersAdded, ServersChanged, ServersRemoved []string
@@ -23,17 +26,23 @@ type Changes struct {
 func (p *Program) Changes(old *Program) *Changes {
 	var c Changes
 	before, now := old.fingerprints(), p.fingerprints()
+	add := func(g *graph.Graph, tools, offers *[]string) {
+		if g.Offer != nil {
+			tools = offers
+		}
+		*tools = append(*tools, g.Name)
+	}
 	for _, g := range p.set.Graphs {
 		switch was, there := before[g.Name]; {
 		case !there:
-			c.ToolsAdded = append(c.ToolsAdded, g.Name)
+			add(g, &c.ToolsAdded, &c.OffersAdded)
 		case was != now[g.Name]:
-			c.ToolsChanged = append(c.ToolsChanged, g.Name)
+			add(g, &c.ToolsChanged, &c.OffersChanged)
 		}
 	}
 	for _, g := range old.set.Graphs {
 		if _, there := now[g.Name]; !there {
-			c.ToolsRemoved = append(c.ToolsRemoved, g.Name)
+			add(g, &c.ToolsRemoved, &c.OffersRemoved)
 		}
 	}
 	had := func(of *Program, name string) bool {
@@ -57,8 +66,8 @@ func (p *Program) Changes(old *Program) *Changes {
 	return &c
 }
 
-// fingerprints returns for each tool, by name, a text that differs where the tool
-// does.
+// fingerprints returns for each tool, prompt and resource, by name, a text that
+// differs where it does.
 func (p *Program) fingerprints() map[string]string {
 	file := p.set.File
 	shared := map[string]string{} // nodes of the flat layout, by id
@@ -91,6 +100,12 @@ func (p *Program) fingerprints() map[string]string {
 			}
 		}
 		prints[t.Name] = strings.Join(parts, "\n")
+	}
+	for _, o := range file.Prompts {
+		prints[config.Prompts+o.Name.String()] = o.Node.Value().JSON() + fmt.Sprint(file.Limits)
+	}
+	for _, o := range file.Resources {
+		prints[config.Resources+o.Name.String()] = o.Node.Value().JSON() + fmt.Sprint(file.Limits)
 	}
 	return prints
 }

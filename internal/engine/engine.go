@@ -66,7 +66,8 @@ type Engine struct {
 	current atomic.Pointer[Program]
 	live    atomic.Pointer[[]*Program] // current, and those before it that calls still use
 
-	sessions sessions
+	sessions    sessions
+	completions completionSlots
 
 	mu     sync.Mutex // guards closed, and the replacing of the above
 	closed bool

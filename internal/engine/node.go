@@ -93,7 +93,7 @@ func nodeOf(g *graph.Graph, id string) (*graph.Node, error) {
 	if i := slices.IndexFunc(all, func(n *graph.Node) bool { return n.ID == id }); i >= 0 {
 		return all[i], nil
 	}
-	return nil, &UnknownNodeError{"node", id, fmt.Sprintf("tool %q", g.Name), NodeIDs(g)}
+	return nil, &UnknownNodeError{"node", id, graph.Quoted(g.Name), NodeIDs(g)}
 }
 
 // checkDocument returns an error if a member of the document is nothing that

@@ -141,10 +141,10 @@ func (p *Program) Recorder() *telemetry.Recorder { return p.recorder }
 // of [auth.New].
 func (p *Program) Guard() (auth.Guard, error) { return p.guard() }
 
-// Has reports whether the file has a tool with this name.
+// Has reports whether the file has a tool, prompt or resource with this name.
 func (p *Program) Has(tool string) bool { return p.byName[tool] != nil }
 
-// Graph returns the tool with this name. The error is a *server.UnknownToolError.
+// Graph returns the tool, prompt or resource with this name. The error is a *server.UnknownToolError.
 func (p *Program) Graph(tool string) (*graph.Graph, error) {
 	if g := p.byName[tool]; g != nil {
 		return g, nil
@@ -161,6 +161,9 @@ func (p *Program) Published() []server.Tool {
 func (p *Program) Tools() []server.Tool {
 	tools := make([]server.Tool, 0, len(p.set.Graphs))
 	for _, g := range p.set.Graphs {
+		if g.Offer != nil {
+			break // they follow the tools
+		}
 		t := server.Tool{
 			Name: g.Name, Title: g.Title, Description: g.Description,
 			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
@@ -175,6 +178,15 @@ func (p *Program) Tools() []server.Tool {
 		tools = append(tools, t)
 	}
 	return tools
+}
+
+// Offers returns the prompts and resources in the order of the file.
+func (p *Program) Offers() []*graph.Graph {
+	i := slices.IndexFunc(p.set.Graphs, func(g *graph.Graph) bool { return g.Offer != nil })
+	if i < 0 {
+		return nil
+	}
+	return slices.Clip(p.set.Graphs[i:])
 }
 
 // schemaValue returns a schema as it is written. Its text is JSON.

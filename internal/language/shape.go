@@ -156,6 +156,14 @@ func settingForm(s *config.Setting, special map[string]*shape) *shape {
 		return nodeList(true, false)
 	case config.CatchShape:
 		return catchShape()
+	case config.ExprShape:
+		out.keys = template(false).keys
+	case config.CompleteShape:
+		out.free = constant(&shape{keys: template(false).keys})
+	case config.ObjectShape:
+		if s.Name == "content" {
+			return template(false)
+		}
 	}
 	return out
 }

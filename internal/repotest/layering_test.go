@@ -39,7 +39,7 @@ var layers = map[string]struct{ ours, others []string }{
 
 	"pkg/config": {
 		ours:   []string{"pkg/diag", "pkg/value"},
-		others: []string{"go.yaml.in/yaml/v4"},
+		others: []string{"go.yaml.in/yaml/v4", "github.com/yosida95/uritemplate/v3"},
 	},
 
 	"pkg/lock":                     {ours: []string{"pkg/diag", "pkg/value"}},
@@ -76,7 +76,8 @@ var layers = map[string]struct{ ours, others []string }{
 			"pkg/value",
 		},
 		others: []string{
-			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2/v2", "golang.org/x/text",
+			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2/v2", "github.com/yosida95/uritemplate/v3",
+			"golang.org/x/text",
 		},
 	},
 

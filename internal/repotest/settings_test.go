@@ -107,7 +107,7 @@ func formOf(s config.Setting) string {
 		switch s.Shape {
 		case config.DurationShape:
 			return "milliseconds"
-		case config.FactorShape, config.PortShape:
+		case config.FactorShape, config.PortShape, config.FractionShape:
 			_, highest, _ := s.Range()
 			return fmt.Sprintf("number from %d to %d", lowest, highest)
 		}
@@ -119,6 +119,7 @@ func formOf(s config.Setting) string {
 		config.FailuresShape: "list of names and numbers", config.WordsShape: "list of strings, or one string",
 		config.TokensShape: "map of tokens", config.MapShape: "map", config.ListShape: "list of maps", config.EntriesShape: "map of maps",
 		config.ObjectSchemaShape: "JSON Schema", config.AnySchemaShape: "JSON Schema", config.NodesShape: "list of nodes", config.FlatNodesShape: "list of nodes",
+		config.CatchShape: "rule, or list of rules", config.ObjectShape: "map", config.ExprShape: "`{expr: …}`", config.CompleteShape: "map of lists or `{expr: …}`",
 	}[s.Shape]
 }
 

@@ -42,6 +42,10 @@ type File struct {
 	Disabled []*Upstream
 	Limits   Limits
 	Tools    []*Tool
+	// Prompts, Resources and Passthrough are what the file offers beside tools.
+	Prompts     []*Prompt
+	Resources   []*Resource
+	Passthrough []Passthrough
 	// Nodes is the list that serves all tools in the flat layout; nil in the
 	// other, and if there is no list.
 	Nodes []*Node

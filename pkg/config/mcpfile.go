@@ -61,7 +61,7 @@ func (d *decoder) mcpFile(root *Node) {
 // isForeign reports whether a file is another program's: it has servers, and none
 // of the keys of a configuration.
 func isForeign(root *Node) bool {
-	for _, key := range []string{"version", "server", "tools", "nodes", "executionLimits"} {
+	for _, key := range []string{"version", "server", "tools", "nodes", "executionLimits", "prompts", "resources", "passthrough"} {
 		if root.Get(key) != nil {
 			return false
 		}
@@ -90,7 +90,7 @@ func foreignServerMaps(root *Node) []Field {
 	return found
 }
 
-// namedServers returns what the nodes of the file name as "server".
+// namedServers returns what the nodes, and passthrough, of the file name as "server".
 func (d *decoder) namedServers() map[string]bool {
 	named := map[string]bool{}
 	add := func(nodes []*Node) {
@@ -101,6 +101,15 @@ func (d *decoder) namedServers() map[string]bool {
 	add(d.file.Nodes)
 	for _, t := range d.file.Tools {
 		add(t.Nodes)
+	}
+	for _, p := range d.file.Prompts {
+		add(p.Nodes)
+	}
+	for _, r := range d.file.Resources {
+		add(r.Nodes)
+	}
+	for _, p := range d.file.Passthrough {
+		named[p.Server] = true
 	}
 	return named
 }

@@ -149,6 +149,7 @@ func (d *decoder) topLevel(root *Node) {
 	if tools := top.optional("tools", List); tools != nil {
 		d.tools(tools, root)
 	}
+	d.offers(top)
 }
 
 func (d *decoder) version(root *Node) {

@@ -197,11 +197,11 @@ func (s *section) number(name string) float64 {
 	}
 	lowest, highest, _ := field.Range()
 	v, want := f.Value(), "a positive whole number"
-	if n := v.Float(); v.Kind() == value.Number && n >= float64(lowest) && n <= float64(highest) && (field.Shape == FactorShape || n == math.Trunc(n)) {
+	if n := v.Float(); v.Kind() == value.Number && n >= float64(lowest) && n <= float64(highest) && (!field.Shape.isWhole() || n == math.Trunc(n)) {
 		return n
 	}
 	switch {
-	case field.Shape == FactorShape || field.Shape == PortShape:
+	case !field.Shape.isWhole() || field.Shape == PortShape:
 		want = fmt.Sprintf("a number from %d to %d", lowest, highest)
 	case v.Kind() == value.Number && v.Float() > float64(highest):
 		want = fmt.Sprintf("at most %d", highest)

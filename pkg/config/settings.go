@@ -67,6 +67,9 @@ const (
 	ValueShape              // any value
 	ObjectShape             // a map with any keys and values
 	ArrayShape              // a list of any values
+	FractionShape           // a number from 0 to 1
+	ExprShape               // a map whose only key is expr
+	CompleteShape           // a map from names of the user's choice to lists of strings or expressions
 )
 
 // Range returns the smallest and the largest number of a setting; ok is false
@@ -81,6 +84,8 @@ func (s *Setting) Range() (lowest, highest int64, ok bool) {
 		lowest, highest = 1, maxMilliseconds
 	case FactorShape:
 		lowest, highest = 1, 100
+	case FractionShape:
+		lowest, highest = 0, 1
 	case PortShape:
 		lowest, highest = 0, math.MaxUint16
 	default:
@@ -91,6 +96,9 @@ func (s *Setting) Range() (lowest, highest int64, ok bool) {
 	}
 	return lowest, highest, true
 }
+
+// isWhole reports whether the numbers of a shape have no fraction.
+func (s Shape) isWhole() bool { return s != FactorShape && s != FractionShape }
 
 // Description returns Doc with the unit, and the types that the setting is for.
 func (s *Setting) Description() string {
@@ -125,6 +133,9 @@ var topSettings = []Setting{
 	{Name: "executionLimits", Doc: "Limits of each run", Shape: MapShape, Fields: limitSettings},
 	{Name: "tools", Doc: "The tools that the server offers", Shape: ListShape, Fields: toolSettings},
 	{Name: "nodes", Doc: "Nodes of all tools, in the flat layout", Shape: FlatNodesShape},
+	{Name: "prompts", Doc: "The prompts that the server offers", Shape: ListShape, Fields: promptSettings},
+	{Name: "resources", Doc: "The resources that the server offers", Shape: ListShape, Fields: resourceSettings},
+	{Name: "passthrough", Doc: "Prompts and resources of upstream servers, offered as they are", Shape: ListShape, Fields: passthroughSettings},
 }
 
 var limitSettings = []Setting{

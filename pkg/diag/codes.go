@@ -30,6 +30,7 @@ const (
 	CodeVersion          = "bad-version"
 	CodeDuplicateTool    = "duplicate-tool"
 	CodeToolName         = "tool-name"
+	CodeDuplicateOffer   = "duplicate-offer"
 	CodeNoDescription    = "no-description"
 	CodeLimit            = "bad-limit"
 	CodeEnvironment      = "unset-variable"
@@ -77,7 +78,8 @@ var fileCodes = []CodeInfo{
 	{CodeConflict, Error, "Two fields exclude each other"},
 	{CodeVersion, Error, "The version of the configuration language is not supported"},
 	{CodeDuplicateTool, Error, "Two tools have the same name"},
-	{CodeToolName, Warning, "Clients may reject the name of a tool"},
+	{CodeToolName, Warning, "Clients may reject the name of a tool or prompt"},
+	{CodeDuplicateOffer, Error, "Two prompts, two arguments of a prompt, or two resources have the same name or URI"},
 	{CodeNoDescription, Warning, "A tool has no description"},
 	{CodeLimit, Error, "A limit is not a positive whole number"},
 	{CodeEnvironment, Error, "An environment variable without a default is not set"},

@@ -10,6 +10,7 @@ const (
 	CodeFunction       = "unknown-function"
 	CodeVariable       = "unbound-variable"
 	CodeCall           = "bad-call"
+	CodeComputedCall   = "computed-call"
 	CodeOddCharacter   = "odd-character"
 	CodeConstantRule   = "constant-rule"
 	CodeUnknownServer  = "unknown-server"
@@ -64,6 +65,7 @@ var graphCodes = []CodeInfo{
 	{CodeFunction, Warning, "An expression calls a function that does not exist"},
 	{CodeVariable, Warning, "An expression reads a variable that has no value"},
 	{CodeCall, Warning, "A function or operator gets arguments that it does not accept"},
+	{CodeComputedCall, Error, "The tool that $call calls is not written as a literal text"},
 	{CodeOddCharacter, Warning, "A name in an expression contains a character that looks like a space or quotation mark"},
 	{CodeConstantRule, Warning, "A rule has the same outcome in every run"},
 	{CodeUnknownServer, Error, "A node names an upstream server that does not exist"},

@@ -107,9 +107,9 @@ func (e *NodeError) Error() string {
 	case e.deliberate:
 		return e.Err.Error()
 	case e.Node == "":
-		return fmt.Sprintf("tool %q failed: %s", e.Tool, e.Err)
+		return fmt.Sprintf("%s failed: %s", graph.Quoted(e.Tool), e.Err)
 	}
-	return fmt.Sprintf("tool %q failed in %s", e.Tool, e.text(e.where()))
+	return fmt.Sprintf("%s failed in %s", graph.Quoted(e.Tool), e.text(e.where()))
 }
 
 func (e *NodeError) where() string {
@@ -174,7 +174,7 @@ type InterruptedError struct {
 
 // Error names the tool and the cause.
 func (e *InterruptedError) Error() string {
-	return fmt.Sprintf("tool %q was interrupted: %s", e.Tool, e.Err)
+	return fmt.Sprintf("%s was interrupted: %s", graph.Quoted(e.Tool), e.Err)
 }
 
 // FailureName returns the name of the failure, which nothing handles.

@@ -41,7 +41,7 @@ type History interface {
 // a History nothing has run, without Now and Random the expression reads the
 // clock and the randomness of the machine, without Log the operator log only
 // passes its value on, without a Processor a long evaluation computes as it
-// likes. A nil *Env is an empty one.
+// likes, and without Calls no tool can be called. A nil *Env is an empty one.
 type Env struct {
 	History   History
 	Now       func() time.Time
@@ -51,6 +51,8 @@ type Env struct {
 	// Vars are variables of JSONata by name, without the dollar sign. Of two with
 	// one name the later one counts.
 	Vars []value.Entry
+	// Calls performs $call, which programs of [CompileWithCalls] have.
+	Calls CallsFunc
 }
 
 // Processor shares processor time between evaluations. One run at a time uses
@@ -105,6 +107,7 @@ type Program struct {
 
 	reads    []Read
 	findings []Finding
+	calls    []ToolCall
 }
 
 // Eval returns the program's value over the run that env shows, or undefined if

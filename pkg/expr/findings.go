@@ -65,6 +65,9 @@ func sourceFindings(e *jsonata.Expr, path []any) []Finding {
 		if near, ok := nearest(f.Name, f.Visible); ok && f.Hint == "" {
 			f.Hint = fmt.Sprintf("did you mean $%s?", near)
 		}
+		if f.Kind == jsonata.UnknownFunction && f.Name == CallName {
+			f.Hint = "$call works in messages of prompts and in complete; elsewhere, add a call node before this one and read its output"
+		}
 		out = append(out, Finding{
 			Kind: kindsOfFindings[f.Kind], Name: f.Name, Message: f.Message, Hint: f.Hint,
 			Path: path, Offset: f.Offset, End: f.End,

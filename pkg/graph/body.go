@@ -63,7 +63,7 @@ func (f *Fields) Branches(name, doc string) []string {
 // body decodes a list of nodes, or a map with nodes and catch.
 func (f *Fields) body(n *config.Node, what string, vars []string) {
 	s := &scope{
-		unit: f.scope.unit, outer: f.scope, owner: f.node, what: what, byID: map[string]*Node{},
+		flat: f.scope.flat, unit: f.scope.unit, outer: f.scope, owner: f.node, what: what, byID: map[string]*Node{},
 		vars: append(slices.Clip(f.scope.vars), vars...),
 	}
 	f.node.bodies = append(f.node.bodies, s)
@@ -186,7 +186,7 @@ func (b *builder) loose(g *Graph) {
 // what names the graph in messages.
 func (g *Graph) what() string {
 	if g.Owner == nil {
-		return fmt.Sprintf("tool %q", g.Name)
+		return Quoted(g.Name)
 	}
 	return g.scope.what
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -32,9 +33,13 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 		b.serverNames = append(b.serverNames, up.Name)
 	}
 	for _, t := range file.Tools {
-		for _, n := range t.Nodes {
-			b.tools[n.Get("id").Text().String()] = t.Name.String()
-		}
+		b.note(t.Nodes, t.Name.String())
+	}
+	for _, p := range file.Prompts {
+		b.note(p.Nodes, config.Prompts+p.Name.String())
+	}
+	for _, r := range file.Resources {
+		b.note(r.Nodes, config.Resources+r.Name.String())
 	}
 	set := &Set{File: file}
 	if file.Flat {
@@ -44,14 +49,23 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 			set.Graphs = append(set.Graphs, b.tool(tool))
 		}
 	}
+	set.Graphs = append(set.Graphs, b.offers()...)
 	b.callees(set.Graphs)
-	for _, g := range set.Graphs {
+	for _, g := range slices.Concat(set.Graphs, b.completions) {
 		g.setKeys(g.Name + "#")
 		b.check(g)
 	}
+	b.passthrough()
 	b.unusedServers()
 	diag.Sort(b.ds)
 	return set, b.ds
+}
+
+// note writes down the tool, prompt or resource that has nodes.
+func (b *builder) note(nodes []*config.Node, owner string) {
+	for _, n := range nodes {
+		b.tools[n.Get("id").Text().String()] = owner
+	}
 }
 
 // maxComparisons bounds the search for near names over a whole file, so that
@@ -69,6 +83,7 @@ type builder struct {
 	tools       map[string]string // in the tool layout: for each node id, a tool that has it
 	suggestions int
 	calls       []calledTool
+	completions []*Graph
 	ds          []diag.Diagnostic
 }
 
@@ -83,6 +98,8 @@ func (b *builder) nearest(name string, valid []string) (string, bool) {
 
 // scope is a list of nodes between which edges lead.
 type scope struct {
+	// flat is true for the nodes of the flat layout.
+	flat bool
 	// unit is the outermost scope around it, itself if there is none. Among all
 	// nodes in it ids are unique.
 	unit  *scope
@@ -101,9 +118,10 @@ type scope struct {
 	in  map[*Node]*scope
 }
 
-// unit begins the scope of a tool or, in the flat layout, of the file.
-func (b *builder) unit(what string, list []*config.Node) *scope {
-	s := &scope{what: what, byID: map[string]*Node{}, all: map[string]*Node{}, in: map[*Node]*scope{}}
+// unit begins the scope of a tool, prompt or resource or, in the flat layout, of the
+// file.
+func (b *builder) unit(what string, flat bool, list []*config.Node) *scope {
+	s := &scope{what: what, flat: flat, byID: map[string]*Node{}, all: map[string]*Node{}, in: map[*Node]*scope{}}
 	s.unit = s
 	b.decode(s, list)
 	return s
@@ -165,7 +183,7 @@ func (b *builder) rules(src *config.Node, s *scope, what string) *Node {
 		return nil
 	}
 	n := &Node{Pos: src.Pos(), src: src, name: what}
-	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: b.file.Flat, body: s.owner != nil}, vars: s.vars, owner: what}
+	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: s.unit.flat, body: s.owner != nil}, vars: s.vars, owner: what}
 	f.Catch()
 	for _, inner := range f.inner {
 		inner.finish()
@@ -180,7 +198,7 @@ func (b *builder) node(src *config.Node, where string, s *scope) *Node {
 		return nil
 	}
 	n := &Node{Pos: src.Pos(), src: src, name: where}
-	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: b.file.Flat, body: s.owner != nil}, vars: s.vars, owner: where}
+	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: s.unit.flat, body: s.owner != nil}, vars: s.vars, owner: where}
 	n.ID = f.String("id", idDoc)
 	if n.ID != "" {
 		n.name = fmt.Sprintf("node %q", n.ID)
@@ -189,6 +207,9 @@ func (b *builder) node(src *config.Node, where string, s *scope) *Node {
 	}
 	kind := f.String("type", typeDoc)
 	n.Kind = b.kinds[kind]
+	if src.IsGenerated() && n.Kind == nil {
+		n.Kind = generatedKinds[kind]
+	}
 	if n.Kind == nil {
 		n.broken = true
 		if src.Get("type") == nil {
@@ -245,7 +266,7 @@ func (b *builder) resolve(s *scope, n *Node, e *Edge) {
 	}
 	if tool, ok := b.tools[e.Target]; ok {
 		n.broken = true
-		b.report(e.src.Problem(diag.CodeForeignNode, fmt.Sprintf("%s leads to node %q, which is part of tool %q", what, e.Target, tool)))
+		b.report(e.src.Problem(diag.CodeForeignNode, fmt.Sprintf("%s leads to node %q, which is part of %s", what, e.Target, Quoted(tool))))
 		return
 	}
 	d := e.src.Problem(diag.CodeUnknownNode, fmt.Sprintf("%s leads to node %q, which does not exist", what, e.Target))
@@ -288,21 +309,26 @@ func (s *scope) within(other *scope) bool {
 
 // tool builds a graph of the tool layout.
 func (b *builder) tool(t *config.Tool) *Graph {
-	what := fmt.Sprintf("tool %q", t.Name.String())
-	s := b.unit(what, t.Nodes)
-	s.rules = b.rules(t.Node, s, what)
-	b.connect(s)
 	g := b.start(t)
+	b.own(g, t.Node, t.Nodes)
+	return g
+}
+
+// own completes a graph that has a list of nodes of its own; nil is a list that is
+// missing, which is reported already. src is the map that the graph is written in.
+func (b *builder) own(g *Graph, src *config.Node, list []*config.Node) {
+	s := b.unit(Quoted(g.Name), false, list)
+	s.rules = b.rules(src, s, s.what)
+	b.connect(s)
 	g.scope = s
 	g.Nodes, g.byID = s.nodes, s.byID
 	g.handle(s.rules)
-	if t.Nodes == nil {
-		return g // reported already
+	if list == nil {
+		return
 	}
 	g.Entry = b.end(g, Entry, s.nodes)
 	g.Exit = b.end(g, Exit, s.nodes)
 	b.fill(g)
-	return g
 }
 
 // handle sets the graph's rules for failures that no rule of the node itself
@@ -358,12 +384,12 @@ func (b *builder) end(g *Graph, role Role, candidates []*Node) *Node {
 	}
 	if first == nil && !unknown && g.Owner == nil {
 		hint := fmt.Sprintf("add a node with `type: %s`", word)
-		if b.file.Flat {
+		if g.scope.flat {
 			hint += fmt.Sprintf(" and `tool: %s`", g.Name)
 		}
 		b.report(diag.Diagnostic{
 			File: g.File, Pos: g.Pos, Severity: diag.SeverityOf(none), Code: none,
-			Message: fmt.Sprintf("tool %q has no %s node", g.Name, word), Hint: hint,
+			Message: fmt.Sprintf("%s has no %s node", Quoted(g.Name), word), Hint: hint,
 		})
 	}
 	return first
@@ -375,6 +401,7 @@ func (b *builder) check(g *Graph) {
 	b.references(g)
 	b.findings(g)
 	b.properties(g)
+	b.givenProperties(g)
 	b.results(g)
 	b.checkFailureNames(g)
 	for _, n := range g.all() {

@@ -34,7 +34,7 @@ func (c *Callee) check(ctx context.Context, s *Schema, name, what string, v valu
 	err := s.ValidateContext(ctx, v)
 	var wrong *SchemaError
 	if errors.As(err, &wrong) {
-		return &Failure{Name: name, Message: fmt.Sprintf("%s of tool %q: %s", what, c.graph.Name, wrong)}
+		return &Failure{Name: name, Message: fmt.Sprintf("%s of %s: %s", what, Quoted(c.graph.Name), wrong)}
 	}
 	return err
 }
@@ -64,13 +64,18 @@ func (b *builder) callees(graphs []*Graph) {
 	for _, g := range graphs {
 		if byName[g.Name] == nil {
 			byName[g.Name] = g
-			names = append(names, g.Name)
+			if g.Offer == nil {
+				names = append(names, g.Name)
+			}
 		}
 	}
 	for _, c := range b.calls {
 		g := byName[c.name]
 		if g == nil {
 			d := c.src.Problem(diag.CodeUnknownTool, fmt.Sprintf("%s calls tool %q, which does not exist in this file", c.node.name, c.name))
+			if c.src.IsGenerated() {
+				d.Message = fmt.Sprintf("$call names tool %q, which does not exist in this file", c.name)
+			}
 			if near, ok := b.nearest(c.name, names); ok {
 				d.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else {
@@ -96,7 +101,7 @@ func (b *builder) knownArguments(n *Node) {
 	if err != nil {
 		return // reported already
 	}
-	c := callMisfits{n: n, callee: fmt.Sprintf("tool %q", n.Callee.Name), schema: in.src.Value()}
+	c := callMisfits{n: n, callee: Quoted(n.Callee.Name), schema: in.src.Value()}
 	for _, w := range p.check(n.args) {
 		d := c.diagnostic(w)
 		d.Related = append(slices.Clip(d.Related), diag.Related{Pos: in.src.Pos(), Message: "the schema is here"})

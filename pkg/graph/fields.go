@@ -25,6 +25,7 @@ type Fields struct {
 	asked []*Field
 	inner []*Fields
 	of    *Field // the ask that gave a map inside the node
+	over  *over  // what expressions read in the place of a run; nil: the run
 }
 
 // Field is the documentation of one field of a node type.

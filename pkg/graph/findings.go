@@ -14,6 +14,7 @@ type finding struct {
 	program *Program
 	found   expr.Finding
 	vars    bool // expressions there can read variables of the graph
+	over    bool // they read arguments alone
 }
 
 var codesOfFindings = map[expr.FindingKind]string{
@@ -54,6 +55,12 @@ func (b *builder) finding(n *Node, f finding) diag.Diagnostic {
 	d.Pos, d.End = f.program.place(f.found.Path, f.found.Offset, f.found.End)
 	d.Hint = f.found.Hint
 	if f.found.Kind != expr.UnboundVariable {
+		return d
+	}
+	if f.over {
+		if d.Hint == "" && g.Input != nil && g.Input.src.Value().Get("properties").Has(f.found.Name) {
+			d.Hint = fmt.Sprintf("did you mean %s, without the $?", f.found.Name)
+		}
 		return d
 	}
 	near, ok := b.nearestNode(f.found.Name, g)

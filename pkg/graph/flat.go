@@ -9,7 +9,7 @@ import (
 // flat builds the graphs of the flat layout, where one list of nodes serves all
 // tools and a tool's graph is what its entry reaches.
 func (b *builder) flat() []*Graph {
-	s := b.unit("the file", b.file.Nodes)
+	s := b.unit("the file", true, b.file.Nodes)
 	b.connect(s)
 	f := newFlatNodes(b, s)
 	for _, t := range b.file.Tools {

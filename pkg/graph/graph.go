@@ -16,14 +16,16 @@ import (
 type Set struct {
 	// File is what the graphs were built from.
 	File *config.File
-	// Graphs are the tools in the order of the file.
+	// Graphs are the tools in the order of the file, then the prompts and the
+	// resources.
 	Graphs []*Graph
 }
 
-// Graph is one tool: a directed, possibly cyclic graph of nodes.
+// Graph is one tool, prompt or resource: a directed, possibly cyclic graph of nodes.
 type Graph struct {
 	// Name, Title and Description are those of the tool; the last two may be
-	// empty.
+	// empty. Before the name of a prompt or resource stands config.Prompts or
+	// config.Resources.
 	Name, Title, Description string
 	// Nodes are the nodes in the order of the file; Node.Index is the place in
 	// this list. In the flat layout they are what the entry reaches.
@@ -42,6 +44,8 @@ type Graph struct {
 	Private bool
 	// RequiredScopes are what a caller over HTTP needs; it may be empty.
 	RequiredScopes []string
+	// Offer is nil for a tool.
+	Offer *Offer
 	// File and Pos are where the tool is written.
 	File string
 	Pos  diag.Pos
@@ -111,6 +115,7 @@ type Node struct {
 	refs   []reference
 	found  []finding
 	reads  []read
+	given  []reference // to arguments, of expressions that read those alone
 	shape  *expr.Shape // of the output; nil where nothing is sure
 	whole  *rooted     // the path that the output is; nil if it is none
 	reply  replyPart   // what of a reply is the output

@@ -124,6 +124,9 @@ func (f *Fields) options() []jsonata.Option {
 }
 
 func (f *Fields) compile(n *config.Node) *Program {
+	if f.over != nil {
+		return f.compileOver(n)
+	}
 	prog, err := expr.CompileJSONata(n.Text().String(), f.options()...)
 	if err != nil {
 		f.rejected(n, diag.CodeExpression, err)
@@ -158,7 +161,7 @@ func (f *Fields) program(prog *expr.Program, n *config.Node) *Program {
 		f.node.reads = append(f.node.reads, read{program: p, of: r})
 	}
 	for _, found := range prog.Findings() {
-		f.node.found = append(f.node.found, finding{p, found, len(f.vars) > 0})
+		f.node.found = append(f.node.found, finding{p, found, len(f.vars) > 0, false})
 	}
 	return p
 }

@@ -126,9 +126,9 @@ func (b *builder) early(o *open) {
 }
 
 func (b *builder) unknownReference(top, g *Graph, r reference) {
-	message := fmt.Sprintf("node %q does not exist in tool %q: %s", r.ref.Node, top.Name, r.effect())
+	message := fmt.Sprintf("node %q does not exist in %s: %s", r.ref.Node, Quoted(top.Name), r.effect())
 	if _, ok := b.tools[r.ref.Node]; ok || g.scope.unit.all[r.ref.Node] != nil {
-		message = fmt.Sprintf("node %q is not part of tool %q: %s", r.ref.Node, top.Name, r.effect())
+		message = fmt.Sprintf("node %q is not part of %s: %s", r.ref.Node, Quoted(top.Name), r.effect())
 	}
 	d := r.problem(diag.CodeUnknownReference, message)
 	if near, ok := b.nearestNode(r.ref.Node, g); ok && g.visible(near) != nil {
@@ -147,7 +147,7 @@ func (g *Graph) top() *Graph {
 
 // quotedID reports an id that JSONata cannot read as a bare name.
 func (b *builder) quotedID(src *config.Node, id string) {
-	if IsName(id) {
+	if IsName(id) || src.IsGenerated() {
 		return
 	}
 	d := src.Problem(diag.CodeQuotedID, fmt.Sprintf("expressions must write node %q in back-quotes", id))

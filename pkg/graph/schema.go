@@ -35,6 +35,15 @@ func NewSchema(schema value.Value) (*Schema, error) {
 	return &Schema{raw: schema.JSON(), compiled: compiled, quick: newQuick(schema)}, nil
 }
 
+// Properties returns the names of the properties that a schema of an object lists.
+func (s *Schema) Properties() []string {
+	var names []string
+	for _, e := range s.src.Value().Get("properties").Entries() {
+		names = append(names, e.Key)
+	}
+	return names
+}
+
 // Raw returns the schema as compact JSON, its keys in the order of the file.
 func (s *Schema) Raw() string { return s.raw }
 

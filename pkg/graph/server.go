@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
@@ -36,33 +37,40 @@ func (f *Fields) CallArgs(name, doc string, opts ...Option) *Template {
 }
 
 func (f *Fields) server(name, doc string) string {
-	n, server := f.text(ServerField, name, doc, nil)
+	n, _ := f.text(ServerField, name, doc, nil)
 	if n == nil {
 		return ""
 	}
-	if f.b.servers[server] != nil {
-		f.b.used[server] = true
+	return f.b.server(n, f.owner, "calls")
+}
+
+// server returns the name of a server at n, or "" if there is none, which it
+// reports. owner is what names the server, verb what it does with it.
+func (b *builder) server(n *config.Node, owner, verb string) string {
+	server := n.Text().String()
+	if b.servers[server] != nil {
+		b.used[server] = true
 		return server
 	}
-	for _, off := range f.b.file.Disabled {
+	for _, off := range b.file.Disabled {
 		if off.Name == server {
-			d := n.Problem(diag.CodeDisabledServer, fmt.Sprintf("%s calls server %q, which is disabled", f.owner, server))
+			d := n.Problem(diag.CodeDisabledServer, fmt.Sprintf("%s %s server %q, which is disabled", owner, verb, server))
 			d.Hint = "set disabled: false in its entry, or call another server"
 			d.Related = []diag.Related{{File: off.File, Pos: off.Pos, Message: "the server is declared here"}}
-			f.report(d)
+			b.report(d)
 			return ""
 		}
 	}
-	d := n.Problem(diag.CodeUnknownServer, fmt.Sprintf("%s names server %q, which does not exist", f.owner, server))
-	if near, ok := f.b.nearest(server, f.b.serverNames); ok {
-		f.b.used[near] = true
+	d := n.Problem(diag.CodeUnknownServer, fmt.Sprintf("%s names server %q, which does not exist", owner, server))
+	if near, ok := b.nearest(server, b.serverNames); ok {
+		b.used[near] = true
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
-	} else if len(f.b.serverNames) > 0 {
-		d.Hint = "servers of this file are " + diag.List(f.b.serverNames)
+	} else if len(b.serverNames) > 0 {
+		d.Hint = "servers of this file are " + diag.List(b.serverNames)
 	} else {
 		d.Hint = "declare it under mcpServers"
 	}
-	f.report(d)
+	b.report(d)
 	return ""
 }
 

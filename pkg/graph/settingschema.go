@@ -48,7 +48,7 @@ func form(s config.Setting, defined map[*config.Setting]string) value.Value {
 	scalar := draft07.Type("string", "number", "boolean")
 	if lowest, highest, ok := s.Range(); ok {
 		kind := "integer"
-		if s.Shape == config.FactorShape {
+		if s.Shape == config.FactorShape || s.Shape == config.FractionShape {
 			kind = "number"
 		}
 		return draft07.Object("type", draft07.Text(kind), "minimum", value.FromInt(lowest), "maximum", value.FromInt(highest))
@@ -57,7 +57,11 @@ func form(s config.Setting, defined map[*config.Setting]string) value.Value {
 	case config.BoolShape:
 		return draft07.Type("boolean")
 	case config.StringsShape:
-		return draft07.List(draft07.Type("string"))
+		return draft07.List(draft07.Choice(s.Values))
+	case config.ExprShape:
+		return draft07.Pointer(expressionName)
+	case config.CompleteShape:
+		return draft07.Entries(draft07.AnyOf(draft07.List(draft07.Type("string")), draft07.Pointer(expressionName)))
 	case config.TextsShape:
 		return draft07.List(scalar)
 	case config.ScalarsShape:

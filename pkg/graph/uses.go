@@ -81,7 +81,7 @@ func (s *Set) Units() []Unit {
 func (u *Unit) add(s, top *scope) {
 	for _, n := range s.nodes {
 		u.Nodes = append(u.Nodes, n)
-		if n.ID != "" {
+		if n.ID != "" && !n.src.IsGenerated() {
 			text := n.src.Get("id").Text()
 			u.Uses = append(u.Uses, Use{n, n, Definition, text, 0, len(n.ID)})
 		}
@@ -97,6 +97,9 @@ func (u *Unit) add(s, top *scope) {
 
 // uses adds the places at which a node names others.
 func (u *Unit) uses(n *Node, top *scope) {
+	if n.src.IsGenerated() {
+		return
+	}
 	for i := range n.Edges {
 		if e := &n.Edges[i]; top.all[e.Target] != nil {
 			u.Uses = append(u.Uses, Use{top.all[e.Target], n, EdgeUse, e.src.Text(), 0, len(e.Target)})

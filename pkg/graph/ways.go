@@ -24,7 +24,7 @@ func (b *builder) ways(g *Graph, w *walk) {
 	switch {
 	case g.Owner != nil:
 		b.loose(g)
-	case !b.file.Flat:
+	case !g.scope.flat:
 		for i, n := range g.Nodes {
 			if !g.walk.reached[i] && n != g.Exit && g.byID[n.ID] == n && !isEnd(n) {
 				b.report(n.problem(diag.CodeUnreachable, fmt.Sprintf(

@@ -51,38 +51,9 @@ func (blocksExit) Begin(_ context.Context, in *graph.Input) (graph.Action, error
 		return graph.Action{}, fmt.Errorf("expected a list of content blocks, found %s", graph.Describe(list))
 	}
 	for i, block := range list.Elems() {
-		if err := checkBlock(block); err != nil {
+		if err := graph.CheckContent(block); err != nil {
 			return graph.Action{}, fmt.Errorf("content block %d: %w", i, err)
 		}
 	}
 	return graph.Action{Value: list, Edge: graph.NoEdge}, nil
-}
-
-// blockFields are the texts that a block of each type must have (MCP 2025-11-25,
-// Tools, Tool Result). Clients refuse a whole result for one that lacks.
-var blockFields = map[string][]string{
-	"text": {"text"}, "image": {"data", "mimeType"}, "audio": {"data", "mimeType"},
-	"resource_link": {"uri", "name"}, "resource": nil,
-}
-
-func checkBlock(block value.Value) error {
-	kind := block.Get("type").Str()
-	fields, known := blockFields[kind]
-	switch {
-	case block.Kind() != value.Object:
-		return fmt.Errorf("expected an object, found %s", graph.Describe(block))
-	case !known:
-		return fmt.Errorf("its type is %s; expected \"text\", \"image\", \"audio\", \"resource_link\" or \"resource\"", graph.Describe(block.Get("type")))
-	case kind == "resource":
-		block, fields = block.Get("resource"), []string{"uri"}
-		if !block.Has("text") && !block.Has("blob") {
-			return fmt.Errorf("its resource has neither text nor blob")
-		}
-	}
-	for _, name := range fields {
-		if block.Get(name).Kind() != value.String {
-			return fmt.Errorf("the %s of a block of type %q must be a string, found %s", name, kind, graph.Describe(block.Get(name)))
-		}
-	}
-	return nil
 }

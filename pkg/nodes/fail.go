@@ -67,7 +67,7 @@ func (s fail) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) 
 	if s.data != nil {
 		v, err := s.data.Eval(ctx, in.Env)
 		if err == nil {
-			v, err = withoutFunctions(ctx, v)
+			v, err = graph.WithoutFunctions(ctx, v)
 		}
 		if err != nil {
 			return graph.Action{}, err

@@ -23,7 +23,7 @@ func JSONSchema() value.Value {
 // language: plain ones first.
 func References() [][]byte {
 	var sources [][]byte
-	for _, name := range []string{"minimal", "server", "flat", "upstreams", "foreign"} {
+	for _, name := range []string{"minimal", "server", "flat", "upstreams", "foreign", "offers"} {
 		// The files are part of the program.
 		source, err := reference.ReadFile("reference/" + name + ".yaml")
 		if err != nil {

@@ -48,7 +48,7 @@ type each struct {
 func (s each) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) {
 	items, err := s.items.Eval(ctx, in.Env)
 	if err == nil {
-		items, err = withoutFunctions(ctx, items)
+		items, err = graph.WithoutFunctions(ctx, items)
 	}
 	return graph.Action{Value: items, Edge: s.next, Do: graph.Fork}, err
 }

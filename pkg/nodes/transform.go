@@ -31,7 +31,7 @@ type transform struct {
 func (s transform) Begin(ctx context.Context, in *graph.Input) (graph.Action, error) {
 	v, err := s.program.Eval(ctx, in.Env)
 	if err == nil && s.functions {
-		v, err = withoutFunctions(ctx, v)
+		v, err = graph.WithoutFunctions(ctx, v)
 	}
 	if err != nil {
 		return graph.Action{}, err

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"go.yaml.in/yaml/v4"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// generatedTag marks a node that the file means without writing it.
+const generatedTag = "!generated"
+
+// Generated returns a node with a JSON value that stands in the place of n: what the
+// file means there without writing it. No edit of the file can change it.
+func (n *Node) Generated(v value.Value) *Node {
+	out := n.generated(v)
+	switch v.Kind() {
+	case value.Object:
+		for _, e := range v.Entries() {
+			out.fields = append(out.fields, Field{Text{n.generated(value.FromString(e.Key))}, n.Generated(e.Value)})
+		}
+	case value.Array:
+		for _, e := range v.Elems() {
+			out.items = append(out.items, n.Generated(e))
+		}
+	}
+	return out
+}
+
+// generated returns a node without its fields and items.
+func (n *Node) generated(v value.Value) *Node {
+	pos := n.Pos()
+	out := &Node{doc: n.doc, value: v, weight: 1, height: 1, yaml: &yaml.Node{
+		Kind: yaml.ScalarNode, Tag: generatedTag, Line: pos.Line, Column: pos.Col,
+	}}
+	switch v.Kind() {
+	case value.Object:
+		out.kind = Map
+	case value.Array:
+		out.kind = List
+	case value.String:
+		out.yaml.Value = v.Str()
+	default:
+		out.yaml.Value = v.JSON()
+	}
+	end := n.doc.lines.Offset(n.End())
+	out.text.p.Store(&alignment{tail: end, end: end})
+	return out
+}
+
+// GeneratedAt is Generated for the bytes of a string from from up to to.
+func (n *Node) GeneratedAt(v value.Value, from, to int) *Node {
+	out := n.Generated(v)
+	pos := n.Text().At(from)
+	end := n.doc.lines.Offset(n.Text().After(to))
+	out.yaml.Line, out.yaml.Column = pos.Line, pos.Col
+	out.text.p.Store(&alignment{tail: end, end: end})
+	return out
+}
+
+// With returns a generated map with one more field, whose value may be a node of the
+// file. n is not changed.
+func (n *Node) With(key string, v *Node) *Node {
+	entries := append(append([]value.Entry(nil), n.value.Entries()...), value.Entry{Key: key, Value: v.Value()})
+	out := n.generated(value.FromEntries(entries))
+	out.fields = append(append([]Field(nil), n.fields...), Field{Text{n.generated(value.FromString(key))}, v})
+	return out
+}
+
+// IsGenerated reports whether the node is one that the file means without writing
+// it.
+func (n *Node) IsGenerated() bool { return n != nil && n.yaml.Tag == generatedTag }
