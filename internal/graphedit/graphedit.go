@@ -20,6 +20,9 @@ type Result struct {
 	Document *edit.Document
 	// Diff is a unified diff of the old and the new text; empty if they are equal.
 	Diff string
+	// Tool is the tool of the Options: its new name if the edit has renamed it by its
+	// path.
+	Tool string
 }
 
 // Options change how operations are read.
@@ -53,6 +56,7 @@ func Apply(path string, source []byte, ops []Operation, opts Options) (*Result, 
 	name := filepath.Base(path)
 	return &Result{
 		Text: text, Revision: edit.RevisionOf(text), Document: w.doc, Diff: diff.Unified(name, name, string(source), string(text), false),
+		Tool: w.opts.Tool,
 	}, nil
 }
 

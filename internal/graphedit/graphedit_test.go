@@ -341,6 +341,33 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestNumbersAsIDs edits a node whose id is the index of another one.
+func TestNumbersAsIDs(t *testing.T) {
+	source := strings.NewReplacer("next: sum", `next: "1"`, "id: sum", `id: "1"`).Replace(flat)
+	r, err := apply(t, source, `[{"op":"updateTool","name":"size","tool":{"name":"size","description":"Sizes","inputSchema":{"type":"object"},"nodes":[
+		{"id":"size_in","type":"entry","next":"1"},{"id":"1","type":"transform","transform":{"expr":"2"},"next":"size_out"},{"id":"size_out","type":"exit"}]}}]`, graphedit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(source, `{expr: "1"}`, `{expr: "2"}`, 1); string(r.Text) != want {
+		t.Errorf("the difference is\n%s", r.Diff)
+	}
+}
+
+func TestRenameByPath(t *testing.T) {
+	r, err := apply(t, nested, `[{"op":"set","path":"/name","value":"total"},{"op":"set","path":"/nodes/give/message","value":"no"}]`, graphedit.Options{Tool: "count", Relative: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.NewReplacer("name: count", "name: total", "tool: count", "tool: total", "message: none", "message: 'no'").Replace(nested)
+	if string(r.Text) != want || r.Tool != "total" {
+		t.Errorf("the tool is %q, the difference\n%s", r.Tool, r.Diff)
+	}
+	if _, err = apply(t, nested, `[{"op":"set","path":"/name","value":"report"}]`, graphedit.Options{Tool: "count", Relative: true}); err == nil {
+		t.Error("the name of another tool was taken")
+	}
+}
+
 func TestRelativePaths(t *testing.T) {
 	for _, c := range []struct{ source, tool, ops, want string }{
 		{nested, "count", `[{"op":"set","path":"/description","value":"All"}]`, "-    description: 'Counts files'\n+    description: 'All'"},

@@ -26,6 +26,13 @@ func join(pointer string, steps ...any) string {
 
 // editPath sets, inserts, removes or moves what a path leads to.
 func (w *work) editPath(o Operation) error {
+	if to := o.fields.Get("value"); w.opts.Relative && o.op == "set" && o.text("path") == "/name" && to.Kind() == value.String {
+		err := w.renameTool(w.opts.Tool, to.Str())
+		if err == nil {
+			w.opts.Tool = to.Str()
+		}
+		return err
+	}
 	path, old, err := w.resolve(o.text("path"), o.op == "set" || o.op == "insert")
 	if err != nil {
 		return err

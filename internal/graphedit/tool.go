@@ -212,7 +212,7 @@ func (w *work) mergeNodes(tool string, list value.Value) error {
 			n = withTool(n, tool)
 		}
 		id := n.Get("id")
-		at, old := stepInto(w.root().Get("nodes"), id.Str())
+		at, old := withID(w.root().Get("nodes"), id.Str())
 		var err error
 		switch {
 		case old.IsUndefined() && w.root().Get("nodes").Kind() != value.Array:
@@ -232,6 +232,16 @@ func (w *work) mergeNodes(tool string, list value.Value) error {
 		return fmt.Errorf("other tools have nodes with these ids, and all tools of this file share one list: %s; use ids such as %q", diag.List(taken), tool+"_"+taken[0])
 	}
 	return nil
+}
+
+// withID returns the index of the node with an id, and the node.
+func withID(list value.Value, id string) (int, value.Value) {
+	for i, n := range list.Elems() {
+		if n.Get("id").Str() == id {
+			return i, n
+		}
+	}
+	return -1, value.Undef
 }
 
 // withTool returns an entry or exit node of the flat layout with the name of its

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/diff"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
@@ -142,14 +143,14 @@ func (c *call) tryChange(p planned) (value.Value, error) {
 		return value.Undef, err
 	}
 	if expected := c.text("expectedRevision"); expected != "" && expected != string(s.revision) {
-		return refused("the file has another revision; read the tool again", "revision", string(s.revision), "diff", optional(c.since(edit.Revision(expected), s.text))), nil
+		return refused("the file has another revision; read the tool again", "revision", string(s.revision), "diff", optional(c.session().since(edit.Revision(expected), s.text))), nil
 	}
 	if p.action != "add" {
 		now, err := graphedit.Tool(s.doc.Value(), p.tool)
 		if err != nil {
 			return value.Undef, err
 		}
-		if was, ok := c.file.seen[p.tool]; p.guarded && ok && !value.Equal(was, now) {
+		if was, changed := c.session().changed(p.tool, now); p.guarded && changed {
 			return refused("the tool has changed since it was read; read it again with getGraphTool",
 				"diff", diff.Unified("read", "now", indented(was), indented(now), false), "revision", string(s.revision)), nil
 		}
@@ -161,6 +162,9 @@ func (c *call) tryChange(p planned) (value.Value, error) {
 			err = one.Err
 		}
 		return refused(err.Error()), nil
+	}
+	if p.action == "patch" {
+		p.shown = r.Tool
 	}
 	return c.save(s, r, p)
 }
@@ -203,15 +207,21 @@ func (c *call) save(s *state, r *graphedit.Result, p planned) (value.Value, erro
 		if err := edit.Write(c.opts.Path, s.revision, r.Text); err != nil {
 			return value.Undef, err
 		}
-		c.remember(p, s.text, r)
+		one := change{action: p.action, tool: p.tool, time: time.Now(), before: s.text, from: s.revision, to: r.Revision, diff: r.Diff}
+		if p.shown != p.tool && p.shown != "" {
+			one.renamed = p.shown
+			out = with(out, "message", done[p.action](p)+c.renameInTests(p.tool, p.shown))
+		}
+		c.remember(one)
 		if program != nil {
 			c.file.saved(r, program)
 			program = nil // it is the file's
 		}
 	}
-	delete(c.file.seen, p.tool)
+	own := c.session()
+	own.note(p.tool, value.Undef)
 	if now, err := graphedit.Tool(r.Document.Value(), p.shown); err == nil {
-		c.file.seen[p.shown] = now
+		own.note(p.shown, now)
 	}
 	return out, nil
 }
@@ -244,7 +254,7 @@ var done = map[string]func(planned) string{
 	"add":    func(p planned) string { return fmt.Sprintf("tool %q was added", p.tool) },
 	"update": func(p planned) string { return fmt.Sprintf("tool %q was updated%s", p.tool, renamed(p)) },
 	"delete": func(p planned) string { return fmt.Sprintf("tool %q was deleted", p.tool) },
-	"patch":  func(p planned) string { return fmt.Sprintf("tool %q was changed", p.tool) },
+	"patch":  func(p planned) string { return fmt.Sprintf("tool %q was changed%s", p.tool, renamed(p)) },
 	"undo":   func(p planned) string { return p.tool },
 }
 

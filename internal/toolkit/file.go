@@ -11,7 +11,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/graphedit"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // file is the configuration file, read again whenever it has changed.
@@ -20,7 +19,6 @@ type file struct {
 	// lock is held while the file is read, or edited by this process.
 	lock  sync.Mutex
 	state *state
-	seen  map[string]value.Value // tools as they were last shown, by name
 }
 
 // state is the file as it was read once.
@@ -31,9 +29,10 @@ type state struct {
 	doc      *edit.Document
 	program  *engine.Program   // nil if the file has errors
 	broken   *engine.LoadError // why
+	servers  error             // why the entries of servers cannot be read; their secrets are not known
 }
 
-func newFile(t *Toolkit) *file { return &file{toolkit: t, seen: map[string]value.Value{}} }
+func newFile(t *Toolkit) *file { return &file{toolkit: t} }
 
 // stamp returns what tells apart the contents of the file, its lock file and those
 // of other servers.
@@ -64,7 +63,8 @@ func (f *file) read() (*state, error) {
 	}
 	next := &state{stamp: stamp, text: text, revision: edit.RevisionOf(text), doc: doc}
 	e := f.toolkit.engine
-	if servers, err := e.Compile(); err == nil {
+	servers, err := e.Compile()
+	if next.servers = err; err == nil {
 		if before, err := e.Replace(servers); err == nil {
 			before.Release()
 		}
@@ -122,12 +122,15 @@ func (f *file) compiled(text []byte) (p *engine.Program, release func(), err err
 	return p, p.Release, nil
 }
 
-// note remembers how a tool was shown to the client.
-func (f *file) note(name string, definition value.Value) {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	if len(f.seen) > 10_000 {
-		clear(f.seen)
+// shown returns the text of the file without secrets. It reports false if the file
+// cannot be read.
+func (f *file) shown() (string, bool) {
+	s, err := f.now()
+	switch {
+	case err != nil:
+		return "", false
+	case s.servers != nil:
+		return "# Not shown: the entries of servers have errors, so mcpgraph cannot tell which values\n# are secrets. validateGraphTool lists the errors.\n", true
 	}
-	f.seen[name] = definition
+	return f.toolkit.engine.Redact(nil, string(s.text)), true
 }

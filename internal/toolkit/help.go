@@ -2,7 +2,6 @@ package toolkit
 
 import (
 	"context"
-	"os"
 
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
@@ -40,11 +39,8 @@ func (t *Toolkit) resources() []server.Resource {
 	const docs = "mcpgraph://docs/"
 	return []server.Resource{
 		{
-			URI: "mcpgraph://file", Name: "file", Description: "The configuration file, without secrets", MIMEType: "application/yaml", Instant: true,
-			Read: server.ReadText("application/yaml", func(context.Context, *server.Request) (string, bool) {
-				text, err := os.ReadFile(t.opts.Path)
-				return t.engine.Redact(nil, string(text)), err == nil
-			}),
+			URI: "mcpgraph://file", Name: "file", Description: "The configuration file, without secrets", MIMEType: "application/yaml",
+			Read: server.ReadText("application/yaml", func(context.Context, *server.Request) (string, bool) { return t.file.shown() }),
 		},
 		{
 			URI: "mcpgraph://schema", Name: "schema", Description: "The JSON Schema of configuration files", MIMEType: "application/schema+json", Instant: true,

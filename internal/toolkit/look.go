@@ -60,13 +60,15 @@ func listGraphTools(_ context.Context, c *call) (value.Value, error) {
 }
 
 func getGraphTool(_ context.Context, c *call) (value.Value, error) {
-	s, err := c.file.now()
+	c.file.lock.Lock()
+	defer c.file.lock.Unlock()
+	s, err := c.file.read()
 	if err != nil {
 		return value.Undef, err
 	}
 	definition, err := graphedit.Tool(s.doc.Value(), c.text("toolName"))
 	if err == nil {
-		c.file.note(c.text("toolName"), definition)
+		c.session().note(c.text("toolName"), definition)
 	}
 	return definition, err
 }

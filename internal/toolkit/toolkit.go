@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
@@ -54,8 +53,7 @@ type Toolkit struct {
 	tools  map[string]*tool
 	server *server.Server
 
-	mu      sync.Mutex // guards history
-	history []change
+	sessions sessions
 }
 
 // tool is one of the tools that the toolkit has.

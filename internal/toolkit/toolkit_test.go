@@ -317,7 +317,15 @@ func TestBuildATool(t *testing.T) {
 	d.has(d.call("undo", `{}`), `"success":true`)
 	d.has(d.call("testGraphTool", `{}`), `"failed":0`)
 	renamed := strings.Replace(countFiles, `"count_files"`, `"count_all"`, 1)
-	d.has(d.call("updateGraphTool", `{"toolName":"count_files","tool":`+renamed+`}`), `"success":true`, `is now \"count_all\"`)
+	d.has(d.call("updateGraphTool", `{"toolName":"count_files","tool":`+renamed+`}`), `"success":true`, `is now \"count_all\"; its tests in team.test.yaml were changed, too`)
+	d.has(d.call("testGraphTool", `{"toolName":"count_all"}`), `"passed":2,"failed":0`)
+	d.has(d.call("undo", `{}`), `"success":true`, `its tests in team.test.yaml were changed, too`)
+	d.has(d.call("testGraphTool", `{"toolName":"count_files"}`), `"passed":2,"failed":0`)
+	tests := filepath.Join(filepath.Dir(d.path), "team.test.yaml")
+	if err := os.Chmod(tests, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	d.has(d.call("patchGraphTool", `{"toolName":"count_files","operations":[{"op":"set","path":"/name","value":"count_all"},{"op":"set","path":"/description","value":"All"}]}`), `"success":true`, `is now \"count_all\"; `, "team.test.yaml")
 	d.refuses("updateGraphTool", `{"toolName":"count_files","tool":`+renamed+`}`, `there is no tool "count_files"`)
 	d.has(d.call("deleteGraphTool", `{"toolName":"count_all"}`), `"success":true`)
 	d.has(d.call("listGraphTools", `{}`), `{"items":[]}`)
@@ -365,6 +373,32 @@ func TestSecretsStayInside(t *testing.T) {
 	d.call("testJSONata", `{"expression":"\"`+secret+`\"","context":{}}`)
 	if v, ok := d.ask("getGraphTool", `{"toolName":"`+secret+`"}`); ok || strings.Contains(v.Str(), secret) {
 		t.Errorf("an error shows a secret: %s", v.Str())
+	}
+}
+
+// TestTheFileIsShownWithoutSecrets reads the file as soon as it has changed.
+func TestTheFileIsShownWithoutSecrets(t *testing.T) {
+	d := open(t, "tools: []\n")
+	read := func() string {
+		t.Helper()
+		request := mcp.ReadResourceRequest{}
+		request.Params.URI = "mcpgraph://file"
+		r, err := d.c.ReadResource(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Contents[0].(mcp.TextResourceContents).Text
+	}
+	entry := func(typ string) string {
+		return head + "mcpServers:\n  api: {type: " + typ + ", url: 'http://127.0.0.1:1/', headers: {Authorization: Bearer " + secret + "}}\ntools: []\n"
+	}
+	write(t, d.path, entry("http"))
+	if text := read(); strings.Contains(text, secret) || !strings.Contains(text, "Bearer [redacted]") {
+		t.Errorf("the file is shown as\n%s", text)
+	}
+	write(t, d.path, strings.Replace(entry("no-such-type"), secret, "another-"+secret, 1))
+	if text := read(); strings.Contains(text, secret) || !strings.Contains(text, "validateGraphTool") {
+		t.Errorf("with errors, the file is shown as\n%s", text)
 	}
 }
 
