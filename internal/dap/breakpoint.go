@@ -18,23 +18,66 @@ import (
 // maxBreakpoints bounds the breakpoints of one request.
 const maxBreakpoints = 500
 
-// breakpoints are those that the editor has set.
+// maxSources bounds the files whose breakpoints are remembered.
+const maxSources = 100
+
+// breakpoints are those that the editor has set, perhaps before it launched anything.
 type breakpoints struct {
-	lines, functions []breakpoint
-	failures         debug.FailureMode
-	next             int // the number of the next one
+	sources   []*source
+	functions []breakpoint
+	failures  debug.FailureMode
+	next      int // the number of the next one
 }
 
-// breakpoint is one of them, as the editor is told of it.
+// source has the breakpoints at the lines of a file.
+type source struct {
+	dap.Source
+	list []breakpoint
+}
+
+// breakpoint is one of them: what the editor asked for, and what it is told.
 type breakpoint struct {
 	debug.Breakpoint
-	told dap.Breakpoint
+	line  int    // of the file, from 1 on; 0: it stands at a node with a name
+	name  string // of the node
+	wrong error  // why it can never be; nil: it can
+	told  dap.Breakpoint
+}
+
+// source returns the breakpoints of a file.
+func (b *breakpoints) source(of dap.Source) *source {
+	for _, one := range b.sources {
+		if one.Path == of.Path || same(one.Path, of.Path) {
+			one.Source = of
+			return one
+		}
+	}
+	if len(b.sources) >= maxSources {
+		b.sources = b.sources[1:]
+	}
+	one := &source{Source: of}
+	b.sources = append(b.sources, one)
+	return one
+}
+
+// all returns all breakpoints.
+func (b *breakpoints) all() []*breakpoint {
+	var all []*breakpoint
+	for _, one := range b.sources {
+		for i := range one.list {
+			all = append(all, &one.list[i])
+		}
+	}
+	for i := range b.functions {
+		all = append(all, &b.functions[i])
+	}
+	return all
 }
 
 // at returns the numbers of the breakpoints at a node.
 func (b *breakpoints) at(t *target, key string) []int {
 	var ids []int
-	for _, one := range slices.Concat(b.lines, b.functions) {
+	for _, one := range b.all() {
 		nodes, err := t.session.Nodes(one.Node)
 		if err == nil && one.told.Verified && slices.ContainsFunc(nodes, func(n *graph.Node) bool { return n.Key() == key }) {
 			ids = append(ids, one.told.Id)
@@ -43,18 +86,47 @@ func (b *breakpoints) at(t *target, key string) []int {
 	return ids
 }
 
-// make returns a breakpoint; its condition is not checked yet.
-func (b *breakpoints) make(node, when, hit, log string) breakpoint {
+// make returns a breakpoint that has no place yet.
+func (b *breakpoints) make(when, hit, log string) breakpoint {
 	b.next++
-	one := breakpoint{debug.Breakpoint{Node: node, When: strings.TrimSpace(when), Log: log}, dap.Breakpoint{Id: b.next, Verified: true}}
+	one := breakpoint{Breakpoint: debug.Breakpoint{When: strings.TrimSpace(when), Log: log}, told: dap.Breakpoint{Id: b.next}}
 	if hit = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(hit), "==")); hit != "" {
 		n, err := strconv.Atoi(hit)
 		if err != nil || n < 1 {
-			one.refuse(fmt.Errorf("the hit condition %q is not a number from 1 on", hit))
+			one.wrong = fmt.Errorf("the hit condition %q is not a number from 1 on", hit)
 		}
 		one.Hits = n
 	}
 	return one
+}
+
+// place finds the node of a breakpoint; its condition is not checked yet. t is nil
+// before launch.
+func (b *breakpoint) place(t *target, lines int) {
+	b.told.Verified, b.told.Message = true, ""
+	if b.line > 0 {
+		b.told.Line = b.line + lines
+	}
+	switch {
+	case b.wrong != nil:
+		b.refuse(b.wrong)
+	case t == nil:
+		b.refuse(errors.New("nothing was launched yet"))
+	case b.line == 0:
+		b.Node = b.name
+		if nodes, err := t.session.Nodes(b.name); err == nil {
+			b.told.Source, b.told.Line = t.source(nodes[0]), nodes[0].Pos.Line+lines
+		}
+	case !t.is(b.told.Source.Path):
+		b.refuse(fmt.Errorf("this file is not debugged; %s is", t.Program))
+	default:
+		n := t.nodeAt(b.line)
+		if n == nil {
+			b.refuse(errors.New("no node stands in this line"))
+			return
+		}
+		b.Node, b.told.Line = n.Key(), n.Pos.Line+lines
+	}
 }
 
 func (b *breakpoint) refuse(err error) {
@@ -76,17 +148,15 @@ func (b *breakpoint) refuse(err error) {
 func (s *server) apply(t *target) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.NoDebug {
+	if t == nil || t.NoDebug {
 		return nil
 	}
 	for {
 		var list []debug.Breakpoint
 		var from []*breakpoint
-		for _, group := range [][]breakpoint{s.breakpoints.lines, s.breakpoints.functions} {
-			for i := range group {
-				if group[i].told.Verified {
-					list, from = append(list, group[i].Breakpoint), append(from, &group[i])
-				}
+		for _, one := range s.breakpoints.all() {
+			if one.told.Verified {
+				list, from = append(list, one.Breakpoint), append(from, one)
 			}
 		}
 		err := t.session.SetBreakpoints(debug.BreakOn{Failure: s.breakpoints.failures}, list...)
@@ -98,6 +168,27 @@ func (s *server) apply(t *target) error {
 	}
 }
 
+// transfer sets the breakpoints in a run that has just begun, and tells the editor
+// which of them have another place now.
+func (s *server) transfer(t *target) {
+	s.mu.Lock()
+	all := s.breakpoints.all()
+	was := make([]dap.Breakpoint, len(all))
+	for i, one := range all {
+		was[i] = one.told
+		one.place(t, s.lines)
+	}
+	s.mu.Unlock()
+	if err := s.apply(t); err != nil {
+		s.output("stderr", err.Error()+"\n")
+	}
+	for i, one := range all {
+		if now := one.told; now.Verified != was[i].Verified || now.Line != was[i].Line || now.Message != was[i].Message {
+			s.tell("breakpoint", dap.BreakpointEventBody{Reason: "changed", Breakpoint: now})
+		}
+	}
+}
+
 func told(list []breakpoint) []dap.Breakpoint {
 	all := make([]dap.Breakpoint, len(list))
 	for i, one := range list {
@@ -106,7 +197,7 @@ func told(list []breakpoint) []dap.Breakpoint {
 	return all
 }
 
-// setBreakpoints sets those at lines of the file.
+// setBreakpoints sets those at the lines of a file.
 func (s *server) setBreakpoints(t *target, a dap.SetBreakpointsArguments) (any, error) {
 	if len(a.Breakpoints) == 0 {
 		for _, line := range a.Lines {
@@ -116,37 +207,20 @@ func (s *server) setBreakpoints(t *target, a dap.SetBreakpointsArguments) (any, 
 	if len(a.Breakpoints) > maxBreakpoints {
 		return nil, fmt.Errorf("more than %d breakpoints", maxBreakpoints)
 	}
-	ours := t.is(a.Source.Path)
-	var list []breakpoint
 	s.mu.Lock()
+	in := s.breakpoints.source(a.Source)
+	in.list = nil
 	for _, b := range a.Breakpoints {
-		n := t.nodeAt(b.Line - s.lines)
-		key := ""
-		if n != nil {
-			key = n.Key()
-		}
-		one := s.breakpoints.make(key, b.Condition, b.HitCondition, b.LogMessage)
-		one.told.Line, one.told.Source = b.Line, &a.Source
-		switch {
-		case !ours:
-			one.refuse(fmt.Errorf("this file is not debugged; %s is", t.Program))
-		case n == nil:
-			one.refuse(errors.New("no node stands in this line"))
-		default:
-			one.told.Line = n.Pos.Line + s.lines
-		}
-		list = append(list, one)
+		one := s.breakpoints.make(b.Condition, b.HitCondition, b.LogMessage)
+		one.line, one.told.Source = max(b.Line-s.lines, 1), &a.Source
+		one.place(t, s.lines)
+		in.list = append(in.list, one)
 	}
-	if !ours { // those of the file that is debugged stay
-		s.mu.Unlock()
-		return dap.SetBreakpointsResponseBody{Breakpoints: told(list)}, nil
-	}
-	s.breakpoints.lines = list
 	s.mu.Unlock()
 	err := s.apply(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return dap.SetBreakpointsResponseBody{Breakpoints: told(s.breakpoints.lines)}, err
+	return dap.SetBreakpointsResponseBody{Breakpoints: told(in.list)}, err
 }
 
 // setFunctionBreakpoints sets those at nodes that are named.
@@ -157,10 +231,9 @@ func (s *server) setFunctionBreakpoints(t *target, a dap.SetFunctionBreakpointsA
 	s.mu.Lock()
 	s.breakpoints.functions = nil
 	for _, b := range a.Breakpoints {
-		one := s.breakpoints.make(b.Name, b.Condition, b.HitCondition, "")
-		if nodes, err := t.session.Nodes(b.Name); err == nil {
-			one.told.Source, one.told.Line = t.source(nodes[0]), nodes[0].Pos.Line+s.lines
-		}
+		one := s.breakpoints.make(b.Condition, b.HitCondition, "")
+		one.name = b.Name
+		one.place(t, s.lines)
 		s.breakpoints.functions = append(s.breakpoints.functions, one)
 	}
 	s.mu.Unlock()

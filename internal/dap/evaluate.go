@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf16"
 
 	dap "github.com/google/go-dap"
 
@@ -113,16 +114,17 @@ func (s *server) completions(t *target, a dap.CompletionsArguments) (any, error)
 	if err != nil {
 		return body, nil
 	}
-	before := []rune(a.Text)
-	before = before[:min(max(a.Column-1-s.columns, 0), len(before))]
+	units := utf16.Encode([]rune(a.Text))
+	before := utf16.Decode(units[:min(max(a.Column-1-s.columns, 0), len(units))])
 	start := len(before)
 	for start > 0 && !strings.ContainsRune(" ()[]{},;+-*/&=<>!?:", before[start-1]) {
 		start--
 	}
 	word := string(before[start:])
+	at, length := len(utf16.Encode(before[:start]))+1+s.columns, len(utf16.Encode(before[start:]))
 	add := func(label, detail string, kind dap.CompletionItemType) {
 		if strings.HasPrefix(label, word) && len(body.Targets) < maxCompletions {
-			body.Targets = append(body.Targets, dap.CompletionItem{Label: label, Detail: detail, Type: kind, Start: start, Length: len([]rune(word))})
+			body.Targets = append(body.Targets, dap.CompletionItem{Label: label, Detail: detail, Type: kind, Start: at, Length: length})
 		}
 	}
 	if i := strings.LastIndexByte(word, '.'); i > 1 {

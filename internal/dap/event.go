@@ -73,18 +73,17 @@ func (s *server) stopped(t *target, p *debug.Pause) {
 
 // ended shows the result, and tells that the run is over.
 func (s *server) ended(t *target) {
-	session := t.session
-	_, err := session.Wait(s.ctx)
+	st := t.session.State()
 	code := 0
 	switch {
-	case session.State().Status == debug.StatusStopped:
+	case st.Status == debug.StatusStopped:
 		s.output("console", "the run was stopped\n")
 		code = 1
-	case err != nil:
-		s.output("stderr", err.Error()+"\n")
+	case st.Err != nil:
+		s.output("stderr", st.Err.Error()+"\n")
 		code = 1
 	default:
-		s.output("stdout", session.State().Result.Preview(maxShown)+"\n")
+		s.output("stdout", st.Result.Preview(maxShown)+"\n")
 	}
 	s.tell("exited", dap.ExitedEventBody{ExitCode: code})
 	s.tell("terminated", nil)

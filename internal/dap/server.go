@@ -207,22 +207,24 @@ func (s *server) do(m dap.Message, head *dap.Request) (any, error) {
 	case *dap.AttachRequest:
 		return nil, errors.New("attach is not supported: launch a tool, with program, tool and args")
 	case *dap.RestartRequest:
-		return nil, s.restart()
+		return nil, s.restart(r.Arguments)
 	case *dap.DisconnectRequest:
 		s.end()
 		return nil, nil
 	}
 	t := s.current()
-	if t == nil {
-		return nil, fmt.Errorf("%s needs a run: launch one", head.Command)
-	}
-	switch r := m.(type) {
+	switch r := m.(type) { // these may come before launch
 	case *dap.SetBreakpointsRequest:
 		return s.setBreakpoints(t, r.Arguments)
 	case *dap.SetFunctionBreakpointsRequest:
 		return s.setFunctionBreakpoints(t, r.Arguments)
 	case *dap.SetExceptionBreakpointsRequest:
 		return s.setExceptionBreakpoints(t, r.Arguments)
+	}
+	if t == nil {
+		return nil, fmt.Errorf("%s needs a run: launch one", head.Command)
+	}
+	switch r := m.(type) {
 	case *dap.BreakpointLocationsRequest:
 		return s.breakpointLocations(t, r.Arguments)
 	case *dap.ConfigurationDoneRequest:
@@ -254,7 +256,8 @@ func (s *server) do(m dap.Message, head *dap.Request) (any, error) {
 	case *dap.PauseRequest:
 		return nil, t.session.Pause()
 	case *dap.TerminateRequest:
-		return nil, t.session.Stop()
+		_ = t.session.Stop() // an error says that it is over
+		return nil, nil
 	}
 	return nil, fmt.Errorf("%s is not supported", head.Command)
 }
@@ -273,13 +276,19 @@ func (s *server) after(m dap.Message, err error) {
 	if err != nil {
 		return
 	}
+	t := s.current()
+	if t == nil {
+		return
+	}
 	switch m.(type) {
 	case *dap.LaunchRequest:
+		s.transfer(t)
 		s.tell("initialized", nil)
-	case *dap.ConfigurationDoneRequest, *dap.RestartRequest:
-		if t := s.current(); t != nil {
-			s.begin(t)
-		}
+	case *dap.RestartRequest:
+		s.transfer(t)
+		s.begin(t)
+	case *dap.ConfigurationDoneRequest:
+		s.begin(t)
 	}
 }
 

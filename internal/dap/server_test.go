@@ -132,7 +132,7 @@ func TestValuesAreShownInPartsAndCanBeSet(t *testing.T) {
 		t.Errorf("around the body, size is %v", got["result"])
 	}
 	targets := c.ask("completions", object{"frameId": frames[0]["id"], "text": "$sum($.si", "column": 10})["targets"].([]any)
-	if len(targets) != 2 || targets[0].(object)["label"] != "$.size" || targets[0].(object)["start"] != float64(5) {
+	if len(targets) != 2 || targets[0].(object)["label"] != "$.size" || targets[0].(object)["start"] != float64(6) {
 		t.Errorf("%v", targets)
 	}
 	if set := c.ask("setVariable", object{"variablesReference": document, "name": "size", "value": "100"}); set["value"] != "100" {

@@ -201,22 +201,33 @@ func (s *server) begin(t *target) {
 	}
 }
 
-// restart begins the run anew, with the same breakpoints.
-func (s *server) restart() error {
-	t := s.current()
-	if t == nil {
+// restart begins the run anew, with the same breakpoints and with the file as it is
+// now. After an error the run that was goes on.
+func (s *server) restart(raw json.RawMessage) error {
+	was := s.current()
+	if was == nil {
 		return errors.New("restart needs a run: launch one")
 	}
-	s.mu.Lock()
-	s.target = nil // its end is not that of the session
-	s.mu.Unlock()
-	t.stop()
-	again := *t
-	if err := s.run(&again); err != nil {
+	var a struct {
+		Arguments launched `json:"arguments"`
+	}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &a); err != nil {
+			return fmt.Errorf("the arguments of restart: %w", err)
+		}
+	}
+	if a.Arguments.Program == "" {
+		a.Arguments = was.launched
+	}
+	t, err := s.load(a.Arguments)
+	if err != nil {
+		return err
+	}
+	if err := s.run(t); err != nil { // paused before its first node
 		_ = t.engine.Close()
 		return err
 	}
-	_ = s.apply(&again)
+	was.close()
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (s *server) children(t *target, r reference) []child {
 	var list []child
 	switch r.what {
 	case documentRef:
-		entries := t.session.Document(r.scope).Entries()
+		entries := t.session.Document(r.scope.Latest()).Entries()
 		for i := len(entries) - 1; i >= 0; i-- { // in the order of execution
 			list = append(list, child{entries[i].Key, entries[i].Value, "$" + member(entries[i].Key)})
 		}
@@ -174,6 +174,11 @@ func (s *server) variables(t *target, a dap.VariablesArguments) (any, error) {
 		return nil, err
 	}
 	body := dap.VariablesResponseBody{Variables: []dap.Variable{}}
+	if r.root != "" { // it may have been set meanwhile
+		if now, ok := follow(t.session.Document(r.scope.Latest()).Get(r.root), r.steps); ok {
+			r.value = now
+		}
+	}
 	list := s.children(t, r)
 	isArray := r.what == valueRef && r.value.Kind() == value.Array
 	if a.Filter == "named" && isArray || a.Filter == "indexed" && !isArray {
@@ -245,8 +250,9 @@ func (s *server) setVariable(t *target, a dap.SetVariableArguments) (any, error)
 	}
 	whole := v
 	if len(steps) > 0 {
-		whole = t.session.Document(r.scope).Get(root)
-		if raw := r.scope.Document().Get(root); raw.JSON() != whole.JSON() {
+		scope := r.scope.Latest()
+		whole = t.session.Document(scope).Get(root)
+		if raw := scope.Document().Get(root); raw.JSON() != whole.JSON() {
 			return nil, fmt.Errorf("the output of %q has secrets, which are not shown: set all of it", root)
 		}
 		if whole, err = replaced(whole, steps, v); err != nil {
@@ -262,16 +268,39 @@ func (s *server) setVariable(t *target, a dap.SetVariableArguments) (any, error)
 	return dap.SetVariableResponseBody{Value: one.Value, Type: one.Type, VariablesReference: one.VariablesReference, IndexedVariables: one.IndexedVariables}, nil
 }
 
+// follow returns what stands at the end of a way in a value.
+func follow(v value.Value, steps []string) (value.Value, bool) {
+	for _, step := range steps {
+		if v.Kind() == value.Array {
+			i, ok := elementOf(v, step)
+			if !ok {
+				return value.Undef, false
+			}
+			v = v.Elems()[i]
+		} else if v = v.Get(step); v.IsUndefined() {
+			return v, false
+		}
+	}
+	return v, true
+}
+
+// elementOf returns the index of the element of an array that a step such as [3] means.
+func elementOf(v value.Value, step string) (int, bool) {
+	i, err := strconv.Atoi(strings.Trim(step, "[]"))
+	return i, err == nil && i >= 0 && i < v.Len()
+}
+
 // replaced returns a copy of a value with another one at the end of a way.
 func replaced(v value.Value, steps []string, by value.Value) (value.Value, error) {
 	if len(steps) == 0 {
 		return by, nil
 	}
 	if v.Kind() == value.Array {
-		i, err := strconv.Atoi(strings.Trim(steps[0], "[]"))
-		if err != nil || i < 0 || i >= v.Len() {
+		i, ok := elementOf(v, steps[0])
+		if !ok {
 			return v, fmt.Errorf("there is no element %s", steps[0])
 		}
+		var err error
 		elems := append([]value.Value(nil), v.Elems()...)
 		elems[i], err = replaced(elems[i], steps[1:], by)
 		return value.FromArray(elems), err
