@@ -181,6 +181,7 @@ func TestRevisionWithoutSessionsOverHTTP(t *testing.T) {
 		{"another name in the header", body, modern("tools/call", "other"), 400, `-32020`},
 		{"no revision in the message", fmt.Sprintf(call, "7", ""), modern("tools/call", "echo"), 400, `-32602`},
 		{"an unknown method", strings.Replace(body, "tools/call", "no/such", 1), modern("no/such", ""), 404, `-32601`},
+		{"a removed method without its params", strings.Replace(strings.Replace(body, "tools/call", "resources/subscribe", 1), `"name"`, `"nome"`, 1), modern("resources/subscribe", ""), 404, `was removed`},
 		{"an unknown tool", strings.Replace(body, `"echo"`, `"ecco"`, 1), modern("tools/call", "ecco"), 400, `did you mean \"echo\"`},
 		{"discovery", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{` + eraMeta + `}}}`, modern("server/discover", ""), 200, `2026-07-28`},
 	} {

@@ -133,8 +133,9 @@ func (p *snapshot) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 	}
 	r.modern = mcp.IsModernProtocol(said)
 	r.readClient()
-	if read := methods[mcp.MCPMethod(m.Method)].read; read != nil && rpcErr == nil {
-		rpcErr = read(r)
+	found, missing := findMethod(r)
+	if missing == nil && found.read != nil && rpcErr == nil {
+		rpcErr = found.read(r)
 	}
 	if rpcErr == nil && r.modern {
 		rpcErr = checkModern(r, said)
@@ -142,7 +143,7 @@ func (p *snapshot) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 	if rpcErr != nil {
 		return method{}, rpcErr
 	}
-	found, rpcErr := findMethod(r)
+	rpcErr = missing
 	if rpcErr == nil && found.check != nil {
 		rpcErr = found.check(p, r)
 	}
