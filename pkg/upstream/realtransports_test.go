@@ -19,6 +19,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 	official "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -102,6 +103,10 @@ func everything(t *testing.T, u *config.Upstream, revision string) {
 	s, err := p.Status(context.Background(), nil, "fake")
 	if err != nil || s.Protocol != revision || len(s.Tools) < 10 || s.Name == "" {
 		t.Errorf("%s %s speaks %s, has %d tools, %v; want %s", s.Name, s.Version, s.Protocol, len(s.Tools), err, revision)
+	}
+	everythingOffered(t, p)
+	if revision != wire.ModernRevision { // mcp-proxy does not pass subscriptions on
+		everythingSubscribed(t, p)
 	}
 	var mu sync.Mutex
 	steps := 0
