@@ -90,6 +90,9 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus, colored bool) error
 		if len(kept) > 0 {
 			count += fmt.Sprintf(" (%d more kept out)", len(kept))
 		}
+		for _, c := range s.Status.Offers() {
+			count += ", " + plural(c.Count, c.Word)
+		}
 		fmt.Fprintf(table, "%s\t%s\tMCP %s\t%s\t%s\t%s\n", s.Entry.Name, s.Status.Transport,
 			s.Status.Protocol, strings.TrimSpace(s.Status.Name+" "+s.Status.Version), count, brief(s.Status.RoundTrip))
 	}

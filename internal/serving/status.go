@@ -57,6 +57,9 @@ func (s ServerStatus) value() value.Value {
 		if len(kept) > 0 {
 			b.Set("keptOut", texts(kept))
 		}
+		for _, c := range s.Status.Offers() {
+			b.Set(c.Member, value.FromInt(int64(c.Count)))
+		}
 	}
 	return b.Value()
 }

@@ -33,6 +33,9 @@ func everythingOffered(t *testing.T, p *Pool) {
 	if err != nil || len(templates) != 2 {
 		t.Errorf("%d templates, %v", len(templates), err)
 	}
+	if s, err := p.Status(ctx, nil, "fake"); err != nil || s.Prompts != len(prompts) || s.Resources != len(resources) || s.Templates != 2 {
+		t.Errorf("%d prompts, %d resources, %d templates, %v", s.Prompts, s.Resources, s.Templates, err)
+	}
 	prompt, err := p.GetPrompt(ctx, nil, "fake", "args-prompt", parsed(t, `{"city":"Berlin","state":"BE"}`))
 	if err != nil || !strings.Contains(prompt.Get("messages").JSON(), "Berlin") {
 		t.Error(prompt.JSON(), err)

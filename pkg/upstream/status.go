@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -24,13 +25,30 @@ type Status struct {
 	Title, Instructions string
 	// Tools are as Pool.Tools returns them.
 	Tools []value.Value
+	// Prompts, Resources and Templates count what the server has beside tools; 0 also if
+	// it cannot list them.
+	Prompts, Resources, Templates int
 	// RoundTrip is the time of one question and answer: a ping, or since
 	// 2026-07-28 server/discover. It is 0 if the server does not answer that.
 	RoundTrip time.Duration
 }
 
+// OfferCount is how many prompts, resources or resource templates a server has.
+type OfferCount struct {
+	Member string // of JSON documents: prompts, resources or resourceTemplates
+	Word   string // for one of them
+	Count  int
+}
+
+// Offers returns what the server has beside tools, without that of which there is none.
+func (s Status) Offers() []OfferCount {
+	return slices.DeleteFunc([]OfferCount{
+		{"prompts", "prompt", s.Prompts}, {"resources", "resource", s.Resources}, {"resourceTemplates", "resource template", s.Templates},
+	}, func(c OfferCount) bool { return c.Count == 0 })
+}
+
 // Status returns the state of a server. It connects if there is no connection, sends
-// a ping and lists the tools. ctx bounds the wait. Errors are *[Error]; the status
+// a ping, lists the tools, and counts prompts and resources. ctx bounds the wait. Errors are *[Error]; the status
 // then holds what was found before. info may be nil.
 func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (Status, error) {
 	s, err := p.server("status", server, "")
@@ -47,8 +65,16 @@ func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (
 		} else if !errors.Is(err, errNoProgress) { // some servers ignore what they do not know
 			return err
 		}
-		out.Tools, err = session.tools(ctx)
-		return err
+		if out.Tools, err = session.tools(ctx); err != nil {
+			return err
+		}
+		for l, count := range map[listing]*int{listOfPrompts: &out.Prompts, listOfResources: &out.Resources, listOfTemplates: &out.Templates} {
+			all, err := session.offered(ctx, l, direct)
+			if *count = len(all); err != nil {
+				s.log.Debug("cannot list "+l.member, "error", s.redact.Err(err))
+			}
+		}
+		return nil
 	})
 	out.Transport = s.transport()
 	return out, err
