@@ -3,6 +3,8 @@ package server
 import (
 	"testing"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // SetTimes gives clients of the servers that are made until the test ends less
@@ -41,4 +43,44 @@ func SetRecheck(t testing.TB, every time.Duration) {
 	before := defaultTimeouts
 	defaultTimeouts.recheck = every
 	t.Cleanup(func() { defaultTimeouts = before })
+}
+
+// Watches returns how many resources a server watches, for how many subscriptions, and
+// how many subscriptions count for the limits.
+func Watches(s *Server) (watches, watchers, counted int) {
+	s.watches.mu.Lock()
+	for _, w := range s.watches.all {
+		watches++
+		watchers += len(w.watchers)
+	}
+	s.watches.mu.Unlock()
+	s.subscriptions.mu.Lock()
+	defer s.subscriptions.mu.Unlock()
+	return watches, watchers, s.subscriptions.total
+}
+
+// MatchTemplate matches a URI with a template.
+func MatchTemplate(template, uri string) (value.Value, bool, error) {
+	t, err := newTemplate(template)
+	if err != nil {
+		return value.Undef, false, err
+	}
+	v, ok := t.match(uri)
+	return v, ok, nil
+}
+
+// ReadCursor reads a cursor of a list that has entries with these keys.
+func ReadCursor(cursor string, keys []string) (int, bool) {
+	return readCursor(cursor, "tools", listOf(keys))
+}
+
+// CursorAt returns the cursor of a list that has entries with these keys.
+func CursorAt(at int, keys []string) string { return cursorAt(at, "tools", listOf(keys)) }
+
+func listOf(keys []string) []listed {
+	var list []listed
+	for _, k := range keys {
+		list = append(list, listed{key: k})
+	}
+	return list
 }

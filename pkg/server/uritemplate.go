@@ -2,7 +2,10 @@ package server
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/yosida95/uritemplate/v3"
@@ -13,50 +16,199 @@ import (
 // maxURI is the longest URI that can name a resource, in bytes.
 const maxURI = 8 << 10
 
-// template is a compiled URI template (RFC 6570).
+// template is a compiled URI template (RFC 6570). The library checks and expands
+// templates; its matching takes minutes for some URIs, so this is another one.
 type template struct {
-	*uritemplate.Template
-	shape     *regexp.Regexp // every URI that the template can make has it
-	variables []string
+	shape       *regexp.Regexp // with a group for each expression; takes linear time
+	expressions []expression
+	variables   []string
 }
 
+// expression is an expression of a template, such as {?a,b*}.
+type expression struct {
+	operator
+	variables []variable
+}
+
+type variable struct {
+	name    string
+	explode bool // has any number of values
+}
+
+// operator is how an expression expands (RFC 6570, appendix A).
+type operator struct {
+	first, sep string
+	named      bool // name=value
+	reserved   bool // values have reserved characters unencoded
+}
+
+var operators = map[byte]operator{
+	'+': {"", ",", false, true}, '#': {"#", ",", false, true}, '.': {".", ".", false, false}, '/': {"/", "/", false, false},
+	';': {";", ";", true, false}, '?': {"?", "&", true, false}, '&': {"&", "&", true, false},
+}
+
+// Classes of characters of URIs (RFC 3986, section 2), for a regular expression.
+const (
+	unreservedClass = `A-Za-z0-9\-._~`
+	reservedClass   = `:/?#\[\]@!$&'()*+,;=`
+)
+
 func newTemplate(text string) (*template, error) {
-	t, err := uritemplate.New(text)
+	checked, err := uritemplate.New(text)
 	if err != nil {
 		return nil, fmt.Errorf("resource template %q: %w", text, err)
 	}
-	return &template{Template: t, shape: t.Regexp(), variables: t.Varnames()}, nil
+	t := &template{variables: checked.Varnames()}
+	var shape strings.Builder
+	shape.WriteString(`\A`)
+	for rest := text; rest != ""; {
+		literal, more, found := strings.Cut(rest, "{")
+		shape.WriteString(regexp.QuoteMeta(literal))
+		if !found {
+			break
+		}
+		inner, after, _ := strings.Cut(more, "}") // it is there: the library has checked it
+		e := newExpression(inner)
+		e.appendShape(&shape)
+		t.expressions = append(t.expressions, e)
+		rest = after
+	}
+	shape.WriteString(`\z`)
+	if t.shape, err = regexp.Compile(shape.String()); err != nil {
+		return nil, fmt.Errorf("resource template %q: %w", text, err)
+	}
+	return t, nil
 }
 
+func newExpression(inner string) expression {
+	e := expression{operator: operator{sep: ","}}
+	if of, ok := operators[inner[0]]; ok {
+		e.operator, inner = of, inner[1:]
+	}
+	for spec := range strings.SplitSeq(inner, ",") {
+		name, explode := strings.CutSuffix(spec, "*")
+		name, _, _ = strings.Cut(name, ":") // how much of the value is expanded
+		e.variables = append(e.variables, variable{name, explode})
+	}
+	return e
+}
+
+// appendShape appends the regular expression of what the expression can expand to.
+func (e *expression) appendShape(to *strings.Builder) {
+	class := unreservedClass + ","
+	if e.reserved {
+		class = unreservedClass + reservedClass
+	}
+	if e.named {
+		class += "="
+	}
+	if e.several() {
+		class += regexp.QuoteMeta(e.sep)
+	}
+	fmt.Fprintf(to, `(?:%s((?:[%s]|%%[0-9A-Fa-f][0-9A-Fa-f])*))?`, regexp.QuoteMeta(e.first), class)
+}
+
+// several reports whether the expression can expand to more than one value.
+func (e *expression) several() bool { return len(e.variables) > 1 || e.variables[0].explode }
+
 // match returns the variables of a URI as an object of strings, percent-decoded; a
-// list of values becomes an array. A variable whose bytes are not UTF-8 does not
-// match. The time that it takes is bounded by the length of the URI and of the
-// template: neither the expression nor the library goes back.
+// variable with an asterisk is an array of them. A variable whose bytes are not UTF-8
+// does not match. The time that it takes is in proportion to the length of the URI.
 func (t *template) match(uri string) (value.Value, bool) {
-	if len(uri) > maxURI || !t.shape.MatchString(uri) {
+	if len(uri) > maxURI {
 		return value.Undef, false
 	}
-	found := t.Match(uri)
-	if found == nil {
+	at := t.shape.FindStringSubmatchIndex(uri)
+	if at == nil {
 		return value.Undef, false
+	}
+	found := map[string][]string{}
+	for i, e := range t.expressions {
+		from, to := at[2*i+2], at[2*i+3]
+		if from >= 0 && !e.read(uri[from:to], found) {
+			return value.Undef, false
+		}
+	}
+	return t.values(found)
+}
+
+// read adds the values that a text gives the variables of the expression. It reports
+// false if the expression does not expand to it.
+func (e *expression) read(text string, into map[string][]string) bool {
+	parts := []string{text}
+	if e.several() {
+		parts = strings.Split(text, e.sep)
+	}
+	if e.named {
+		for _, part := range parts {
+			name, v, _ := strings.Cut(part, "=")
+			at := slices.IndexFunc(e.variables, func(v variable) bool { return v.name == name })
+			if at < 0 || !add(into, e.variables[at], v) {
+				return part == "" && text == ""
+			}
+		}
+		return true
+	}
+	for i, v := range e.variables {
+		after := len(e.variables) - i - 1
+		switch {
+		case len(parts) == 0:
+			return true // the others are undefined
+		case v.explode:
+			n := max(1, len(parts)-after)
+			for _, part := range parts[:n] {
+				if !add(into, v, part) {
+					return false
+				}
+			}
+			parts = parts[n:]
+		case after == 0 && e.reserved: // a value may have the separator itself
+			return add(into, v, strings.Join(parts, e.sep))
+		default:
+			if !add(into, v, parts[0]) {
+				return false
+			}
+			parts = parts[1:]
+		}
+	}
+	return len(parts) == 0
+}
+
+// add adds a value. It reports false if the variable already has another one.
+func add(into map[string][]string, of variable, text string) bool {
+	if was, there := into[of.name]; there && !of.explode {
+		return len(was) == 1 && was[0] == text
+	}
+	into[of.name] = append(into[of.name], text)
+	return true
+}
+
+// values returns the decoded variables in the order of the template.
+func (t *template) values(found map[string][]string) (value.Value, bool) {
+	exploded := map[string]bool{}
+	for _, e := range t.expressions {
+		for _, v := range e.variables {
+			exploded[v.name] = exploded[v.name] || v.explode
+		}
 	}
 	b := value.NewBuilder(len(t.variables))
 	for _, name := range t.variables {
-		v, there := found[name]
+		encoded, there := found[name]
 		if !there {
 			continue
 		}
-		var texts []value.Value
-		for _, one := range v.V {
-			if !utf8.ValidString(one) {
+		texts := make([]value.Value, len(encoded))
+		for i, one := range encoded {
+			text, err := url.PathUnescape(one)
+			if err != nil || !utf8.ValidString(text) {
 				return value.Undef, false
 			}
-			texts = append(texts, value.FromString(one))
+			texts[i] = value.FromString(text)
 		}
-		if v.T == uritemplate.ValueTypeString && len(texts) == 1 {
-			b.Set(name, texts[0])
-		} else {
+		if exploded[name] {
 			b.Set(name, value.FromArray(texts))
+		} else {
+			b.Set(name, texts[0])
 		}
 	}
 	return b.Value(), true

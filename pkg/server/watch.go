@@ -100,9 +100,11 @@ func (s *watches) add(w *watcher, stream string) (leave func()) {
 	}
 	of.watchers = append(of.watchers, w)
 	s.mu.Unlock()
-	leave = sync.OnceFunc(func() { of.remove(w) })
-	stop := context.AfterFunc(w.ctx, leave)
-	return func() { stop(); leave() }
+	stop := context.AfterFunc(w.ctx, func() { of.remove(w) })
+	return func() {
+		stop()
+		of.remove(w)
+	}
 }
 
 // rebind makes watches that an upstream server serves start again, after Replace.
