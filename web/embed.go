@@ -9,7 +9,8 @@ import (
 //go:embed dist
 var dist embed.FS
 
-// Files returns the files of the page, index.html among them.
+// Files returns the files of the page, index.html among them. Scripts and styles are
+// compressed: main.js is main.js.gz.
 func Files() fs.FS {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -24,17 +25,18 @@ var types = map[string]string{
 	".txt": "text/plain; charset=utf-8",
 }
 
-// assets are the files of the page. They are read and compressed when they are first
-// asked for.
+// assets are the files of the page. A file NAME.gz is served as NAME.
 type assets struct {
 	files fs.FS
 	mu    sync.Mutex
 	known map[string]*asset
 }
 
+// asset is a file, whose text is compressed if small is true.
 type asset struct {
-	kind, tag   string
-	text, small []byte // small is compressed; nil where that does not help
+	kind, tag string
+	text      []byte
+	small     bool
 }
 
 func newAssets(files fs.FS) *assets { return &assets{files: files, known: map[string]*asset{}} }
@@ -46,34 +48,22 @@ func (a *assets) get(name string) *asset {
 	if f, ok := a.known[name]; ok {
 		return f
 	}
-	info, err := fs.Stat(a.files, name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
+	f := &asset{kind: types[path.Ext(name)]}
+	var err error
+	if f.text, err = fs.ReadFile(a.files, name+".gz"); err == nil {
+		f.small = true
+	} else if f.text, err = fs.ReadFile(a.files, name); err != nil {
+		return nil // a folder, too
 	}
-	text, err := fs.ReadFile(a.files, name)
-	if err != nil {
-		return nil
-	}
-	sum := sha256.Sum256(text)
-	f := &asset{kind: types[path.Ext(name)], tag: `"` + hex.EncodeToString(sum[:12]) + `"`, text: text}
+	sum := sha256.Sum256(f.text)
+	f.tag = `"` + hex.EncodeToString(sum[:12]) + `"`
 	if f.kind == "" {
 		if f.kind = mime.TypeByExtension(path.Ext(name)); f.kind == "" {
 			f.kind = "application/octet-stream"
 		}
 	}
-	if small := compressed(text); len(small) < len(text)*9/10 {
-		f.small = small
-	}
 	a.known[name] = f
 	return f
-}
-
-func compressed(text []byte) []byte {
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed+4)
-	_, _ = z.Write(text)
-	_ = z.Close()
-	return b.Bytes()
 }
 
 // ServeHTTP answers with a file of the page. Browsers ask each time whether it has
@@ -108,10 +98,15 @@ func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	text := f.text
-	if f.small != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	switch {
+	case !f.small:
+		_, _ = w.Write(f.text)
+	case strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"):
 		h.Set("Content-Encoding", "gzip")
-		text = f.small
+		_, _ = w.Write(f.text)
+	default:
+		if text, err := gzip.NewReader(bytes.NewReader(f.text)); err == nil {
+			_, _ = io.Copy(w, text) // the client may be gone
+		}
 	}
-	_, _ = w.Write(text)
 }

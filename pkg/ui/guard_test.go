@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"compress/gzip"
 	"io"
 	"net"
 	"net/http"
@@ -150,9 +151,18 @@ func TestFilesAreCompressedAndKnownAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unzipped, err := gzip.NewReader(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := io.ReadAll(unzipped)
 	answer.Body.Close()
-	if answer.Header.Get("Content-Encoding") != "gzip" || answer.Header.Get("Content-Type") != "text/javascript; charset=utf-8" {
-		t.Errorf("got %v", answer.Header)
+	if err != nil || answer.Header.Get("Content-Encoding") != "gzip" || answer.Header.Get("Content-Type") != "text/javascript; charset=utf-8" {
+		t.Errorf("%v: got %v", err, answer.Header)
+	}
+	r.Header.Set("Accept-Encoding", "identity")
+	if status, text := s.do(r); status != http.StatusOK || text != string(script) || len(text) < 100_000 {
+		t.Errorf("without compression: got %d and %d bytes, want the %d that were compressed", status, len(text), len(script))
 	}
 	r.Header.Set("If-None-Match", answer.Header.Get("ETag"))
 	if status, text := s.do(r); status != http.StatusNotModified || text != "" {

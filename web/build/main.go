@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"os"
@@ -98,10 +99,15 @@ func write(dist string, files map[string][]byte) error {
 	slices.Sort(names)
 	first, rest := 0, 0
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dist, name), files[name], 0o644); err != nil {
+		small := compressed(files[name])
+		file, text := name, files[name]
+		if ext := filepath.Ext(name); ext == ".js" || ext == ".css" {
+			file, text = name+".gz", small // the program has no use for the text
+		}
+		if err := os.WriteFile(filepath.Join(dist, file), text, 0o644); err != nil {
 			return err
 		}
-		size := compressed(files[name])
+		size := len(small)
 		switch {
 		case slices.Contains(later, name):
 			rest += size
@@ -117,19 +123,12 @@ func write(dist string, files map[string][]byte) error {
 	return nil
 }
 
-// compressed returns how many bytes gzip makes of a text.
-func compressed(text []byte) int {
-	var n counter
-	w := gzip.NewWriter(&n)
-	w.Write(text) // a counter never fails
+// compressed returns what gzip makes of a text: the same bytes each time, as long as
+// the version of Go is the same.
+func compressed(text []byte) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	w.Write(text) // a buffer never fails
 	w.Close()
-	return int(n)
-}
-
-// counter counts the bytes that are written to it.
-type counter int
-
-func (n *counter) Write(text []byte) (int, error) {
-	*n += counter(len(text))
-	return len(text), nil
+	return b.Bytes()
 }
