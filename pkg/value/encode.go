@@ -5,16 +5,24 @@ import "math"
 // JSON returns v as compact JSON; see [Value.Append]. It costs nothing where v is
 // still the text that it was parsed from.
 func (v Value) JSON() string {
-	if v.repr() == lazy && (v.Kind() == Array || v.Kind() == Object) {
-		if l := (*lazyText)(v.ptr); !l.spaced && !l.folded.Load() {
-			return l.text
-		}
+	if v.isCompactText() {
+		return (*lazyText)(v.ptr).text
 	}
 	text := v.Append(nil)
 	if len(text) >= longString && cap(text)-len(text) <= len(text)/8 {
 		return textOf(text) // which nothing else has
 	}
 	return string(text)
+}
+
+// isCompactText reports whether v is still the text that it was parsed from, without
+// white space.
+func (v Value) isCompactText() bool {
+	if v.repr() != lazy || v.Kind() != Array && v.Kind() != Object {
+		return false
+	}
+	l := (*lazyText)(v.ptr)
+	return !l.spaced && !l.folded.Load()
 }
 
 // MarshalJSON implements json.Marshaler; see [Value.Append].
