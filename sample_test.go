@@ -116,7 +116,7 @@ func TestModelsAreAsked(t *testing.T) {
 		{"asked again", "label", `{}`, []string{modelSays(`{"label":"x"}`), modelSays(`{"label":"feature"}`)}, `{"label":"feature"}`, []string{
 			`{"messages":[` + label + `],"maxTokens":1000}`,
 			`{"messages":[` + label + `,{"role":"assistant","content":{"type":"text","text":"{\"label\":\"x\"}"}},{"role":"user","content":{"type":"text","text":"This answer cannot be used: the answer of the model does not fit the schema: label: expected \"bug\" or \"feature\", found the string \"x\". Answer again, with JSON alone that fits the JSON Schema."}}],"maxTokens":1000}`}},
-		{"wrong twice", "label", `{}`, []string{modelSays("I think it is a bug."), modelSays(`{"label":7}`)}, "answer: the answer of the model does not fit the schema: label: expected", []string{"", "This answer cannot be used: the answer of the model is no JSON"}},
+		{"wrong twice", "label", `{}`, []string{modelSays("I think it is a bug."), modelSays(`{"label":7}`)}, "answer: the answer of the model does not fit the schema: label: expected", []string{"", "This answer cannot be used: the answer of the model: not JSON"}},
 		{"cut", "label", `{}`, []string{`{"content":{"type":"text","text":"{\"la"},"stopReason":"maxTokens"}`, modelSays(`{"label":"bug"}`)}, `{"label":"bug"}`, []string{"", "it ends at maxTokens"}},
 		{"refused the second time", "label", `{}`, []string{modelSays("no"), `{"action":"cancel"}`}, "declined: the client chose to cancel", nil},
 		{"no message at first", "label", `{}`, []string{`7`, modelSays(`{"label":"bug"}`)}, `{"label":"bug"}`, nil},

@@ -18,7 +18,7 @@ import (
 // answers answer the questions of a run: from --answer, or else on the terminal.
 type answers struct {
 	app   *app
-	given map[string][]value.Value // by node; the last is used again
+	given map[string][]value.Value // by node, as they were written; the last is used again
 	// asking is called before something is asked on the terminal; it may be nil.
 	asking func()
 
@@ -41,17 +41,45 @@ func (a *app) readAnswers(pairs []string) (*answers, error) {
 		if !ok || node == "" {
 			return nil, usagef("--answer %q has no value; expected NODE=JSON", p)
 		}
-		answer := mcpgraph.Answer(text, value.Undef)
-		if text != mcpgraph.Accept && text != mcpgraph.Decline && text != mcpgraph.Cancel {
-			content, err := value.ParseStrict(text)
-			if err != nil || content.Kind() != value.Object {
-				return nil, usagef("--answer %s: expected a JSON object with the answers, accept, decline or cancel", p)
-			}
-			answer = mcpgraph.Answer(mcpgraph.Accept, content)
+		answer, err := value.ParseStrict(text)
+		if err != nil && text != "" && !strings.ContainsAny(text[:1], "{[\"") {
+			answer, err = value.FromString(text), nil
+		}
+		if err != nil {
+			return nil, usagef("--answer %s: expected JSON, accept, decline or cancel", p)
 		}
 		all.given[node] = append(all.given[node], answer)
 	}
 	return all, nil
+}
+
+// check refuses answers that cannot be those of their nodes in a tool.
+func (s *answers) check(g *graph.Graph) error {
+	return s.checkIn(g, map[*graph.Graph]bool{})
+}
+
+func (s *answers) checkIn(g *graph.Graph, seen map[*graph.Graph]bool) error {
+	if g == nil || seen[g] {
+		return nil
+	}
+	seen[g] = true
+	for _, n := range g.Nodes {
+		for _, given := range s.given[n.ID] {
+			_, err := executor.Question{Method: n.AskMethod()}.Result(given)
+			if err != nil && executor.FailureOf(err).Name != graph.FailCannotAsk {
+				return usagef("--answer %s: %v", n.ID, err)
+			}
+		}
+		for _, body := range n.Bodies {
+			if err := s.checkIn(body, seen); err != nil {
+				return err
+			}
+		}
+		if err := s.checkIn(n.Callee, seen); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ask is a [mcpgraph.AskFunc].
@@ -62,20 +90,30 @@ func (s *answers) ask(ctx context.Context, q executor.Question) (value.Value, er
 		if len(given) > 1 {
 			s.given[q.Node.ID] = given[1:]
 		}
-		return given[0], nil
+		return q.Result(given[0])
 	}
 	if !s.prompt.possible() {
+		example := map[string]string{graph.AskModel: "TEXT", graph.AskRoots: `["file:///…"]`}[q.Method]
+		if example == "" {
+			example = "{…}"
+		}
 		return value.Undef, &graph.Failure{Name: graph.FailCannotAsk, Message: fmt.Sprintf(
-			"nobody can be asked: stdin is no terminal; answer with --answer '%s={…}', or %[1]s=decline", q.Node.ID)}
+			"nobody can be asked: stdin is no terminal; answer with --answer '%s=%s', or %[1]s=decline", q.Node.ID, example)}
+	}
+	if s.asking != nil {
+		s.asking()
+	}
+	switch q.Method {
+	case graph.AskModel:
+		return s.asModel(ctx, q)
+	case graph.AskRoots:
+		return s.asRoots(ctx, q)
 	}
 	return s.onTerminal(ctx, q)
 }
 
 // onTerminal asks whether to answer, and then for each field of the form.
 func (s *answers) onTerminal(ctx context.Context, q executor.Question) (value.Value, error) {
-	if s.asking != nil {
-		s.asking()
-	}
 	fmt.Fprintf(s.app.stderr, "\n%s asks: %s\n", q.Path, visible(q.Value.Get("message").Str()))
 	if link := q.Value.Get("url"); !link.IsUndefined() {
 		fmt.Fprintf(s.app.stderr, "It wants you to visit %s\n", visible(link.Str()))

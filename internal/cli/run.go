@@ -95,7 +95,7 @@ shows what became different. Ctrl-C ends it.`,
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.args, "arg", "a", nil, "set one argument, `NAME=VALUE` (repeatable)")
 	flags.StringVar(&o.argsJSON, "args", "", "set all arguments: `JSON`, @FILE or - for stdin")
-	flags.StringArrayVar(&o.answers, "answer", nil, "answer the questions of a node, `NODE=JSON`; JSON can also be accept, decline or cancel (repeatable)")
+	flags.StringArrayVar(&o.answers, "answer", nil, "answer the questions of a node, `NODE=JSON`; JSON can also be accept, decline, cancel or, for a model, text (repeatable)")
 	flags.StringVar(&o.trace, "trace", "", "trace the run on stderr; `FORMAT` is text or json")
 	optionalValue(flags, "trace", traceFormats...)
 	flags.StringVar(&o.record, "record", "", "write what upstream tools are sent and answer to `FILE`")

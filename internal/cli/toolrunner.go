@@ -95,6 +95,9 @@ func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
 	if p.graph, err = r.engine.Graph(r.tool); err != nil {
 		return p, &exitError{exitUsage, err}
 	}
+	if err := p.questions.check(p.graph); err != nil {
+		return p, err
+	}
 	p.args, err = given.typed(p.graph.Input)
 	return p, err
 }

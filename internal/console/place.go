@@ -32,7 +32,7 @@ func (c *console) showPause(p *debug.Pause) {
 	}
 	c.excerpt(at.Node, 1)
 	for _, q := range c.session.Questions() {
-		c.say("  %s asks: %s (continue to answer it)", q.Path, q.Value.Get("message").Str())
+		c.say("  %s asks: %s (continue to answer it)", q.Path, q.Text())
 	}
 }
 

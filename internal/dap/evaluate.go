@@ -8,7 +8,6 @@ import (
 
 	dap "github.com/google/go-dap"
 
-	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -82,13 +81,16 @@ func (s *server) command(t *target, text string) (any, error) {
 		if len(questions) == 0 {
 			return nil, errors.New("the run asks nothing")
 		}
-		answer := mcpgraph.Answer(name[1:], value.Undef)
+		given := value.FromString(name[1:])
 		if name == "/answer" {
-			content, err := value.ParseStrict(rest)
-			if err != nil || content.Kind() != value.Object {
-				return nil, errors.New("the answer is not a JSON object; type /answer {…}")
+			var err error
+			if given, err = value.ParseStrict(rest); err != nil {
+				return nil, errors.New("the answer is not JSON; type /answer {…}")
 			}
-			answer = mcpgraph.Answer(mcpgraph.Accept, content)
+		}
+		answer, err := questions[0].Result(given)
+		if err != nil {
+			return nil, fmt.Errorf("%w; type /answer {…}", err)
 		}
 		return done("answered", t.session.Answer(questions[0].ID, answer))
 	case "/pin":

@@ -41,6 +41,8 @@ func TestExamplesRun(t *testing.T) {
 		{"wait.yaml", "wait_for_file", []string{"file=examples/data/notes.md"}, false, `{"file":"examples/data/notes.md","looks":1}`},
 		{"ask.yaml", "show", []string{"file=examples/data/notes.md", `--answer which={"lines":1}`}, false, `{"text":"# Notes"}`},
 		{"ask.yaml", "show", []string{"file=examples/data/notes.md"}, false, `{"text":null,"why":"the user did not agree"}`},
+		{"sample.yaml", "describe_note", []string{"file=examples/data/notes.md", `--answer describe={"title":"Mine","tags":["a"]}`}, false, `{"title":"Mine","tags":["a"]}`},
+		{"sample.yaml", "describe_note", []string{"file=examples/data/notes.md"}, false, `{"title":"Notes","tags":[]}`},
 		{"company.yaml", "list_notes", nil, false, `{"notes":["notes.md","numbers.csv","shopping.txt"]}`},
 		{"company.yaml", "read_note", []string{"name=shopping.txt"}, false, `{"content":"Apples, bread, coffee, dish soap, eggs.\n"}`},
 		{"two_servers.yaml", "remember_directory", []string{"directory=examples/data"}, true, `{"noted":["notes.md","numbers.csv","shopping.txt"],"known":3}`},

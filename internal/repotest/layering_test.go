@@ -143,7 +143,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/upstream", "pkg/value"}},
 	"internal/cassette": {ours: []string{"internal/atomicfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/suite/runner": {ours: []string{
-		"internal/cassette", "internal/engine", "internal/suite", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",
+		"internal/cassette", "internal/engine", "internal/suite", "internal/textline", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",
 		"pkg/expr", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value",
 	}},
 	"internal/suite/report": {ours: []string{"internal/diff", "internal/suite/runner", "pkg/diag"}},

@@ -7,6 +7,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Check reports names in the test file that its configuration does not have: tools,
@@ -71,10 +72,13 @@ func (c *checker) test(t *Test) {
 		}
 		return
 	}
-	ids := map[string]bool{}
+	ids := map[string]*graph.Node{}
 	collectIDs(c.set.Graphs[i], ids, map[*graph.Graph]bool{})
 	for _, a := range t.Answers {
 		c.id(a.Node, a.ID.String(), t, ids)
+		if n := ids[a.ID.String()]; n != nil {
+			c.answer(n, a)
+		}
 	}
 	for _, x := range t.Expect.Patterns {
 		switch x.Key {
@@ -88,14 +92,41 @@ func (c *checker) test(t *Test) {
 	}
 }
 
+// answer reports an answer that cannot be one to the questions of a node.
+func (c *checker) answer(n *graph.Node, a Answer) {
+	method := n.AskMethod()
+	fits, want := func(value.Value) bool { return true }, ""
+	switch method {
+	case graph.AskPerson:
+		fits, want = func(v value.Value) bool { return v.Kind() == value.Object || refuses(v) || v.Str() == graph.Accept }, `a map, "accept", "decline", "cancel" or "cannotAsk"`
+	case graph.AskRoots:
+		fits, want = func(v value.Value) bool { return v.Kind() == value.Object || v.Kind() == value.Array || refuses(v) }, `a list of URIs, a map with roots, "decline", "cancel" or "cannotAsk"`
+	}
+	for i := range max(a.Given.Len(), 1) {
+		if v := a.To(method, i); !fits(v) {
+			d := a.Node.Expected(fmt.Sprintf("the answer of %q", a.ID), want)
+			c.report(d)
+			return
+		}
+		if a.Given.Kind() != value.Array || method == graph.AskRoots {
+			return
+		}
+	}
+}
+
+// refuses reports whether an answer to any question is that there is none.
+func refuses(v value.Value) bool {
+	return v.Str() == graph.Decline || v.Str() == graph.Cancel || v.Str() == graph.FailCannotAsk
+}
+
 // collectIDs adds the ids of the nodes of a graph, its bodies and the tools that it calls.
-func collectIDs(g *graph.Graph, ids map[string]bool, seen map[*graph.Graph]bool) {
+func collectIDs(g *graph.Graph, ids map[string]*graph.Node, seen map[*graph.Graph]bool) {
 	if g == nil || seen[g] {
 		return
 	}
 	seen[g] = true
 	for _, n := range g.Nodes {
-		ids[n.ID] = true
+		ids[n.ID] = n
 		for _, body := range n.Bodies {
 			collectIDs(body, ids, seen)
 		}
@@ -103,8 +134,8 @@ func collectIDs(g *graph.Graph, ids map[string]bool, seen map[*graph.Graph]bool)
 	}
 }
 
-func (c *checker) id(n *config.Node, id string, t *Test, ids map[string]bool) {
-	if ids[id] {
+func (c *checker) id(n *config.Node, id string, t *Test, ids map[string]*graph.Node) {
+	if ids[id] != nil {
 		return
 	}
 	var there []string
@@ -115,7 +146,7 @@ func (c *checker) id(n *config.Node, id string, t *Test, ids map[string]bool) {
 }
 
 // path checks the ids of an expected path and of the bodies in it.
-func (c *checker) path(p *Pattern, t *Test, ids map[string]bool) {
+func (c *checker) path(p *Pattern, t *Test, ids map[string]*graph.Node) {
 	for _, step := range p.items {
 		switch {
 		case step.form == listForm:

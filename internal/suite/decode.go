@@ -195,13 +195,6 @@ func (f *fields) time(name string) time.Time {
 	return at
 }
 
-// The actions of answers.
-const (
-	accept  = "accept"
-	decline = "decline"
-	cancel  = "cancel"
-)
-
 func (d *decoder) answers(f *fields, t *Test) {
 	n := f.get("answers")
 	if n != nil && n.Kind() != config.Map {
@@ -209,21 +202,13 @@ func (d *decoder) answers(f *fields, t *Test) {
 	}
 	for _, a := range n.Fields() {
 		given := d.resolve(a.Value)
-		answer := Answer{ID: a.Key, Node: given, Action: accept}
-		switch {
-		case given.Kind() == config.Map:
-			answer.Content = d.value(given)
-		case given.IsString() && isAction(d.text(given)):
-			answer.Action = d.text(given)
-		default:
-			d.report(given.Expected(fmt.Sprintf("the answer of %q", a.Key), `a map, "accept", "decline" or "cancel"`))
+		if given.IsNull() {
+			d.report(given.Expected(fmt.Sprintf("the answer of %q", a.Key), "an answer"))
 			continue
 		}
-		t.Answers = append(t.Answers, answer)
+		t.Answers = append(t.Answers, Answer{ID: a.Key, Node: given, Given: d.value(given)})
 	}
 }
-
-func isAction(text string) bool { return text == accept || text == decline || text == cancel }
 
 func (d *decoder) headers(f *fields, t *Test) {
 	n := f.get("headers")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
 func problems(ds []diag.Diagnostic) string {
@@ -72,7 +73,7 @@ mocks:
 	if one.Caller.Name != "ann" || len(one.Caller.Scopes) != 2 || one.Headers[0] != (HeaderLine{"X-One", "1"}) || one.Meta.JSON() != `{"a":1}` {
 		t.Errorf("%+v %+v %v", one.Caller, one.Headers, one.Meta.JSON())
 	}
-	if len(one.Answers) != 2 || one.Answers[1].Action != decline || !one.Answers[1].Content.IsUndefined() {
+	if len(one.Answers) != 2 || one.Answers[1].To(graph.AskPerson, 7).Str() != graph.Decline {
 		t.Errorf("%+v", one.Answers)
 	}
 	if len(one.Expect.Exprs) != 2 || !one.Expect.Snapshot || one.Expect.find("result") == nil || one.Expect.ExpectsError() {
@@ -119,7 +120,7 @@ func TestParseReportsWhatIsWrong(t *testing.T) {
 		{`tests: [{name: a, tool: t, now: 1999-01-01T00:00:00Z}]`, `1:33 "now" must be between the years 2000 and 2199, found 1999-01-01T00:00:00Z`},
 		{`tests: [{name: a, tool: t, now: noon}]`, `1:33 "now" is not a time: "noon" (write it as 2026-01-01T00:00:00Z)`},
 		{`tests: [{name: a, tool: t, seed: -1}]`, `1:34 "seed" must be a whole number from 0 to 9007199254740991, found the number -1`},
-		{`tests: [{name: a, tool: t, answers: {q: maybe}}]`, `1:41 the answer of "q" must be a map, "accept", "decline" or "cancel", found the string "maybe"`},
+		{`tests: [{name: a, tool: t, answers: {q: }}]`, `1:41 the answer of "q" must be an answer, found null`},
 		{`tests: [{name: a, tool: t, arguments: {x: "${vars.y}"}}]`, `1:51 there is no variable "y" (add it to the test or to each of its cases: vars: {y: …})`},
 		{`tests: [{name: a, tool: t, mocks: [{server: s, tool: x}]}]`, `1:36 missing required field "reply" in a mock of test "a" (for a tool that must not be called, write times: 0)`},
 		{`tests: [{name: a, tool: t, mocks: [{server: s, tool: x, reply: {text: a, json: 1}}]}]`, `1:64 a reply has one form, found "json" or "text"`},

@@ -65,11 +65,6 @@ var constant = []string{"config", "tests", "cases", "vars"}
 // place.
 func orVariable(schema value.Value, key string) value.Value {
 	schema = keysOrVariable(schema)
-	if key == "answers" {
-		action := draft07.Choice([]string{accept, decline, cancel})
-		variable := draft07.Object("type", draft07.Text("string"), "pattern", draft07.Text(wholeVariable))
-		schema = draft07.With(schema, "additionalProperties", draft07.AnyOf(draft07.Type("object"), action, variable))
-	}
 	var types []string
 	for _, t := range append(schema.Get("type").Elems(), schema.Get("type")) {
 		if t.Kind() == value.String {

@@ -42,7 +42,7 @@ var sharedSettings = []config.Setting{
 	{Name: "meta", Doc: "The _meta of the call", Shape: config.ObjectShape},
 	{Name: "now", Doc: "Time at which the test begins, in the form of RFC 3339, from 2000 to 2199", Shape: config.StringShape, Default: `"` + defaultNow + `"`},
 	{Name: "seed", Doc: "Seed of $random, $shuffle and the delays of retries", Shape: config.BoundShape, Max: maxWhole, Default: "1"},
-	{Name: "answers", Doc: "Answers to questions by the id of the node: the content, or accept, decline or cancel", Shape: config.ObjectShape},
+	{Name: "answers", Doc: "Answers to questions by the id of the node: what is filled in, what the model says, or the roots; accept, decline or cancel; or a list, one after the other", Shape: config.ObjectShape},
 	{Name: "mocks", Doc: "Answers to the calls of upstream tools; the first mock that fits a call answers it", Shape: config.ListShape, Fields: mockSettings},
 	{Name: "cassette", Doc: "File of recorded exchanges that answer instead of the servers, relative to this file", Shape: config.StringShape},
 	{Name: "redact", Doc: "JSONata paths to values of recorded arguments and replies that are replaced", Shape: config.StringsShape},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -79,7 +80,17 @@ type HeaderLine struct{ Name, Value string }
 type Answer struct {
 	ID   config.Text // of the node
 	Node *config.Node
-	// Action is accept, decline or cancel; Content is undefined without one.
-	Action  string
-	Content value.Value
+	// Given is the answer as it is written: that to each question or, if it is a list
+	// and does not answer a roots node, one answer after the other.
+	Given value.Value
+}
+
+// To returns the answer to a question of the node, which has asked so many times
+// before; the last answer of a list is used again. method is the request that the
+// question is.
+func (a *Answer) To(method string, before int) value.Value {
+	if list := a.Given.Elems(); len(list) > 0 && method != graph.AskRoots {
+		return list[min(before, len(list)-1)]
+	}
+	return a.Given
 }

@@ -38,7 +38,9 @@ func textOf(message value.Value) string {
 }
 
 // Result returns the result of the question's request for an answer as people write
-// it. The texts "decline" and "cancel" refuse. Apart from these the answer is:
+// it. The texts "decline" and "cancel" refuse, and "cannotAsk" stands for a client that
+// cannot be asked: the error is the *graph.Failure of that name. Apart from these the
+// answer is:
 //
 //   - for a person, "accept", or an object with what was filled in;
 //   - for a model, the text of its answer; an object with the members text, model and
@@ -50,6 +52,9 @@ func textOf(message value.Value) string {
 func (q Question) Result(answer value.Value) (value.Value, error) {
 	if action := answer.Str(); action == graph.Decline || action == graph.Cancel {
 		return object("action", answer), nil
+	}
+	if answer.Str() == graph.FailCannotAsk {
+		return value.Undef, &graph.Failure{Name: graph.FailCannotAsk, Message: "the given answer is that the client cannot be asked"}
 	}
 	switch q.Method {
 	case graph.AskModel:

@@ -53,7 +53,7 @@ func TestSecondPromptOutlivesTheProcess(t *testing.T) {
 	}
 	second := park(r)
 	want := second.Value.JSON()
-	if second.ID != first.ID || !strings.Contains(want, `"text":"seven"`) || !strings.Contains(want, "This answer cannot be used: the answer of the model is no JSON") {
+	if second.ID != first.ID || !strings.Contains(want, `"text":"seven"`) || !strings.Contains(want, "This answer cannot be used: the answer of the model: not JSON") {
 		t.Errorf("the second prompt of %s is %s", second.ID, want)
 	}
 	lines := log(r)

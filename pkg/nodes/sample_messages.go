@@ -161,7 +161,7 @@ func textOf(answer value.Value) (text string, others []value.Value) {
 func (s *sample) parsed(ctx context.Context, text, stopReason string) (value.Value, error) {
 	v, err := value.Parse(withoutFence(text))
 	if err != nil {
-		wrong := "the answer of the model is no JSON: " + err.Error()
+		wrong := "the answer of the model: " + err.Error()
 		if stopReason == "maxTokens" {
 			wrong += "; it ends at maxTokens"
 		}

@@ -192,9 +192,10 @@ type stage struct {
 	safe   map[string]map[string]bool // tools that only read, by server
 
 	mu         sync.Mutex
-	calls      []value.Value // upstream calls in their order
-	dropped    int           // calls that are not kept
-	used       []int         // how often each mock was called
+	calls      []value.Value  // upstream calls in their order
+	dropped    int            // calls that are not kept
+	used       []int          // how often each mock was called
+	answered   map[string]int // questions, by node
 	unanswered []Problem
 	wakes      map[time.Time]bool // instants at which a reply comes
 }
@@ -203,5 +204,5 @@ type stage struct {
 const maxCalls = 100_000
 
 func newStage(p *play) *stage {
-	return &stage{play: p, used: make([]int, len(p.test.Mocks)), wakes: map[time.Time]bool{}, safe: map[string]map[string]bool{}}
+	return &stage{play: p, used: make([]int, len(p.test.Mocks)), answered: map[string]int{}, wakes: map[time.Time]bool{}, safe: map[string]map[string]bool{}}
 }

@@ -90,6 +90,29 @@ const tools = header + `
       - {id: q, type: ask, message: Sure?, schema: {type: object, properties: {ok: {type: boolean}}}, next: exit, declined: no}
       - {id: no, type: transform, transform: {expr: '"no"'}, next: exit}
       - {id: exit, type: exit}
+  - name: each_form
+    description: d
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: all}
+      - id: all
+        type: map
+        items: [1, 2, 3, 4]
+        maxConcurrency: 1
+        nodes:
+          - {id: q, type: ask, message: Sure?, schema: {type: object, properties: {ok: {type: boolean}}}, declined: "no"}
+          - {id: "no", type: transform, transform: {expr: '"no"'}}
+        next: exit
+      - {id: exit, type: exit}
+  - name: model
+    description: d
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: m}
+      - {id: m, type: sample, prompt: A number, schema: {type: integer}, next: r, catch: {next: no}}
+      - {id: r, type: roots, next: exit, catch: {next: no}}
+      - {id: no, type: transform, transform: {expr: $previousNode().error.name}, next: exit}
+      - {id: exit, type: exit}
   - name: chance
     description: d
     requiredScopes: [dice]
@@ -168,6 +191,12 @@ func TestWhatHolds(t *testing.T) {
 		"called tool":    `{tool: outer, mocks: [{server: files, tool: list, reply: {text: x}}], expect: {path: [entry, {inner: {list: [entry, get, exit]}}, exit], result: x}}`,
 		"answers":        `{tool: form, answers: {q: {ok: true}}, expect: {result: {ok: true}}}`,
 		"declined":       `{tool: form, answers: {q: decline}, expect: {result: "no"}}`,
+		"one by one":     `{tool: each_form, answers: {q: [{ok: true}, decline, {ok: false}]}, expect: {result: [{ok: true}, "no", {ok: false}, {ok: false}]}}`,
+		"a model":        `{tool: model, answers: {m: 7, r: ["file:///a"]}, expect: {result: {roots: [{uri: "file:///a"}]}, attempts: {m: 1}}}`,
+		"a second time":  `{tool: model, answers: {m: [seven, {text: "7", model: x}], r: {roots: []}}, expect: {result: {roots: []}, attempts: {m: 2}}}`,
+		"wrong twice":    `{tool: model, answers: {m: [seven, 7.5, 7]}, expect: {result: answer, attempts: {m: 2}}}`,
+		"whole results":  `{tool: model, answers: {m: {content: {type: text, text: "7"}}, r: decline}, expect: {result: declined}}`,
+		"no model":       `{tool: model, answers: {m: cannotAsk}, expect: {result: cannotAsk, path: [entry, m, "no", exit]}}`,
 		"clock":          `{tool: chance, now: "2031-05-06T07:08:09Z", expect: {matches: {now: "2031-05-06T07:08:09.000Z"}}}`,
 		"first clock":    `{tool: chance, now: "2000-01-01T00:00:00Z", expect: {matches: {now: {match: "^2000-01-01T00:00:00"}}}}`,
 		"last clock":     `{tool: chance, now: "2199-12-31T00:00:00Z", expect: {matches: {now: {match: "^2199-12-31"}}}}`,
@@ -237,6 +266,9 @@ func TestBrokenFiles(t *testing.T) {
 		{tools, "tests: [{name: t, tool: list, mocks: [{server: file, tool: x, times: 0}]}]", `error 1:48: the configuration has no server "file"`},
 		{tools, "tests: [{name: t, tool: list, answers: {gt: decline}, expect: {path: [entry, gte], outputs: {x: 1}}}]",
 			`error 1:45: tool "list" has no node "gt"` + "\n" + `error 1:78: tool "list" has no node "gte"` + "\n" + `error 1:97: tool "list" has no node "x"`},
+		{tools, "tests: [{name: t, tool: form, answers: {q: maybe}}]", `error 1:44: the answer of "q" must be a map, "accept", "decline", "cancel" or "cannotAsk", found the string "maybe"`},
+		{tools, "tests: [{name: t, tool: form, answers: {q: [decline, 7]}}]", `error 1:44: the answer of "q" must be a map,`},
+		{tools, "tests: [{name: t, tool: model, answers: {r: []}}, {name: u, tool: model, answers: {r: 7}}]", `error 1:87: the answer of "r" must be a list of URIs, a map with roots, "decline", "cancel" or "cannotAsk", found the number 7`},
 		{header, "tests: [{name: t, tool: list}]", "error 8:7: "},
 		{tools, "config: other.yaml\ntests: []", "error 1:9: cannot read the configuration "},
 		{tools, "tests: [", "error 2:1: "},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -179,14 +180,18 @@ func (s *stage) ask(_ context.Context, q executor.Question) (value.Value, error)
 		if a.ID.String() != q.Node.ID {
 			continue
 		}
-		b := value.NewBuilder(2)
-		b.Set("action", value.FromString(a.Action))
-		if !a.Content.IsUndefined() {
-			b.Set("content", a.Content)
+		s.mu.Lock()
+		before := s.answered[q.Node.ID]
+		s.answered[q.Node.ID]++
+		s.mu.Unlock()
+		result, err := q.Result(a.To(q.Method, before))
+		if err != nil && executor.FailureOf(err).Name != graph.FailCannotAsk {
+			s.refuse(Problem{Diagnostic: a.Node.Problem(CodeTestFailed, fmt.Sprintf("the answer of %q: %v", a.ID, err))})
+			s.play.cancel(errUnanswered)
 		}
-		return b.Value(), nil
+		return result, err
 	}
-	d := s.play.test.Node.Get("name").Problem(CodeTestFailed, fmt.Sprintf("node %q asks %q, and no answer is given", q.Node.ID, q.Value.Get("message").Str()))
+	d := s.play.test.Node.Get("name").Problem(CodeTestFailed, fmt.Sprintf("node %q asks %q, and no answer is given", q.Node.ID, textline.Shorten(q.Text(), maxShown)))
 	s.refuse(Problem{Diagnostic: d, Detail: "Add the answer to the test:\n\n" + suite.YAML(object("answers", object(q.Node.ID, form(q))))})
 	s.play.cancel(errUnanswered)
 	return value.Undef, &graph.Failure{Name: graph.FailCannotAsk, Message: "the test has no answer for it"}
@@ -194,6 +199,12 @@ func (s *stage) ask(_ context.Context, q executor.Question) (value.Value, error)
 
 // form returns an answer to fill in.
 func form(q executor.Question) value.Value {
+	switch q.Method {
+	case graph.AskModel:
+		return value.FromString("")
+	case graph.AskRoots:
+		return value.FromArray([]value.Value{value.FromString("file:///")})
+	}
 	fields := q.Value.Get("requestedSchema").Get("properties").Entries()
 	b := value.NewBuilder(len(fields))
 	for _, f := range fields {
