@@ -3,13 +3,27 @@ package mcpgraph
 import (
 	"context"
 
+	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// What follows is for programs that drive runs themselves, such as workers of durable
-// runs.
+// What follows is for programs that drive runs somewhere else, such as on a durable
+// engine.
+
+// Driver drives the runs of calls somewhere else.
+type Driver = engine.Driver
+
+// RemoteCall is a call that a [Driver] drives.
+type RemoteCall = engine.RemoteCall
+
+// WithDriver lets driver drive the runs of all calls, in the place of this process.
+// Sessions of [Engine.Debug] are driven here nevertheless. If watched is true, runs
+// under way are known in [Engine.Runs] as they go on, else when they have ended.
+func WithDriver(driver Driver, watched bool) Option {
+	return func(o *options) { o.engine.Driver, o.engine.WatchRemote = driver, watched }
+}
 
 // Digest returns what tells this version of the file, and of the files that it was
 // read with, from others: 64 hexadecimal digits, the same on every machine.
@@ -31,3 +45,6 @@ func (e *Engine) MayRepeat(ctx context.Context, info *callinfo.Info, server, too
 	defer p.Release()
 	return p.MayRepeat(ctx, info, server, tool)
 }
+
+// Forwards reports whether a server of the file may be sent this header of a caller.
+func (e *Engine) Forwards(header string) bool { return e.engine.Current().Forwards(header) }

@@ -154,7 +154,7 @@ mcpGraph.`,
 	}
 	root.Flags().StringVarP(&graphFile, "graph", "g", "", "serve this `FILE` on stdio")
 	a.mcpFlag(root, &mcpFiles)
-	root.AddCommand(grouped(groupServe, a.serveCommand(), a.uiCommand(), a.toolkitCommand(), a.runCommand(), a.statusCommand(), a.healthCommand())...)
+	root.AddCommand(grouped(groupServe, a.serveCommand(), a.uiCommand(), a.toolkitCommand(), a.runCommand(), a.workerCommand(), a.runsCommand(), a.statusCommand(), a.healthCommand())...)
 	root.AddCommand(grouped(groupCheck, a.validateCommand(), a.lockCommand(), a.fmtCommand(), a.toolsCommand(), a.evalCommand(), a.graphCommand(), a.schemaCommand(), a.lspCommand(), a.dapCommand())...)
 	root.AddCommand(grouped(groupSetup, a.exportCommand(), a.skillCommand(), a.authCommand(), a.completionCommand())...)
 	root.AddCommand(grouped(groupCheck, a.testCommand())...)

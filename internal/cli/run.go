@@ -30,6 +30,9 @@ type runOptions struct {
 	observe      observeOptions
 	memory       memoryOption
 	lock         lockOptions
+	drivenBy     string
+	temporal     temporalOptions
+	detach       bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -57,6 +60,10 @@ output of the entry node.
 --debug debugs the run: it pauses before the first node and reads commands from
 stdin, a line each, such as step, break NODE, print EXPR and continue; help lists
 them. What it says goes to stderr. Ctrl-C pauses the run, and a second one stops it.
+
+--engine temporal lets workers run the tool (mcpgraph worker), and waits. The run
+survives this process; Ctrl-C cancels it. With --detach, the command prints the id of
+the run and ends; mcpgraph runs looks at it.
 
 --watch runs again when CONFIG or a file of --args, --context or --mcp changes, and
 shows what became different. Ctrl-C ends it.`,
@@ -112,6 +119,9 @@ shows what became different. Ctrl-C ends it.`,
 	o.caller.flags(cmd)
 	o.memory.flag(cmd)
 	o.lock.flags(cmd)
+	engineFlag(cmd, &o.drivenBy)
+	o.temporal.flags(cmd)
+	flags.BoolVar(&o.detach, "detach", false, "with --engine temporal, print the id of the run and do not wait for it")
 	return cmd
 }
 
@@ -126,7 +136,14 @@ func (a *app) listTools(o runOptions) (err error) {
 
 // check returns an error for flags that exclude each other.
 func (o *runOptions) check() error {
+	durable, err := o.temporal.isTemporal(o.drivenBy)
 	switch {
+	case err != nil:
+		return err
+	case o.detach && !durable:
+		return usagef("--detach needs --engine temporal")
+	case durable && (o.node != "" || o.debug || o.record != ""):
+		return usagef("--engine temporal excludes --node, --debug and --record")
 	case o.context != "" && o.node == "":
 		return usagef("--context needs --node")
 	case o.record != "" && o.node != "":
@@ -137,6 +154,8 @@ func (o *runOptions) check() error {
 		return usagef("--debug excludes --node, --watch, --record and --trace")
 	case o.debug && o.argsJSON == "-":
 		return usagef("--debug reads commands from stdin; name a file of arguments, --args @FILE")
+	case o.detach && (o.trace != "" || o.record != "" || o.watch || len(o.answers) > 0):
+		return usagef("--detach excludes --trace, --record, --watch and --answer")
 	case o.watch && (o.argsJSON == "-" || o.context == "-"):
 		return usagef("--watch cannot read stdin again; name a file")
 	}

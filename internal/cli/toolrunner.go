@@ -3,13 +3,16 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/durable"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -21,6 +24,7 @@ type toolRunner struct {
 	observed *observation
 	engine   *mcpgraph.Engine // nil until the file has been loaded
 	recorder *cassette.Recorder
+	client   *durable.Client // of Temporal; nil for local runs
 }
 
 func (a *app) newToolRunner(o runOptions) (*toolRunner, error) {
@@ -45,6 +49,9 @@ func (r *toolRunner) end(err *error) {
 	if r.engine != nil {
 		closeEngine(r.engine, err)
 	}
+	if r.client != nil {
+		r.client.Close()
+	}
 	r.observed.end()
 }
 
@@ -57,6 +64,9 @@ func (r *toolRunner) load() error {
 	if r.record != "" {
 		r.recorder = &cassette.Recorder{}
 		opts = append(opts, mcpgraph.WithIntercept(r.recorder.Intercept))
+	}
+	if r.client != nil {
+		opts = append(opts, mcpgraph.WithDriver(&durableDriver{client: r.client}, false))
 	}
 	engine, err := r.loadOnce(r.config, opts...)
 	if err == nil {
@@ -89,6 +99,11 @@ func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
 	if p.questions, err = r.readAnswers(r.answers); err != nil {
 		return p, err
 	}
+	if r.client == nil && r.drivenBy == engineTemporal {
+		if r.client, err = r.dial(ctx, r.temporal, r.log); err != nil {
+			return p, err
+		}
+	}
 	if err := r.load(); err != nil {
 		return p, err
 	}
@@ -110,6 +125,9 @@ func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
 	}
 	info, args, document, questions, g := p.info, p.args, p.document, p.questions, p.graph
 	opts := []mcpgraph.CallOption{mcpgraph.WithCallInfo(info), mcpgraph.WithAsk(questions.ask)}
+	if r.detach {
+		return r.start(ctx, p)
+	}
 	var running *activity
 	if r.trace != "" {
 		hooks, err := r.tracer(r.trace, r.engine, info, g)
@@ -143,6 +161,18 @@ func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
 		return value.Undef, err
 	}
 	return result.Value, nil
+}
+
+// start starts a durable run and returns its id.
+func (r *toolRunner) start(ctx context.Context, p prepared) (value.Value, error) {
+	if err := p.graph.Input.ValidateContext(ctx, p.args); err != nil {
+		return value.Undef, &exitError{exitProblems, fmt.Errorf("tool %q: invalid arguments: %w", r.tool, err)}
+	}
+	id := runs.NewID()
+	err := r.client.Start(ctx, durable.Start{
+		ID: id, Tool: r.tool, Digest: r.engine.Digest(), Args: p.args, Info: p.info, Forwarded: r.engine.Forwards,
+	})
+	return value.FromString(id), failed(err)
 }
 
 // explained is [app.explain]; nil if there is no error.

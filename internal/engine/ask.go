@@ -68,6 +68,10 @@ func (k *Parked) Questions(info *callinfo.Info) []executor.Question {
 // Answer answers a question with the result of its request, or with the failure
 // that there is none. Answers that come too late are ignored.
 func (k *Parked) Answer(id string, answer value.Value, failed error) {
+	if k.remote {
+		_ = k.program.opts.Driver.Answer(context.Background(), k.id, id, answer, failed)
+		return
+	}
 	_ = k.run.Answer(id, answer, failed, time.Now())
 }
 
@@ -81,6 +85,9 @@ func (k *Parked) Resume(ctx context.Context, info *callinfo.Info, o CallOptions)
 
 // End abandons a run whose questions have no answer.
 func (k *Parked) End(err error) {
+	if k.remote {
+		_ = k.program.opts.Driver.End(context.Background(), k.id)
+	}
 	k.run.Stop(err)
 	k.live.End(time.Now(), err)
 }

@@ -135,6 +135,7 @@ type call struct {
 	run     *executor.Run
 	id      string // of the run
 	live    *runs.Live
+	remote  bool // the Driver of the Engine has started it
 
 	mu      sync.Mutex
 	first   [1]secretsOfRequest // room for what most calls have
@@ -199,11 +200,16 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 			c.live.End(time.Now(), failure)
 		}
 	}()
-	var world executor.Port = port{p.upstreams.caller, info.Caller, o.Processor}
-	if o.Control != nil {
-		world = o.Control(driver, world)
+	var err error
+	if p.opts.Driver != nil && o.Control == nil {
+		err = c.driveRemote(ctx, info, o, driver.Ask)
+	} else {
+		var world executor.Port = port{p.upstreams.caller, info.Caller, o.Processor}
+		if o.Control != nil {
+			world = o.Control(driver, world)
+		}
+		err = driver.Run(ctx, c.run, world)
 	}
-	err := driver.Run(ctx, c.run, world)
 	result := &Result{Run: c.run}
 	if parked = errors.Is(err, executor.ErrParked); parked {
 		result.Parked = &Parked{c}

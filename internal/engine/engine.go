@@ -52,6 +52,10 @@ type Options struct {
 	// Repeatable reports whether a tool may be called twice where its server was not
 	// asked; it may be nil.
 	Repeatable func(server, tool string) bool
+	// Driver drives the runs of calls somewhere else; nil: in this process. WatchRemote
+	// lets it tell what happens before the end of every run.
+	Driver      Driver
+	WatchRemote bool
 	// AllowUnset keeps variables of the file that are not set; see config.Options.
 	AllowUnset bool
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -173,7 +174,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/cli": {
 		ours: []string{
 			".", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
-			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
+			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/durable", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
 			"internal/suite/report", "internal/suite/runner", "skills",
@@ -383,4 +384,22 @@ func inModule(path string) (string, bool) {
 		return ".", true
 	}
 	return strings.CutPrefix(path, module+"/")
+}
+
+// TestEmbeddingProgramsDoNotLinkTemporal checks that programs that import the API get
+// nothing of durable runs.
+func TestEmbeddingProgramsDoNotLinkTemporal(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", ".")
+	deps, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(deps), module+"/pkg/executor") {
+		t.Fatal("the list has no packages of ours")
+	}
+	for _, dep := range strings.Fields(string(deps)) {
+		if strings.HasPrefix(dep, "go.temporal.io/") || dep == module+"/pkg/durable" {
+			t.Errorf("programs that embed the engine link %s", dep)
+		}
+	}
 }

@@ -194,16 +194,23 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 	return known(c.temporal.CancelWorkflow(ctx, id, ""))
 }
 
-// Answer answers a question with the result of elicitation/create. It needs a worker,
-// and waits for one as long as ctx allows. The error is ErrNotAsked if the run does
-// not ask that (any more).
-func (c *Client) Answer(ctx context.Context, id, question string, answer value.Value) error {
+// Answer answers a question with the result of its request or, if failed is not nil,
+// with why there is none. It needs a worker, and waits for one as long as ctx allows.
+// The error is ErrNotAsked if the run does not ask that (any more).
+func (c *Client) Answer(ctx context.Context, id, question string, answer value.Value, failed error) error {
+	in := &reply{Question: question, Answer: raw(answer)}
+	if failed != nil {
+		in.Failure = raw(executor.FailureOf(failed).Value())
+	}
 	h, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		WorkflowID: id, UpdateName: updateAnswer, WaitForStage: client.WorkflowUpdateStageCompleted,
-		Args: []any{&reply{Question: question, Answer: raw(answer)}},
+		Args: []any{in},
 	})
 	if err == nil {
 		err = h.Get(ctx, nil)
+	}
+	if err != nil && ctx.Err() != nil {
+		return known(ctx.Err())
 	}
 	return known(err)
 }
@@ -217,6 +224,9 @@ func (c *Client) query(ctx context.Context, id, name string, into any, args ...a
 	v, err := c.temporal.QueryWorkflow(ctx, id, "", name, args...)
 	if err == nil {
 		err = v.Get(into)
+	}
+	if err != nil && ctx.Err() != nil {
+		return known(ctx.Err())
 	}
 	return known(err)
 }
@@ -235,11 +245,31 @@ func (c *Client) Records(ctx context.Context, id string, from int) (records []js
 // then more and more rarely.
 const followFirst, followLast = 100 * time.Millisecond, 2 * time.Second
 
-// Follow adds to run what happens in the durable run with this id, calling each (which
-// may be nil) after every record, until the run has ended or each reports false. Run
-// must have been made of the same graph, arguments and seed. It returns what came of
-// the run, nil where each ended it.
-func (c *Client) Follow(ctx context.Context, id string, run *executor.Run, each func(executor.Record) bool) (*Outcome, error) {
+// Watch is what somebody wants to know of a run that is followed.
+type Watch struct {
+	// Record is called for each record, after it was added to the run. It may be nil.
+	Record func(executor.Record)
+	// Changed is called after records were added; nothing follows if it reports false.
+	Changed func() bool
+}
+
+// Follow adds to run what happens in the durable run with this id until that has ended,
+// or the watch ends. Run must have been made of the same graph, arguments and seed. It
+// returns what came of the run, nil where the watch ended. Without a watch all records
+// are added at the end.
+func (c *Client) Follow(ctx context.Context, id string, run *executor.Run, watch *Watch) (*Outcome, error) {
+	return c.follow(ctx, id, watch != nil, run.NextIndex, func(list []json.RawMessage) (bool, error) {
+		if err := added(run, list, watch); err != nil {
+			return false, err
+		}
+		return len(list) == 0 || watch == nil || watch.Changed == nil || watch.Changed(), nil
+	})
+}
+
+// follow hands records of a run to add until the run has ended, or add reports false.
+// next returns the index of the next one that is wanted. Without poll, all come at the
+// end.
+func (c *Client) follow(ctx context.Context, id string, poll bool, next func() int, add func([]json.RawMessage) (bool, error)) (*Outcome, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type ended struct {
@@ -251,54 +281,93 @@ func (c *Client) Follow(ctx context.Context, id string, run *executor.Run, each 
 		out, err := c.Result(ctx, id)
 		end <- ended{out, err}
 	}()
-	add := func(list []json.RawMessage) (bool, error) {
-		var bad error
-		for rec := range recordsOf(run.Graph(), list, &bad) {
-			if rec.Index < run.NextIndex() {
-				continue
-			}
-			if err := run.Follow(rec); err != nil {
-				return false, err
-			}
-			if each != nil && !each(rec) {
-				return false, nil
-			}
-		}
-		return true, bad
-	}
+	var tick <-chan time.Time
 	wait := followFirst
+	if poll {
+		tick = time.After(wait)
+	}
 	for {
-		timer := time.NewTimer(wait)
 		select {
 		case e := <-end:
-			timer.Stop()
 			if e.err != nil {
 				return nil, e.err
 			}
-			list, err := c.all(ctx, id, run.NextIndex(), e.out)
+			list, err := c.all(ctx, id, next(), e.out)
 			if err == nil {
 				_, err = add(list)
 			}
 			return e.out, err
-		case <-timer.C:
+		case <-tick:
 		}
-		if each == nil {
-			continue // the end is enough
+		list, _, _, err := c.Records(ctx, id, next())
+		if wait = min(2*wait, followLast); len(list) > 0 {
+			wait = followFirst
 		}
-		list, _, _, err := c.Records(ctx, id, run.NextIndex())
+		tick = time.After(wait)
 		switch {
 		case ctx.Err() != nil, errors.Is(err, ErrNoWorker):
 			continue // there may be one later
 		case err != nil:
 			return nil, err
 		}
-		if wait = min(2*wait, followLast); len(list) > 0 {
-			wait = followFirst
-		}
 		if more, err := add(list); err != nil || !more {
 			return nil, err
 		}
 	}
+}
+
+// added adds those records to run that it does not have.
+func added(run *executor.Run, list []json.RawMessage, watch *Watch) error {
+	var bad error
+	for rec := range recordsOf(run.Graph(), list, &bad) {
+		if rec.Index < run.NextIndex() {
+			continue
+		}
+		if err := run.Follow(rec); err != nil {
+			return err
+		}
+		if watch != nil && watch.Record != nil {
+			watch.Record(rec)
+		}
+	}
+	return bad
+}
+
+// Watch hands the records of a run to show, as JSON and as they come, until the run has
+// ended. It returns what came of it, or the error of show.
+func (c *Client) Watch(ctx context.Context, id string, show func([]json.RawMessage) error) (*Outcome, error) {
+	seen := 0
+	return c.follow(ctx, id, true, func() int { return seen }, func(list []json.RawMessage) (bool, error) {
+		fresh := after(list, seen)
+		if len(fresh) == 0 {
+			return true, nil
+		}
+		seen = indexOf(fresh[len(fresh)-1]) + 1
+		return true, show(fresh)
+	})
+}
+
+// indexOf returns the index of a record.
+func indexOf(text json.RawMessage) int {
+	var rec struct{ Index int }
+	_ = json.Unmarshal(text, &rec)
+	return rec.Index
+}
+
+// after returns the records from an index on.
+func after(list []json.RawMessage, from int) []json.RawMessage {
+	for i, text := range list {
+		if indexOf(text) >= from {
+			return list[i:]
+		}
+	}
+	return nil
+}
+
+// All returns the records of a run that has ended, as JSON. It needs a worker if they
+// are long.
+func (c *Client) All(ctx context.Context, id string, out *Outcome) ([]json.RawMessage, error) {
+	return c.all(ctx, id, 0, out)
 }
 
 // all returns the records of a run that has ended, from an index on.

@@ -94,7 +94,7 @@ func followed(t testing.TB, c *Client, s *testSource, id, args string) (*executo
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	run := executor.NewRun(s.graphs[0], v, 7)
-	out, err := c.Follow(ctx, id, run, func(executor.Record) bool { return true })
+	out, err := c.Follow(ctx, id, run, &Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,8 @@ type outcome struct {
 // reply is the input of the signal and update that answer questions.
 type reply struct {
 	Question string          `json:"question"`
-	Answer   json.RawMessage `json:"answer"`
+	Answer   json.RawMessage `json:"answer,omitempty"`
+	Failure  json.RawMessage `json:"failure,omitempty"` // why there is no answer
 }
 
 // page is the answer to the query for records.

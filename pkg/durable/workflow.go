@@ -204,7 +204,13 @@ func (d *driving) answer(a *reply) error {
 	if err != nil {
 		return err
 	}
-	if err := d.run.Answer(a.Question, v, nil, workflow.Now(d.ctx)); err != nil {
+	var failed error
+	if f, err := parsed(a.Failure); err != nil {
+		return err
+	} else if !f.IsUndefined() {
+		failed = graph.FailureFrom(f)
+	}
+	if err := d.run.Answer(a.Question, v, failed, workflow.Now(d.ctx)); err != nil {
 		return temporal.NewNonRetryableApplicationError("the run does not ask that (any more)", notAsked, nil)
 	}
 	d.changed.SendAsync(true)

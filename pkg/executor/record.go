@@ -230,7 +230,11 @@ func RecordFrom(g *graph.Graph, v value.Value) (Record, error) {
 		return r, err
 	}
 	if e := v.Get("error"); !e.IsUndefined() {
-		r.Err = restored(g, graph.FailureFrom(e), v.Get("at"))
+		failed := restored(g, graph.FailureFrom(e), v.Get("at"))
+		if failed.Server != "" && failed.Path == r.NodePath() {
+			failed.Arguments = r.Arguments
+		}
+		r.Err = failed
 	}
 	if n := count("bodies"); n > 0 {
 		results, had := v.Get("results").Elems(), v.Get("finished").Elems()
@@ -259,7 +263,7 @@ func whole(v value.Value) int {
 }
 
 // restored returns the error of a record that was read.
-func restored(g *graph.Graph, f *graph.Failure, at value.Value) error {
+func restored(g *graph.Graph, f *graph.Failure, at value.Value) *NodeError {
 	e := &NodeError{
 		Tool: g.Name, Node: f.Node, Kind: f.Type, Path: f.Path, File: g.File,
 		Server: f.Server, UpstreamTool: f.Tool, Attempts: f.Attempts, Err: f,

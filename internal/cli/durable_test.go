@@ -1,0 +1,47 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestDurableScripts runs the commands of durable runs on the Temporal server whose
+// address is in MCPGRAPH_TEMPORAL, such as that of testdata/temporalserver.
+func TestDurableScripts(t *testing.T) {
+	address := os.Getenv("MCPGRAPH_TEMPORAL")
+	if address == "" {
+		t.Skip("MCPGRAPH_TEMPORAL is not set; see testdata/temporalserver")
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/durable",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("GORACE", raceOptions)
+			e.Setenv("TEMPORAL_ADDRESS", net.JoinHostPort(host, port))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "detached": detached},
+	})
+}
+
+// detached starts a run and puts its id into a variable: detached VARIABLE TOOL.
+func detached(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: detached VARIABLE TOOL")
+	}
+	ts.Check(ts.Exec("mcpgraph", "run", "tools.yaml", args[1], "--engine", "temporal", "--detach"))
+	var id string
+	ts.Check(json.Unmarshal([]byte(strings.TrimSpace(ts.ReadFile("stdout"))), &id))
+	ts.Setenv(args[0], id)
+}

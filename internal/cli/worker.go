@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/durable"
+)
+
+type workerOptions struct {
+	config   string
+	mcpFiles []string
+	logLevel string
+	calls    int
+	grace    time.Duration
+	temporal temporalOptions
+	observe  observeOptions
+	memory   memoryOption
+	lock     lockOptions
+}
+
+func (a *app) workerCommand() *cobra.Command {
+	var o workerOptions
+	cmd := &cobra.Command{
+		Use:   "worker CONFIG",
+		Short: "Work on the durable runs of a file, which Temporal keeps",
+		Long: `Work on the durable runs of a file: walk their graphs, and call the upstream
+servers. Any number of workers on any machines share the runs. A run that loses its
+worker goes on with another one.
+
+Workers take runs of the version of CONFIG that they have. After a change of CONFIG,
+start new workers; stop the old ones when their runs have ended.
+
+SIGINT and SIGTERM stop the worker after the calls under way, or --grace.
+
+MCPGRAPH_KEY is the key that seals what is kept on Temporal; all workers and clients
+need the same one. TEMPORAL_API_KEY is the key of Temporal Cloud.`,
+		Example: `  mcpgraph worker tools.yaml
+  mcpgraph worker tools.yaml --temporal temporal.example.com:7233 --tls`,
+		Args:              configArgs("CONFIG"),
+		ValidArgsFunction: completeOne,
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.config = args[0]
+			return a.worker(o)
+		},
+	}
+	a.mcpFlag(cmd, &o.mcpFiles)
+	logFlag(cmd, &o.logLevel)
+	o.observe.contentFlag(cmd)
+	o.temporal.flags(cmd)
+	o.memory.flag(cmd)
+	o.lock.flags(cmd)
+	cmd.Flags().IntVar(&o.calls, "max-calls", 200, "make at most `N` upstream calls at the same time")
+	cmd.Flags().DurationVar(&o.grace, "grace", 10*time.Second, "wait for calls under way for at most `DURATION` when stopping")
+	return cmd
+}
+
+func (a *app) worker(o workerOptions) (err error) {
+	if o.calls < 1 {
+		return usagef("--max-calls must be positive")
+	}
+	if o.grace < time.Second {
+		return usagef("--grace must be 1s or more")
+	}
+	log, err := a.logger(o.logLevel)
+	if err != nil {
+		return err
+	}
+	ob, err := a.observe(o.observe, log, false)
+	if err != nil {
+		return err
+	}
+	defer ob.end()
+	budget := o.memory.budget(ob.log)
+	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(budget))
+	engine, err := a.load(o.config, append(options, o.lock.options...)...)
+	if err != nil {
+		return err
+	}
+	defer closeEngine(engine, &err)
+	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	client, err := a.dial(ctx, o.temporal, ob.log)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	fatal := make(chan error, 1)
+	var once sync.Once
+	w := client.NewWorker(engine, durable.WorkerOptions{
+		Memory: budget, Calls: o.calls, Grace: o.grace, Log: ob.log,
+		Failed: func(err error) { once.Do(func() { fatal <- err }) },
+	})
+	if err := w.Start(); err != nil {
+		return failedf("the worker cannot start: %w", err)
+	}
+	defer w.Stop()
+	fmt.Fprintf(a.stderr, "mcpgraph: working on runs of %s (version %.12s), task queue %s\n", o.config, engine.Digest(), w.Queue())
+	select {
+	case err := <-fatal:
+		return failedf("the worker cannot go on: %w", err)
+	case <-ctx.Done():
+		return nil
+	}
+}
