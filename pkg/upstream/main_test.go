@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	}
 	// Most of these tests wait for processes and connections, so more of them
 	// than there are processors can run at once.
-	_ = flag.Set("test.parallel", "8")
+	_ = flag.Set("test.parallel", "16")
 	if script := os.Getenv(serverVariable); script != "" {
 		os.Exit(serveScript(script))
 	}

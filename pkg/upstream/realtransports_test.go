@@ -131,29 +131,35 @@ func everything(t *testing.T, u *config.Upstream, revision string) {
 func TestRealServersOverEveryTransport(t *testing.T) {
 	t.Parallel()
 	t.Run("everything over HTTP", func(t *testing.T) {
+		t.Parallel()
 		port := serveReal(t, "mcp-server-everything", nil, "streamableHttp")
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
 	t.Run("everything over SSE", func(t *testing.T) {
+		t.Parallel()
 		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-server-everything", nil, "sse")
 		everything(t, &config.Upstream{Transport: config.SSE, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
 	})
 	t.Run("supergateway over WebSocket", func(t *testing.T) {
+		t.Parallel()
 		testscale.OnlyFull(t)
 		port := serveReal(t, "supergateway", nil, "--stdio", "mcp-server-everything", "--outputTransport", "ws", "--port", "PORT", "--messagePath", "/ws")
 		everything(t, &config.Upstream{Transport: config.WebSocket, URL: "ws://localhost:" + port + "/ws"}, "2025-11-25")
 	})
 	t.Run("supergateway over SSE", func(t *testing.T) {
+		t.Parallel()
 		testscale.OnlyFull(t)
 		port := serveReal(t, "supergateway", nil, "--stdio", "mcp-server-everything", "--outputTransport", "sse", "--port", "PORT")
 		everything(t, &config.Upstream{Transport: config.SSE, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
 	})
 	t.Run("mcp-proxy, 2026-07-28", func(t *testing.T) {
+		t.Parallel()
 		port := serveReal(t, "mcp-proxy", nil, "--port", "PORT", "--", "mcp-server-everything")
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2026-07-28")
 	})
 	t.Run("mcp-proxy, before 2026-07-28", func(t *testing.T) {
+		t.Parallel()
 		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-proxy", nil, "--port", "PORT", "--no-modern", "--", "mcp-server-everything")
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
@@ -164,11 +170,13 @@ func TestRealServersOverEveryTransport(t *testing.T) {
 func TestRealServersWithoutAType(t *testing.T) {
 	t.Parallel()
 	t.Run("everything over HTTP", func(t *testing.T) {
+		t.Parallel()
 		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-server-everything", nil, "streamableHttp")
 		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
 	t.Run("everything over SSE", func(t *testing.T) {
+		t.Parallel()
 		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-server-everything", nil, "sse")
 		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
@@ -190,6 +198,7 @@ func TestRealServersWithoutAType(t *testing.T) {
 		"supergateway over SSE":                 {"/sse", config.SSE, []string{"sse"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if name != "supergateway over HTTP" {
 				testscale.OnlyFull(t)
 			}

@@ -55,6 +55,7 @@ type server struct {
 	probing chan struct{}            // full while one caller finds out the era
 
 	discoverTimeout time.Duration       // see fallbackDelay
+	maxSlots        int                 // maxSlots; tests have fewer
 	issued          atomic.Uint64       // numbers given to requests
 	opened          atomic.Int64        // sessions opened
 	clients         atomic.Int32        // HTTP clients made
@@ -109,7 +110,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 		slots:   map[credential.Identity]*sessionSlot{},
 		probing: make(chan struct{}, 1),
 
-		discoverTimeout: discoverTimeout,
+		discoverTimeout: discoverTimeout, maxSlots: maxSlots,
 	}
 	if s.store == nil && settings.Session != nil && settings.Session.Store == "file" {
 		s.store = fileStore{settings.Session.Path}
@@ -290,7 +291,7 @@ func (s *server) closeIdleSlots(now time.Time) {
 // evictSlot ends the session that was idle for the longest where there are too
 // many.
 func (s *server) evictSlot() {
-	if len(s.slots) < maxSlots {
+	if len(s.slots) < s.maxSlots {
 		return
 	}
 	var oldest *sessionSlot

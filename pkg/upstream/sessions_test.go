@@ -315,13 +315,14 @@ func TestIdleSessionsOfManyCallersAreEnded(t *testing.T) {
 	p := start(t, Options{}, web(t, config.HTTP, w, func(u *config.Upstream) {
 		u.ForwardHeaders = []config.Forward{{From: "X-User", To: "X-User"}}
 	}))
-	for i := range maxSlots + 20 {
+	p.servers["fake"].maxSlots = 100
+	for i := range 120 {
 		ctx := withInfo(context.Background(), &callinfo.Info{Header: http.Header{"X-User": {fmt.Sprint(i)}}})
 		if _, err := p.CallTool(ctx, nil, "fake", "echo", value.Undef); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(p.servers["fake"].slots); n != maxSlots {
+	if n := len(p.servers["fake"].slots); n != 100 {
 		t.Errorf("%d sessions are kept", n)
 	}
 	eventually(t, "20 sessions to be ended", func() bool {

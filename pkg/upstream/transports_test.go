@@ -174,6 +174,7 @@ func socketServer(s mcptest.Script) http.Handler {
 }
 
 func TestEveryTransportCarriesArgumentsAndResultsAsTheyAre(t *testing.T) {
+	t.Parallel()
 	everyTransport(t, mcptest.Script{}, func(t *testing.T, u *config.Upstream) {
 		p := start(t, Options{}, u)
 		for _, exact := range []string{
@@ -190,16 +191,17 @@ func TestEveryTransportCarriesArgumentsAndResultsAsTheyAre(t *testing.T) {
 				t.Errorf("arguments: got %s, want %s", got.JSON(), want.JSON())
 			}
 		}
-		long := strings.Repeat(strings.Repeat("0123456789", 100)+"ä\n\"\\", 5<<20/1000)
+		long := strings.Repeat(strings.Repeat("0123456789", 100)+"ä\n\"\\", 1<<20/1000)
 		args := value.FromEntries([]value.Entry{{Key: "long", Value: value.FromString(long)}})
 		r, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
 		if err != nil || r.Reply.Get("structuredContent").Get("long").Str() != long {
-			t.Errorf("5 MB came back changed, or %v", err)
+			t.Errorf("1 MB came back changed, or %v", err)
 		}
 	})
 }
 
 func TestEveryTransportGivesOverlappingCallsTheirOwnAnswers(t *testing.T) {
+	t.Parallel()
 	everyTransport(t, mcptest.Script{}, func(t *testing.T, u *config.Upstream) {
 		p := start(t, Options{}, u)
 		var wait sync.WaitGroup
@@ -222,6 +224,7 @@ func TestEveryTransportGivesOverlappingCallsTheirOwnAnswers(t *testing.T) {
 }
 
 func TestEveryTransportSurvivesMisbehaviour(t *testing.T) {
+	t.Parallel()
 	everyTransport(t, mcptest.Script{}, func(t *testing.T, u *config.Upstream) {
 		u.MaxMessageBytes = 1 << 20
 		p := start(t, Options{}, u)
@@ -260,6 +263,7 @@ func TestEveryTransportTimesOut(t *testing.T) {
 }
 
 func TestEveryTransportPassesProgressAndLogOn(t *testing.T) {
+	t.Parallel()
 	everyTransport(t, mcptest.Script{}, func(t *testing.T, u *config.Upstream) {
 		if u.Transport == config.HTTP && !strings.Contains(t.Name(), "events") {
 			t.Skip("an answer in JSON has room for nothing else")
@@ -318,6 +322,7 @@ func (h *notificationLog) all() []callinfo.Notification {
 }
 
 func TestEveryTransportAnswersTheServersRequests(t *testing.T) {
+	t.Parallel()
 	everyTransport(t, mcptest.Script{}, func(t *testing.T, u *config.Upstream) {
 		if strings.Contains(t.Name(), "2026") || u.Transport == config.HTTP && !strings.Contains(t.Name(), "events") {
 			t.Skip("such a server cannot ask")
