@@ -40,11 +40,26 @@ func (e *Engine) Tools() []Tool {
 	return tools
 }
 
-// Graphs returns the compiled tools in the order of the file. They are
-// immutable.
+// Offers returns the prompts, resources and resource templates in the order of the
+// file, described like tools. Call runs one by its Name, such as prompts/review or
+// resources/today: the result is that of prompts/get, or the contents of a resource.
+func (e *Engine) Offers() []Tool {
+	var offers []Tool
+	for _, g := range e.engine.Current().Offers() {
+		schema, _ := value.ParseLazy(g.Input.Raw())
+		offers = append(offers, Tool{
+			Name: g.Name, Title: g.Title, Description: g.Description, InputSchema: schema,
+			Annotations: g.Offer.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
+		})
+	}
+	return offers
+}
+
+// Graphs returns the compiled tools, prompts and resources in the order of the file.
+// They are immutable.
 func (e *Engine) Graphs() []*graph.Graph { return e.engine.Current().Set().Graphs }
 
-// Graph returns the compiled tool with this name. The error is a
+// Graph returns the compiled tool, prompt or resource with this name. The error is a
 // *server.UnknownToolError.
 func (e *Engine) Graph(tool string) (*graph.Graph, error) { return e.engine.Current().Graph(tool) }
 

@@ -68,7 +68,8 @@ func (a *app) completing(path string, mcpFiles []string, opts ...mcpgraph.Option
 	return engine
 }
 
-// toolNames returns the tools of a file, each with its description.
+// toolNames returns the tools, prompts and resources of a file, each with its
+// description.
 func (a *app) toolNames(path string, mcpFiles []string) []string {
 	engine := a.completing(path, mcpFiles)
 	if engine == nil {
@@ -76,7 +77,7 @@ func (a *app) toolNames(path string, mcpFiles []string) []string {
 	}
 	defer engine.Close()
 	var names []string
-	for _, t := range engine.Tools() {
+	for _, t := range append(engine.Tools(), engine.Offers()...) {
 		names = append(names, described(t.Name, t.Description))
 	}
 	return names

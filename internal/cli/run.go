@@ -131,7 +131,7 @@ func (a *app) listTools(o runOptions) (err error) {
 		return err
 	}
 	defer closeEngine(engine, &err)
-	return failed(writeTools(a.stdout, o.config, engine.Tools(), a.width(a.stdout)))
+	return failed(writeTools(a.stdout, o.config, append(engine.Tools(), engine.Offers()...), a.width(a.stdout)))
 }
 
 // check returns an error for flags that exclude each other.

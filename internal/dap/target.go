@@ -93,7 +93,7 @@ func (s *server) load(o launched) (*target, error) {
 	}
 	t.engine = engine
 	if t.Tool == "" {
-		tools := engine.Tools()
+		tools := append(engine.Tools(), engine.Offers()...)
 		if len(tools) != 1 {
 			_ = engine.Close()
 			var names []string
@@ -104,7 +104,7 @@ func (s *server) load(o launched) (*target, error) {
 		}
 		t.Tool = tools[0].Name
 	}
-	for _, one := range engine.Tools() {
+	for _, one := range append(engine.Tools(), engine.Offers()...) {
 		if g, err := engine.Graph(one.Name); err == nil {
 			t.add(g)
 		}

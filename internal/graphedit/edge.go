@@ -37,7 +37,7 @@ func (w *work) source(key string) (source, error) {
 	tool, rest := w.split(key)
 	if rest == "" {
 		at, v, err := toolNamed(w.root(), tool)
-		return source{at, v, fmt.Sprintf("tool %q", tool), nil, []string{"catch"}}, err
+		return source{at, v, graph.Quoted(tool), nil, []string{"catch"}}, err
 	}
 	p, err := w.node(key)
 	if err == nil {

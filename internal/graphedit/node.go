@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/language"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -156,9 +157,11 @@ func sourcesOf(root value.Value, tool string) ([]source, error) {
 		return nil, err
 	}
 	var all []source
-	for i, t := range root.Get("tools").Elems() {
-		if name := t.Get("name").Str(); name == tool || isFlat(root) {
-			all = append(all, source{join("", "tools", i), t, fmt.Sprintf("tool %q", name), nil, []string{"catch"}})
+	for _, s := range sections {
+		for i, t := range root.Get(s.key).Elems() {
+			if name := s.prefix + t.Get("name").Str(); name == tool || isFlat(root, tool) && isFlat(root, name) {
+				all = append(all, source{join("", s.key, i), t, graph.Quoted(name), nil, []string{"catch"}})
+			}
 		}
 	}
 	walk(list, nodes, func(p place) bool {

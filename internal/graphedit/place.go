@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -18,23 +20,51 @@ type place struct {
 func (p place) pointer() string { return join(p.list, p.index) }
 func (p place) id() string      { return p.v.Get("id").Str() }
 
-// isFlat reports whether one list of nodes serves all tools.
-func isFlat(root value.Value) bool { return root.Has("nodes") }
+// isFlat reports whether the nodes of a tool are in the list that serves all tools.
+// Prompts and resources have nodes of their own.
+func isFlat(root value.Value, tool string) bool {
+	return root.Has("nodes") && prefixOf(tool) == ""
+}
 
-// toolNamed returns the pointer of a tool and the tool.
+// sections are the lists of the file that hold graphs, and what stands before the
+// names of those in it.
+var sections = []struct{ key, prefix string }{
+	{"tools", ""}, {"prompts", config.Prompts}, {"resources", config.Resources},
+}
+
+// sectionOf returns the key of the list that a tool, prompt or resource is in, and
+// its name there.
+func sectionOf(name string) (key, own string) {
+	for _, s := range sections[1:] {
+		if own, ok := strings.CutPrefix(name, s.prefix); ok {
+			return s.key, own
+		}
+	}
+	return sections[0].key, name
+}
+
+// prefixOf returns what stands before the name of a prompt or resource; empty for a
+// tool.
+func prefixOf(name string) string {
+	_, own := sectionOf(name)
+	return strings.TrimSuffix(name, own)
+}
+
+// toolNamed returns the pointer of a tool, prompt or resource, and what it is.
 func toolNamed(root value.Value, name string) (string, value.Value, error) {
+	key, own := sectionOf(name)
 	var names []string
-	for i, t := range root.Get("tools").Elems() {
-		if found := t.Get("name").Str(); found == name {
-			return join("", "tools", i), t, nil
+	for i, t := range root.Get(key).Elems() {
+		if found := t.Get("name").Str(); found == own && own != "" {
+			return join("", key, i), t, nil
 		} else if found != "" {
-			names = append(names, found)
+			names = append(names, prefixOf(name)+found)
 		}
 	}
 	if name == "" {
 		return "", value.Undef, fmt.Errorf("the edit names no tool")
 	}
-	return "", value.Undef, unknown("tool", name, names)
+	return "", value.Undef, unknown(strings.TrimSuffix(key, "s"), name, names)
 }
 
 // unknown is the error for a name that is not there.
@@ -53,10 +83,13 @@ func unknown(what, name string, names []string) error {
 
 // listOf returns the list of nodes that a tool has, or that all tools share.
 func listOf(root value.Value, tool string) (pointer string, list value.Value, err error) {
-	if isFlat(root) {
+	if isFlat(root, tool) {
 		return "/nodes", root.Get("nodes"), nil
 	}
 	at, t, err := toolNamed(root, tool)
+	if err == nil && t.Has("messages") {
+		return "", value.Undef, fmt.Errorf("%s has messages and no nodes; edit the messages by their paths, such as /messages/0/text", graph.Quoted(tool))
+	}
 	return join(at, "nodes"), t.Get("nodes"), err
 }
 

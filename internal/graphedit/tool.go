@@ -8,6 +8,8 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -15,7 +17,7 @@ import (
 // the flat layout, with the nodes that it reaches under "nodes".
 func Tool(root value.Value, name string) (value.Value, error) {
 	_, t, err := toolNamed(root, name)
-	if err != nil || !isFlat(root) {
+	if err != nil || !isFlat(root, name) {
 		return t, err
 	}
 	var list []value.Value
@@ -35,7 +37,7 @@ func (w *work) resolveTool(steps []string) (string, value.Value, []string, error
 	if len(steps) == 0 {
 		return "", value.Undef, nil, errors.New("the path is empty; expected one such as /nodes/0; updateTool replaces a whole tool")
 	}
-	if !isFlat(w.root()) || steps[0] != "nodes" {
+	if !isFlat(w.root(), w.opts.Tool) || steps[0] != "nodes" {
 		return at, t, steps, nil
 	}
 	if len(steps) == 1 {
@@ -129,6 +131,8 @@ func shared(root value.Value, tool string, index int) bool {
 	return false
 }
 
+// addTool adds a tool or, if prompts/ or resources/ stands before its name, a prompt
+// or resource.
 func (w *work) addTool(tool value.Value) error {
 	name := tool.Get("name").Str()
 	if name == "" {
@@ -136,22 +140,27 @@ func (w *work) addTool(tool value.Value) error {
 	}
 	root := w.root()
 	if _, _, err := toolNamed(root, name); err == nil {
-		return fmt.Errorf("there is a tool %q already", name)
+		return fmt.Errorf("there is a %s already", graph.Quoted(name))
 	}
 	own := tool.Get("nodes")
-	if isFlat(root) {
+	if isFlat(root, name) {
 		tool = withoutMember(tool, "nodes")
 	}
-	var err error
-	switch tools := root.Get("tools"); tools.Kind() {
-	case value.Array:
-		err = w.insert("/tools/-", tool)
-	case value.Undefined:
-		err = w.insert("/tools", value.FromArray([]value.Value{tool}))
-	default:
-		err = w.set("/tools", value.FromArray([]value.Value{tool}))
+	key, short := sectionOf(name)
+	if short == "" {
+		return fmt.Errorf("the name %q ends after the slash", name)
 	}
-	if err != nil || !isFlat(root) {
+	tool = withMember(tool, "name", value.FromString(short))
+	var err error
+	switch tools := root.Get(key); tools.Kind() {
+	case value.Array:
+		err = w.insert("/"+key+"/-", tool)
+	case value.Undefined:
+		err = w.insert("/"+key, value.FromArray([]value.Value{tool}))
+	default:
+		err = w.set("/"+key, value.FromArray([]value.Value{tool}))
+	}
+	if err != nil || !isFlat(root, name) {
 		return err
 	}
 	return w.mergeNodes(name, own)
@@ -166,13 +175,18 @@ func (w *work) updateTool(name string, tool value.Value) error {
 	if to == "" {
 		return errors.New(`the tool has no "name"`)
 	}
+	if prefix := prefixOf(name); prefix != "" && prefixOf(to) == "" {
+		to = prefix + to
+	}
+	_, short := sectionOf(to)
+	tool = withMember(tool, "name", value.FromString(short))
 	if to != name {
 		if err := w.renameTool(name, to); err != nil {
 			return err
 		}
 		pointer, old, _ = toolNamed(w.root(), to)
 	}
-	if !isFlat(w.root()) {
+	if !isFlat(w.root(), name) {
 		return w.become(pointer, old, tool)
 	}
 	if err := w.become(pointer, old, withoutMember(tool, "nodes")); err != nil {
@@ -272,22 +286,57 @@ func (w *work) renameTool(name, to string) error {
 		return nil
 	}
 	if _, _, err := toolNamed(w.root(), to); err == nil {
-		return fmt.Errorf("there is a tool %q already", to)
+		return fmt.Errorf("there is a %s already", graph.Quoted(to))
 	}
-	ops := []edit.Operation{edit.Set(join(pointer, "name"), value.FromString(to))}
+	_, short := sectionOf(to)
+	if prefixOf(to) != prefixOf(name) || short == "" {
+		return fmt.Errorf("the new name of %s must begin with %q too", graph.Quoted(name), prefixOf(name))
+	}
+	ops := []edit.Operation{edit.Set(join(pointer, "name"), value.FromString(short))}
 	follow := func(p place) bool {
 		switch typ := p.v.Get("type").Str(); {
 		case p.v.Get("tool").Str() != name:
-		case typ == "call", isFlat(w.root()) && (typ == "entry" || typ == "exit"):
+		case typ == "call", isFlat(w.root(), name) && (typ == "entry" || typ == "exit"):
 			ops = append(ops, edit.Set(join(p.pointer(), "tool"), value.FromString(to)))
 		}
 		return true
 	}
-	for i, t := range w.root().Get("tools").Elems() {
-		walk(join("", "tools", i, "nodes"), t.Get("nodes"), follow)
+	for _, s := range sections {
+		for i, t := range w.root().Get(s.key).Elems() {
+			walk(join("", s.key, i, "nodes"), t.Get("nodes"), follow)
+			for _, key := range []string{"messages", "arguments", "complete"} {
+				ops = append(ops, renamedCalls(join("", s.key, i, key), t.Get(key), name, to)...)
+			}
+		}
 	}
 	walk("/nodes", w.root().Get("nodes"), follow)
 	return w.edit(ops...)
+}
+
+// renamedCalls returns the edits of the expressions below a pointer that call a tool
+// with $call.
+func renamedCalls(pointer string, v value.Value, name, to string) (ops []edit.Operation) {
+	source := v.Get("expr")
+	if source.Kind() == value.String {
+		text := source.Str()
+		if prog, err := expr.CompileWithCalls(text); err == nil {
+			for _, c := range slices.Backward(prog.Calls()) {
+				if c.Tool == name {
+					text = text[:c.Offset] + string(value.AppendString(nil, to)) + text[c.End:]
+				}
+			}
+		}
+		if text != source.Str() {
+			ops = append(ops, edit.Set(join(pointer, "expr"), value.FromString(text)))
+		}
+	}
+	for _, e := range v.Entries() {
+		ops = append(ops, renamedCalls(join(pointer, e.Key), e.Value, name, to)...)
+	}
+	for i, e := range v.Elems() {
+		ops = append(ops, renamedCalls(join(pointer, i), e, name, to)...)
+	}
+	return ops
 }
 
 // deleteTool removes a tool and, in the flat layout, the nodes that no other tool
@@ -299,7 +348,7 @@ func (w *work) deleteTool(name string) error {
 		return err
 	}
 	ops := []edit.Operation{edit.Remove(pointer)}
-	if isFlat(root) {
+	if isFlat(root, name) {
 		for _, i := range slices.Backward(reached(root, name)) {
 			if !shared(root, name, i) {
 				ops = append(ops, edit.Remove(join("/nodes", i)))

@@ -270,7 +270,7 @@ func (m *model) unitAt(path []any) *graph.Unit {
 	if m.file == nil {
 		return nil
 	}
-	if m.file.Flat && len(m.units) > 0 {
+	if m.file.Flat && len(m.units) > 0 && len(path) > 0 && path[0] != "prompts" && path[0] != "resources" {
 		return &m.units[0]
 	}
 	g := m.toolAt(path)
@@ -282,12 +282,22 @@ func (m *model) unitAt(path []any) *graph.Unit {
 	return nil
 }
 
-// toolAt returns the tool that a path leads into, or nil.
+// toolAt returns the tool, prompt or resource that a path leads into, or nil.
 func (m *model) toolAt(path []any) *graph.Graph {
-	if m.set == nil || len(path) < 2 || path[0] != "tools" {
+	if m.set == nil || len(path) < 2 {
 		return nil
 	}
 	at := m.root.At(path[:2]...)
+	if at != nil && (path[0] == "prompts" || path[0] == "resources") {
+		for _, g := range m.set.Graphs {
+			if g.Offer != nil && g.Pos == at.Pos() && at.File() == g.File {
+				return g
+			}
+		}
+	}
+	if path[0] != "tools" {
+		return nil
+	}
 	for i, t := range m.file.Tools {
 		if t.Node == at && at != nil && i < len(m.set.Graphs) {
 			return m.set.Graphs[i]

@@ -219,7 +219,7 @@ func regexEnd(s string, i int) int {
 // takesID reports whether a string at the end of src is the id of a node.
 func takesID(src string) bool {
 	src = strings.TrimRight(src, " \t\r\n")
-	for _, f := range []string{"$nodeExecution(", "$nodeExecutions(", "$executionCount("} {
+	for _, f := range []string{"$nodeExecution(", "$nodeExecutions(", "$executionCount(", callStart} {
 		if strings.HasSuffix(src, f) {
 			return true
 		}
@@ -234,6 +234,10 @@ func (c *completer) expression() {
 		return
 	}
 	p := readExpr(src)
+	if g := c.over(); g != nil {
+		c.overArguments(p, g, src)
+		return
+	}
 	switch {
 	case p.node:
 		for _, n := range c.readable() {

@@ -354,7 +354,7 @@ func kindOfFile(path, text string) Kind {
 	for _, m := range keys {
 		seen[m[1]] = true
 	}
-	if seen["tools"] || seen["mcpServers"] || seen["executionLimits"] || seen["server"] && (seen["version"] || seen["nodes"]) {
+	if seen["tools"] || seen["prompts"] || seen["resources"] || seen["mcpServers"] || seen["executionLimits"] || seen["server"] && (seen["version"] || seen["nodes"]) {
 		return Config
 	}
 	if seen["version"] && len(seen) == 1 {

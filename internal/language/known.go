@@ -51,7 +51,22 @@ func (m *model) inputs(tool string) []schematext.Field {
 			return schematext.Fields(t.InputSchema.Value())
 		}
 	}
-	return nil
+	return schematext.Fields(m.offerInput(tool))
+}
+
+// offerInput returns the schema of the arguments of a prompt or resource; undefined
+// if there is none with this name.
+func (m *model) offerInput(name string) value.Value {
+	if m.set == nil {
+		return value.Undef
+	}
+	for _, g := range m.set.Graphs {
+		if g.Offer != nil && g.Name == name && g.Input != nil {
+			schema, _ := value.ParseLazy(g.Input.Raw())
+			return schema
+		}
+	}
+	return value.Undef
 }
 
 // upstreamTools adds the tools of the server that the map at the cursor names:
@@ -128,6 +143,8 @@ func (d *Document) outputSchema(m *model, n *graph.Node) value.Value {
 	}
 	switch {
 	case n.Kind == nil || n.Graph == nil:
+	case n.Kind.Role == graph.Entry && n.Graph.Owner == nil && n.Graph.Offer != nil:
+		return m.offerInput(n.Graph.Name)
 	case n.Kind.Role == graph.Entry && n.Graph.Owner == nil:
 		return schemaOf(n.Graph.Name, func(t *config.Tool) *config.Node { return t.InputSchema })
 	case n.Callee != nil:

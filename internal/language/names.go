@@ -60,12 +60,17 @@ func (d *Document) occurrences(m *model) []occurrence {
 			src := n.Source()
 			tool := src.Get("tool")
 			switch {
-			case n.Kind == nil:
+			case n.Kind == nil, src.IsGenerated():
 			case n.Kind.Name == "mcp":
 				list = d.named(list, serverEntry, src.Get("server"), false)
 			case tool.IsString():
 				list = d.named(list, toolEntry, tool, false)
 			}
+		}
+	}
+	if m.set != nil {
+		for _, use := range m.set.ToolUses() {
+			list = d.named(list, toolEntry, use, false)
 		}
 	}
 	for _, t := range m.file.Tools {

@@ -41,6 +41,14 @@ func (d *Document) Symbols() []Symbol {
 				tool.Children = d.nodes(m, t.Nodes, 0)
 				s.Children = append(s.Children, tool)
 			}
+		case "prompts":
+			for _, p := range m.file.Prompts {
+				s.Children = append(s.Children, d.offer(m, &p.Offer))
+			}
+		case "resources":
+			for _, r := range m.file.Resources {
+				s.Children = append(s.Children, d.offer(m, &r.Offer))
+			}
 		case "nodes":
 			s.Children = d.nodes(m, m.file.Nodes, 0)
 		default:
@@ -49,6 +57,13 @@ func (d *Document) Symbols() []Symbol {
 		list = append(list, s)
 	}
 	return list
+}
+
+// offer returns the symbol of a prompt or resource.
+func (d *Document) offer(m *model, o *config.Offer) Symbol {
+	s := d.element(o.Node, o.Name, ToolItem, o.Description)
+	s.Children = d.nodes(m, o.Nodes, 0)
+	return s
 }
 
 func (d *Document) field(f config.Field, kind ItemKind, detail string) Symbol {

@@ -147,7 +147,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"internal/cassette", "internal/engine", "internal/suite", "internal/textline", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",
 		"pkg/expr", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value",
 	}},
-	"internal/suite/report": {ours: []string{"internal/diff", "internal/suite/runner", "pkg/diag"}},
+	"internal/suite/report": {ours: []string{"internal/diff", "internal/suite/runner", "pkg/diag", "pkg/graph"}},
 	"internal/serving": {ours: []string{
 		"internal/engine", "internal/parked", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
 		"pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
@@ -192,7 +192,9 @@ var layers = map[string]struct{ ours, others []string }{
 		},
 	},
 	"internal/graphedit": {
-		ours: []string{"internal/diff", "internal/language", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value"},
+		ours: []string{
+			"internal/diff", "internal/language", "pkg/config", "pkg/diag", "pkg/edit", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/value",
+		},
 	},
 	"internal/textline": {},
 	"skills":            {},

@@ -98,6 +98,8 @@ func (d *diagnosed) place(at diag.Pos) spot {
 		switch steps := strings.Split(s.whole, "/"); {
 		case len(steps) == 3 && steps[1] == "tools":
 			s.tool, s.pointer = next.Get("name").Text().String(), ""
+		case len(steps) == 3 && (steps[1]+"/" == config.Prompts || steps[1]+"/" == config.Resources):
+			s.tool, s.pointer = steps[1]+"/"+next.Get("name").Text().String(), ""
 		case flat && len(steps) == 3 && steps[1] == "nodes":
 			if id := next.Get("id").Text().String(); id != "" {
 				s.pointer = "/nodes/" + id

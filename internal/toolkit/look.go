@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/drawing"
 	"github.com/mcpgraph/mcpgraph/internal/graphedit"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -15,7 +16,7 @@ func lookTools() []*tool {
 	return []*tool{
 		{core: true, handle: getGraphServer, Tool: define("getGraphServer", "The server of the file: its name, and the revision of the file.", reads, ``, ``,
 			`{"type":"object","properties":{"name":{"type":"string"},"version":{"type":"string"},"title":{"type":"string"},"instructions":{"type":"string"},"file":{"type":"string"},"revision":{"type":"string"},"errors":{"type":"integer"}},"required":["name","version"]}`)},
-		{core: true, handle: listGraphTools, Tool: define("listGraphTools", "The graph tools of the file.", reads, ``, ``, listOf(`"name":{"type":"string"},"description":{"type":"string"}`))},
+		{core: true, handle: listGraphTools, Tool: define("listGraphTools", "The graph tools of the file, and its prompts/NAME and resources/NAME, which all tools here take for a tool.", reads, ``, ``, listOf(`"name":{"type":"string"},"description":{"type":"string"}`))},
 		{core: true, handle: getGraphTool, Tool: define("getGraphTool", "The whole definition of a graph tool.", reads,
 			`"toolName":{"type":"string"}`, `"toolName"`, anyObject)},
 		{handle: getGraphPicture, Tool: define("getGraphPicture", "A graph tool as a Mermaid flowchart.", reads,
@@ -53,8 +54,10 @@ func listGraphTools(_ context.Context, c *call) (value.Value, error) {
 		return value.Undef, err
 	}
 	items := []value.Value{}
-	for _, t := range s.doc.Value().Get("tools").Elems() {
-		items = append(items, object("name", t.Get("name"), "description", t.Get("description").Str()))
+	for _, of := range []struct{ key, prefix string }{{"tools", ""}, {"prompts", config.Prompts}, {"resources", config.Resources}} {
+		for _, t := range s.doc.Value().Get(of.key).Elems() {
+			items = append(items, object("name", of.prefix+t.Get("name").Str(), "description", t.Get("description").Str()))
+		}
 	}
 	return object("items", items), nil
 }

@@ -47,13 +47,18 @@ func (n *Node) generated(v value.Value) *Node {
 	return out
 }
 
-// GeneratedAt is Generated for the bytes of a string from from up to to.
-func (n *Node) GeneratedAt(v value.Value, from, to int) *Node {
-	out := n.Generated(v)
+// GeneratedAt is Generated for a string that a literal in the string n means: the
+// bytes from from up to to, quotation marks included.
+func (n *Node) GeneratedAt(text string, from, to int) *Node {
+	out := n.generated(value.FromString(text))
 	pos := n.Text().At(from)
-	end := n.doc.lines.Offset(n.Text().After(to))
 	out.yaml.Line, out.yaml.Column = pos.Line, pos.Col
-	out.text.p.Store(&alignment{tail: end, end: end})
+	start, end := n.doc.lines.Offset(pos), n.doc.lines.Offset(n.Text().After(to))
+	a := &alignment{tail: end, end: end}
+	if end-start == len(text)+2 && string(n.doc.source[start+1:end-1]) == text {
+		a.tail, a.pieces = end-1, []piece{{value: 0, source: start + 1}}
+	}
+	out.text.p.Store(a)
 	return out
 }
 

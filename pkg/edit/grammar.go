@@ -16,27 +16,37 @@ import (
 type part uint8
 
 const (
-	data        part = iota // anything whose order and contents are left alone
-	code                    // data in which a map with the key expr is an expression
-	expression              // JSONata
-	configFile              // the root of a configuration
-	serverMap               // "server"
-	entries                 // upstream servers by name
-	upstream                // one of them
-	tools                   // a list of tools
-	tool                    // one of them
-	nodeList                // nodes of a tool or body
-	node                    // one of them
-	body                    // nodes with rules for failures
-	branches                // bodies by name
-	testFile                // the root of a test file
-	tests                   // a list of tests
-	test                    // one of them
-	cases                   // a list of cases
-	oneCase                 // one of them
-	mocks                   // a list of mocks
-	mock                    // one of them
-	expectation             // what a test expects
+	data           part = iota // anything whose order and contents are left alone
+	code                       // data in which a map with the key expr is an expression
+	expression                 // JSONata
+	configFile                 // the root of a configuration
+	serverMap                  // "server"
+	entries                    // upstream servers by name
+	upstream                   // one of them
+	tools                      // a list of tools
+	tool                       // one of them
+	nodeList                   // nodes of a tool or body
+	node                       // one of them
+	body                       // nodes with rules for failures
+	branches                   // bodies by name
+	prompts                    // a list of prompts
+	prompt                     // one of them
+	arguments                  // a list of arguments of a prompt
+	promptArgument             // one of them
+	messages                   // a list of messages of a prompt
+	promptMessage              // one of them
+	resources                  // a list of resources
+	resource                   // one of them
+	passing                    // a list of what passes
+	passed                     // one of them
+	testFile                   // the root of a test file
+	tests                      // a list of tests
+	test                       // one of them
+	cases                      // a list of cases
+	oneCase                    // one of them
+	mocks                      // a list of mocks
+	mock                       // one of them
+	expectation                // what a test expects
 )
 
 // grammar knows the keys of maps in the order of the documentation. It is made of
@@ -58,6 +68,11 @@ var theGrammar = sync.OnceValue(func() *grammar {
 	g.keys[serverMap] = ranks(settingNames(fieldsOf(top, "server")))
 	g.keys[upstream] = ranks(settingNames(fieldsOf(top, "mcpServers")))
 	g.keys[tool] = ranks(settingNames(fieldsOf(top, "tools")))
+	g.keys[prompt] = ranks(settingNames(fieldsOf(top, "prompts")))
+	g.keys[promptArgument] = ranks(settingNames(fieldsOf(fieldsOf(top, "prompts"), "arguments")))
+	g.keys[promptMessage] = ranks(settingNames(fieldsOf(fieldsOf(top, "prompts"), "messages")))
+	g.keys[resource] = ranks(settingNames(fieldsOf(top, "resources")))
+	g.keys[passed] = ranks(settingNames(fieldsOf(top, "passthrough")))
 	testSettings := fieldsOf(suite.Settings(), "tests")
 	g.keys[test] = ranks(settingNames(testSettings))
 	g.keys[oneCase] = ranks(settingNames(fieldsOf(testSettings, "cases")))
@@ -118,13 +133,17 @@ func ranks(names []string) map[string]int {
 
 // parts of the values of keys, apart from those of nodes.
 var parts = map[part]map[string]part{
-	configFile: {"server": serverMap, "mcpServers": entries, "servers": entries, "tools": tools, "nodes": nodeList},
-	tool:       {"nodes": nodeList, "catch": code},
-	body:       {"nodes": nodeList, "catch": code},
-	testFile:   {"tests": tests, "mocks": mocks},
-	test:       {"cases": cases, "mocks": mocks, "expect": expectation},
-	oneCase:    {"mocks": mocks, "expect": expectation},
-	mock:       {"arguments": code, "reply": code, "replies": code},
+	configFile:     {"server": serverMap, "mcpServers": entries, "servers": entries, "tools": tools, "nodes": nodeList, "prompts": prompts, "resources": resources, "passthrough": passing},
+	tool:           {"nodes": nodeList, "catch": code},
+	prompt:         {"arguments": arguments, "messages": messages, "nodes": nodeList, "catch": code},
+	resource:       {"complete": code, "nodes": nodeList, "catch": code},
+	promptArgument: {"complete": code},
+	promptMessage:  {"text": code, "content": code},
+	body:           {"nodes": nodeList, "catch": code},
+	testFile:       {"tests": tests, "mocks": mocks},
+	test:           {"cases": cases, "mocks": mocks, "expect": expectation},
+	oneCase:        {"mocks": mocks, "expect": expectation},
+	mock:           {"arguments": code, "reply": code, "replies": code},
 	expectation: {
 		"expr": expression, "result": code, "matches": code, "error": code, "path": code, "calls": code, "outputs": code,
 		"attempts": code, "durationMs": code,
@@ -173,6 +192,16 @@ func (g *grammar) item(p part) part {
 	switch p {
 	case tools:
 		return tool
+	case prompts:
+		return prompt
+	case arguments:
+		return promptArgument
+	case messages:
+		return promptMessage
+	case resources:
+		return resource
+	case passing:
+		return passed
 	case nodeList, body:
 		return node
 	case tests:

@@ -23,7 +23,7 @@ const callPrefix = "call_"
 // generate returns the nodes that a field means: entry → a node that evaluates what
 // is at place → exit, and one node for each tool that is called in it, which leads
 // back. So each call is an execution of its own, and the evaluation stays pure.
-func (b *builder) generate(place *config.Node, kind *Kind, field string) []*config.Node {
+func generate(place *config.Node, kind *Kind, field string) []*config.Node {
 	text := func(s string) *config.Node { return place.Generated(value.FromString(s)) }
 	node := func(id, kind string) *config.Node {
 		return place.Generated(value.FromEntries(nil)).With("id", text(id)).With("type", text(kind))
@@ -34,10 +34,15 @@ func (b *builder) generate(place *config.Node, kind *Kind, field string) []*conf
 		node(main, kind.Name).With(field, place).With("next", text("exit")),
 	}
 	args := value.FromEntries([]value.Entry{{Key: exprKey, Value: value.FromString("$previousNode().args")}})
-	names, places := b.calledTools(place)
-	for i, tool := range names {
+	seen := map[string]bool{}
+	for _, use := range calledTools(place) {
+		tool := use.Text().String()
+		if seen[tool] {
+			continue
+		}
+		seen[tool] = true
 		nodes = append(nodes, node(callPrefix+tool, "call").
-			With("tool", places[i]).With("args", place.Generated(args)).With("next", text(main)))
+			With("tool", use).With("args", place.Generated(args)).With("next", text(main)))
 	}
 	return append(nodes, node("exit", "exit"))
 }
@@ -54,12 +59,16 @@ type composed struct {
 func (f *Fields) calls(place *config.Node) composed {
 	c := composed{id: f.node.ID, edges: map[string]int{}}
 	if f.b != nil {
-		names, places := f.b.calledTools(place)
-		for i, tool := range names {
+		f.node.toolUses = calledTools(place)
+		for _, use := range f.node.toolUses {
+			tool := use.Text().String()
+			if _, known := c.edges[tool]; known {
+				continue
+			}
 			c.edges[tool] = len(f.node.Edges)
 			f.node.Edges = append(f.node.Edges, Edge{
 				Field: "$call", Label: tool, Target: callPrefix + tool,
-				src: places[i].GeneratedAt(value.FromString(callPrefix+tool), 0, 0),
+				src: use.Generated(value.FromString(callPrefix + tool)),
 			})
 		}
 	}

@@ -116,10 +116,12 @@ type Node struct {
 	found  []finding
 	reads  []read
 	given  []reference // to arguments, of expressions that read those alone
-	shape  *expr.Shape // of the output; nil where nothing is sure
-	whole  *rooted     // the path that the output is; nil if it is none
-	reply  replyPart   // what of a reply is the output
-	items  *Template   // of a map
+	// toolUses are the names of tools in calls of $call.
+	toolUses []*config.Node
+	shape    *expr.Shape // of the output; nil where nothing is sure
+	whole    *rooted     // the path that the output is; nil if it is none
+	reply    replyPart   // what of a reply is the output
+	items    *Template   // of a map
 	// literal returns the output along an edge, and where it is written, if that
 	// is known before any run; else it is nil.
 	literal func(*Edge) (value.Value, *config.Node)

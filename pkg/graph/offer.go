@@ -88,7 +88,7 @@ func (b *builder) prompt(p *config.Prompt) *Graph {
 	g.Input = b.inputSchema(promptSchema(p), "arguments of "+Quoted(g.Name))
 	nodes := p.Nodes
 	if p.Messages != nil {
-		nodes = b.generate(p.Messages, messagesKind, messagesField)
+		nodes = generate(p.Messages, messagesKind, messagesField)
 	}
 	b.own(g, p.Node, nodes)
 	for _, a := range p.Arguments {
@@ -125,7 +125,7 @@ func (b *builder) complete(g *Graph, name string, c *config.Completion) {
 		Name: g.Name + "/" + name, Limits: g.Limits, File: g.File, Pos: c.Pos,
 		Input: g.Input,
 	}
-	b.own(own, c.Expr, b.generate(c.Expr, completeKind, completeField))
+	b.own(own, c.Expr, generate(c.Expr, completeKind, completeField))
 	b.completions = append(b.completions, own)
 	g.Offer.Completions[name] = &Completion{Graph: own}
 }

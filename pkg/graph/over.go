@@ -4,7 +4,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // over marks Fields whose expressions read the arguments of the graph alone, and can
@@ -61,10 +60,9 @@ func (b *builder) givenProperties(top *Graph) {
 	}
 }
 
-// calledTools returns what the expressions in a template call with $call, each tool
-// once, and where its name is written first.
-func (b *builder) calledTools(n *config.Node) (names []string, places []*config.Node) {
-	seen := map[string]bool{}
+// calledTools returns the names of the tools that the expressions in a template call
+// with $call, in the order of the file: each is where it is written.
+func calledTools(n *config.Node) (names []*config.Node) {
 	var visit func(n *config.Node)
 	visit = func(n *config.Node) {
 		for _, item := range n.Items() {
@@ -80,14 +78,35 @@ func (b *builder) calledTools(n *config.Node) (names []string, places []*config.
 				continue // reported where it is decoded
 			}
 			for _, c := range prog.Calls() {
-				if c.Tool != "" && !seen[c.Tool] {
-					seen[c.Tool] = true
-					names = append(names, c.Tool)
-					places = append(places, field.Value.GeneratedAt(value.FromString(c.Tool), c.Offset, c.End))
+				if c.Tool != "" {
+					names = append(names, field.Value.GeneratedAt(c.Tool, c.Offset, c.End))
 				}
 			}
 		}
 	}
 	visit(n)
-	return names, places
+	return names
+}
+
+// ToolUses returns the places at which expressions name tools of the file: the literal
+// first arguments of $call, in the order of the file.
+func (s *Set) ToolUses() []*config.Node {
+	var all []*config.Node
+	for _, g := range s.Graphs {
+		if g.Offer == nil {
+			continue
+		}
+		graphs := []*Graph{g}
+		for _, name := range g.Input.Properties() {
+			if c := g.Offer.Completions[name]; c != nil && c.Graph != nil {
+				graphs = append(graphs, c.Graph)
+			}
+		}
+		for _, g := range graphs {
+			for _, n := range g.Nodes {
+				all = append(all, n.toolUses...)
+			}
+		}
+	}
+	return all
 }

@@ -35,8 +35,12 @@ func NewSchema(schema value.Value) (*Schema, error) {
 	return &Schema{raw: schema.JSON(), compiled: compiled, quick: newQuick(schema)}, nil
 }
 
-// Properties returns the names of the properties that a schema of an object lists.
+// Properties returns the names of the properties that a schema of an object lists; none
+// for a nil Schema.
 func (s *Schema) Properties() []string {
+	if s == nil {
+		return nil
+	}
 	var names []string
 	for _, e := range s.src.Value().Get("properties").Entries() {
 		names = append(names, e.Key)

@@ -83,7 +83,7 @@ func (p *Page) getState(w http.ResponseWriter, _ *http.Request) error {
 		s.Mode = "serve"
 	}
 	if at.engine != nil {
-		for _, t := range at.engine.Tools() {
+		for _, t := range append(at.engine.Tools(), at.engine.Offers()...) {
 			info := toolInfo{
 				Name: t.Name, Title: t.Title, Description: t.Description, Private: t.Private,
 				InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, RequiredScopes: t.RequiredScopes,

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/diff"
 	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
 // Text writes a report for people while the tests run: those that failed, with the
@@ -192,7 +193,7 @@ func coverageText(c *runner.Coverage) string {
 	var b strings.Builder
 	for _, t := range c.Tools {
 		for _, m := range t.Missed {
-			fmt.Fprintf(&b, "%s:%s: not covered: %s of tool %q\n", t.File, m.Pos, m.What, t.Tool)
+			fmt.Fprintf(&b, "%s:%s: not covered: %s of %s\n", t.File, m.Pos, m.What, graph.Quoted(t.Tool))
 		}
 	}
 	fmt.Fprintf(&b, "coverage: %.1f%% (%d of %s, %d of %s)\n", Rounded(c.Percent()),
