@@ -125,6 +125,7 @@ type driving struct {
 	calls    map[executor.Task]*calling
 	batch    int // bytes of arguments since the last step
 	canceled bool
+	tooLong  bool // the records are too many to continue as a new workflow
 
 	armed  time.Time // when the timer fires; zero: there is none
 	disarm workflow.CancelFunc
@@ -136,16 +137,19 @@ func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
 	}
 	d.run.Begin(workflow.Now(ctx))
 	d.run.Advance(workflow.Now(ctx))
+	first := d.run.NextIndex()
 	for {
+		if d.full() && len(d.calls) == 0 && d.run.NextIndex() > first && !d.run.Done() {
+			d.takeSignals(ctx)
+			next, ok := d.next()
+			if ok {
+				return nil, workflow.NewContinueAsNewError(ctx, WorkflowType, next)
+			}
+			d.tooLong = true
+		}
 		d.work()
 		if d.run.Done() {
 			return d.end()
-		}
-		if d.full() && len(d.calls) == 0 {
-			d.takeSignals(ctx)
-			if next, ok := d.next(); ok {
-				return nil, workflow.NewContinueAsNewError(ctx, WorkflowType, next)
-			}
 		}
 		d.arm()
 		d.selector.Select(d.ctx)
@@ -219,19 +223,24 @@ func (d *driving) answer(a *reply) error {
 
 // takeSignals takes the answers that came last, which a new workflow would not get.
 func (d *driving) takeSignals(ctx workflow.Context) {
-	var a reply
-	for c := workflow.GetSignalChannel(ctx, signalAnswer); c.ReceiveAsync(&a); {
+	for c := workflow.GetSignalChannel(ctx, signalAnswer); ; {
+		var a reply
+		if !c.ReceiveAsync(&a) {
+			return
+		}
 		_ = d.answer(&a)
 	}
 }
 
 // full reports whether the run has to continue as a new workflow once it can.
-func (d *driving) full() bool { return workflow.GetInfo(d.ctx).GetContinueAsNewSuggested() }
+func (d *driving) full() bool {
+	return !d.tooLong && workflow.GetInfo(d.ctx).GetContinueAsNewSuggested()
+}
 
 // draining reports whether no call may begin until that has happened.
 func (d *driving) draining() bool {
 	info := workflow.GetInfo(d.ctx)
-	return info.GetCurrentHistoryLength() > drainEvents || info.GetCurrentHistorySize() > drainBytes
+	return !d.tooLong && (info.GetCurrentHistoryLength() > drainEvents || info.GetCurrentHistorySize() > drainBytes)
 }
 
 // next returns the input of the workflow that goes on with the run. It reports false
