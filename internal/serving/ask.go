@@ -12,11 +12,11 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// call runs a tool for a client. Questions of the run reach the client as the
+// call runs a tool, prompt or resource for a client. Questions of the run reach the client as the
 // revision of MCP has it: in a session as requests while the call goes on, without
 // one as the answer to the call, which the client then repeats with the answers.
 func (s *Servers) call(ctx context.Context, p *engine.Program, r *server.Request) (value.Value, error) {
-	o := engine.CallOptions{Hooks: reports(p, r)}
+	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI}
 	state, goesOn := r.State()
 	var early value.Value
 	switch {

@@ -189,7 +189,7 @@ func (s *Servers) resume(ctx context.Context, r *server.Request, state string) (
 		k.Answer(q.ID, answer.Value, nil)
 	}
 	p := k.Program()
-	o := engine.CallOptions{Hooks: reports(p, r), Park: true}
+	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI, Park: true}
 	result, err := k.Resume(ctx, &r.Info, o)
 	return s.finish(ctx, p, r, o, value.Undef, result, err)
 }

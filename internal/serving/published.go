@@ -10,13 +10,16 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// published returns what a server publishes of a program: its tools, and the runs
-// if that is allowed. http is nil over pipes.
+// published returns what a server publishes of a program: its tools, prompts and
+// resources, what passes from upstream servers, and the runs if that is allowed. http is
+// nil over pipes.
 func (s *Servers) published(p *engine.Program, http *server.HTTPOptions) (server.Options, error) {
 	access, err := access(p, http)
+	call := s.caller(p)
+	prompts, resources := offers(p, call)
 	return server.Options{
-		Info: p.Set().File.Server, Tools: p.Published(), Log: s.engine.Log(), Call: s.caller(p), Hold: p.Retain,
-		Resources: s.resources(), Access: access, Limits: s.limits(p), Memory: s.engine.Memory(),
+		Info: p.Set().File.Server, Tools: p.Published(), Log: s.engine.Log(), Call: call, Hold: p.Retain,
+		Prompts: prompts, Resources: append(resources, s.resources()...), Dynamic: s.passthrough(p), Access: access, Limits: s.limits(p), Memory: s.engine.Memory(),
 		Observe: s.observer(p), Exchanged: s.exchanged(p),
 	}, err
 }
@@ -48,12 +51,18 @@ func (s *Servers) limits(p *engine.Program) server.Limits {
 	return limits
 }
 
-// caller returns what a server calls the tools of a program with.
+// caller returns what a server calls the tools, prompts and resources of a program
+// with.
 func (s *Servers) caller(p *engine.Program) server.CallFunc {
+	return s.logged(func(ctx context.Context, r *server.Request) (value.Value, error) { return s.call(ctx, p, r) })
+}
+
+// logged returns a call that is logged and that hands on what its client asked to hear.
+func (s *Servers) logged(call server.CallFunc) server.CallFunc {
 	return func(ctx context.Context, r *server.Request) (value.Value, error) {
 		began := time.Now()
 		r.Listener, r.Trace = listener(r.Reporter()), traceOf(r)
-		v, err := s.call(ctx, p, r)
+		v, err := call(ctx, r)
 		log := r.Log
 		if log == nil { // it did not come to a call
 			log = s.engine.Log()

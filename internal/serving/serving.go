@@ -34,8 +34,9 @@ type Servers struct {
 	parked *parked.Store // runs that wait for answers
 
 	reloading sync.Mutex
-	mu        sync.Mutex // guards served
+	mu        sync.Mutex // guards the rest
 	served    []*served
+	unwatch   func() // ends the watching of lists that pass; nil if there are none
 }
 
 // New returns the servers of an engine, of which there are none yet.
@@ -44,7 +45,12 @@ func New(e *engine.Engine, opts Options) *Servers {
 }
 
 // Close ends the runs that wait for answers. Close it before the engine.
-func (s *Servers) Close() { s.parked.Close() }
+func (s *Servers) Close() {
+	s.parked.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchLists(nil, nil)
+}
 
 // served is a server while it is served.
 type served struct {
@@ -117,6 +123,9 @@ func (s *Servers) join(ctx context.Context, http *server.HTTPOptions) (srv *serv
 	ctx, cancel := context.WithCancel(ctx)
 	one := &served{server: srv, http: http, ctx: ctx, log: s.engine.Log()}
 	s.served = append(s.served, one)
+	if s.unwatch == nil {
+		s.watchLists(p.Pool(), p.Set().File.Passthrough)
+	}
 	one.start(p)
 	return srv, func() {
 		s.mu.Lock()
@@ -159,6 +168,7 @@ func (s *Servers) Reload() (*engine.Changes, error) {
 		}
 		one.start(next)
 	}
+	s.watchLists(next.Pool(), next.Set().File.Passthrough)
 	changes := next.Changes(before)
 	before.Release()
 	return changes, nil

@@ -1,6 +1,11 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
 
 // Passthrough is what an upstream server offers that clients see as it is.
 type Passthrough struct {
@@ -29,4 +34,59 @@ func (d *decoder) passthrough(n *Node, index int) Passthrough {
 		d.report(m)
 	}
 	return p
+}
+
+// AllowsPrompt reports whether a prompt with this name of the server passes.
+func (p *Passthrough) AllowsPrompt(name string) bool {
+	return slices.ContainsFunc(p.Prompts, func(pattern string) bool { return stars(pattern, name) })
+}
+
+// AllowsResource reports whether a resource or template with this URI passes. A URI with
+// a segment ".." passes a pattern that is the URI itself or "*": a server may resolve
+// the segment, and would read what the pattern does not mean.
+func (p *Passthrough) AllowsResource(uri string) bool {
+	climbs := climbs(uri)
+	return slices.ContainsFunc(p.Resources, func(pattern string) bool {
+		return pattern == uri || pattern == "*" || !climbs && stars(pattern, uri)
+	})
+}
+
+// climbs reports whether a URI has a segment "..", encoded or not.
+func climbs(uri string) bool {
+	// Some servers decode twice, and some take backslashes for slashes.
+	for range 3 {
+		for segment := range strings.FieldsFuncSeq(uri, func(r rune) bool { return r == '/' || r == '\\' || r == '?' || r == '#' }) {
+			if segment == ".." {
+				return true
+			}
+		}
+		decoded, err := url.PathUnescape(uri)
+		if err != nil || decoded == uri {
+			return false
+		}
+		uri = decoded
+	}
+	return false
+}
+
+// stars reports whether a text fits a pattern in which * stands for any characters.
+func stars(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	if last == 0 {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	if !ok || len(text) < len(parts[last]) || !strings.HasSuffix(text, parts[last]) {
+		return false
+	}
+	text = text[:len(text)-len(parts[last])]
+	for _, part := range parts[1:last] {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return true
 }
