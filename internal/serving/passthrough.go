@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,78 +42,74 @@ func (s *Servers) passthrough(p *engine.Program) *server.Dynamic {
 	return d
 }
 
+// source is a server that may have what a client asks for, and its name there.
+type source struct{ server, name string }
+
 // prompt returns the prompt with this name for clients; nil if none passes.
 func (t *passing) prompt(_ *server.Request, name string) *server.Prompt {
+	var from []source
 	for _, e := range t.entries {
-		own, ok := strings.CutPrefix(name, e.Prefix)
-		if !ok || !e.AllowsPrompt(own) {
-			continue
-		}
-		return &server.Prompt{
-			Name: name,
-			Get: t.logged(func(ctx context.Context, r *server.Request) (value.Value, error) {
-				t.program.NoteSecrets(&r.Info)
-				v, err := t.pool.GetPrompt(ctx, &r.Info, e.Server, own, r.Args)
-				if err != nil {
-					return value.Undef, t.failure(r, err)
-				}
-				b := value.NewBuilder(2)
-				if d := v.Get("description"); d.Kind() == value.String {
-					b.Set("description", d)
-				}
-				b.Set("messages", v.Get("messages"))
-				return b.Value(), nil
-			}),
-			Complete: t.completer(e.Server, "ref/prompt", "name", own),
+		if own, ok := strings.CutPrefix(name, e.Prefix); ok && e.AllowsPrompt(own) {
+			from = append(from, source{e.Server, own})
 		}
 	}
-	return nil
+	if len(from) == 0 {
+		return nil
+	}
+	return &server.Prompt{
+		Name: name,
+		Get: t.logged(func(ctx context.Context, r *server.Request) (value.Value, error) {
+			v, err := first(t, r, from, func(s source) (value.Value, error) {
+				return t.pool.GetPrompt(ctx, &r.Info, s.server, s.name, r.Args)
+			})
+			b := value.NewBuilder(2)
+			if d := v.Get("description"); d.Kind() == value.String {
+				b.Set("description", d)
+			}
+			b.Set("messages", v.Get("messages"))
+			return b.Value(), err
+		}),
+		Complete: t.completer(from, "ref/prompt", "name"),
+	}
 }
 
 // resource returns the resource at a URI, or the template with this text; nil if none
 // passes.
 func (t *passing) resource(_ *server.Request, uri string) *server.Resource {
+	var from []source
+	name := ""
 	for _, e := range t.entries {
-		if !e.AllowsResource(uri) {
-			continue
-		}
-		return &server.Resource{
-			URI: uri, Name: e.Prefix + e.Server,
-			Read: t.logged(func(ctx context.Context, r *server.Request) (value.Value, error) {
-				t.program.NoteSecrets(&r.Info)
-				v, err := t.pool.ReadResource(ctx, &r.Info, e.Server, r.URI)
-				if err != nil {
-					return value.Undef, t.failure(r, err)
-				}
-				return v.Get("contents"), nil
-			}),
-			Subscribe: func(ctx context.Context, r *server.Request, updated func()) (stop func(), err error) {
-				t.program.NoteSecrets(&r.Info)
-				stop, err = t.pool.Subscribe(ctx, &r.Info, e.Server, r.URI, updated)
-				if err != nil {
-					return nil, t.failure(r, err)
-				}
-				return stop, nil
-			},
-			Complete: t.completer(e.Server, "ref/resource", "uri", uri),
+		if e.AllowsResource(uri) {
+			from = append(from, source{e.Server, uri})
+			name = cmp.Or(name, e.Server)
 		}
 	}
-	return nil
+	if len(from) == 0 {
+		return nil
+	}
+	return &server.Resource{
+		URI: uri, Name: name,
+		Read: t.logged(func(ctx context.Context, r *server.Request) (value.Value, error) {
+			v, err := first(t, r, from, func(s source) (value.Value, error) { return t.pool.ReadResource(ctx, &r.Info, s.server, r.URI) })
+			return v.Get("contents"), err
+		}),
+		Subscribe: func(ctx context.Context, r *server.Request, updated func()) (stop func(), err error) {
+			return first(t, r, from, func(s source) (func(), error) { return t.pool.Subscribe(ctx, &r.Info, s.server, r.URI, updated) })
+		},
+		Complete: t.completer(from, "ref/resource", "uri"),
+	}
 }
 
-// completer returns what asks the server to complete arguments.
-func (t *passing) completer(from, kind, key, name string) server.CompleteFunc {
+// completer returns what asks servers to complete arguments.
+func (t *passing) completer(from []source, kind, key string) server.CompleteFunc {
 	return func(ctx context.Context, r *server.Request, argument, typed string, known value.Value) (server.Completion, error) {
-		t.program.NoteSecrets(&r.Info)
 		r.Trace = traceOf(r)
-		params := object(map[string]any{
-			"ref": map[string]any{"type": kind, key: name}, "argument": map[string]any{"name": argument, "value": typed},
-			"context": map[string]any{"arguments": known},
+		v, err := first(t, r, from, func(s source) (value.Value, error) {
+			return t.pool.Complete(ctx, &r.Info, s.server, object(map[string]any{
+				"ref": map[string]any{"type": kind, key: s.name}, "argument": map[string]any{"name": argument, "value": typed},
+				"context": map[string]any{"arguments": known},
+			}))
 		})
-		v, err := t.pool.Complete(ctx, &r.Info, from, params)
-		if err != nil {
-			return server.Completion{}, t.failure(r, err)
-		}
 		found := v.Get("completion")
 		c := server.Completion{Total: int(min(max(found.Get("total").Float(), 0), 1<<31)), More: found.Get("hasMore").Bool()}
 		for _, e := range found.Get("values").Elems() {
@@ -120,8 +117,25 @@ func (t *passing) completer(from, kind, key, name string) server.CompleteFunc {
 				c.Values = append(c.Values, e.Str())
 			}
 		}
-		return c, nil
+		return c, err
 	}
+}
+
+// first returns what the first server gives that has something. Names and URIs do not
+// say which server that is if several may have them. If none has it, the error is that
+// of the first, as clients get it.
+func first[T any](t *passing, r *server.Request, from []source, ask func(source) (T, error)) (v T, err error) {
+	t.program.NoteSecrets(&r.Info)
+	for i, s := range from {
+		found, failed := ask(s)
+		if failed == nil {
+			return found, nil
+		}
+		if i == 0 {
+			err = t.failure(r, failed)
+		}
+	}
+	return v, err
 }
 
 // Codes with which servers answer requests for what they do not have (MCP, Resources
