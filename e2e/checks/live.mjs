@@ -36,6 +36,26 @@ export default {
     await p.shows('Out', /count:?\s*7/)
   },
 
+  'a model and roots are answered on the page': async (t) => {
+    const up = await t.upstream()
+    const app = await t.app({ file: 'page.yaml', env: { UPSTREAM: up.url } })
+    const p = await t.open(app)
+    await p.tool.selectOption('thinking')
+    await p.run()
+    await p.is('waiting')
+    await p.page.getByText('Which number?').first().waitFor()
+    await p.page.getByLabel('Answer of the model').fill('seven')
+    await p.button('Answer').click()
+    await p.page.getByText(/This answer cannot be used/).first().waitFor()
+    await p.page.getByLabel('Answer of the model').fill('7')
+    await p.button('Answer').click()
+    await p.page.getByLabel('URIs of folders').fill('file:///a\n\n file:///b ')
+    await p.button('Answer').click()
+    await p.is('done')
+    await p.node('folders').click()
+    await p.shows('Out', /file:\/\/\/b/)
+  },
+
   'a reconnection loses no event': async (t) => {
     const up = await t.upstream()
     const app = await t.app({ file: 'page.yaml', env: { UPSTREAM: up.url } })

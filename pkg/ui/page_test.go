@@ -65,6 +65,14 @@ tools:
       - {id: entry, type: entry, next: stop}
       - {id: stop, type: mcp, server: files, tool: fail, args: {}, next: exit}
       - {id: exit, type: exit}
+  - name: thinks
+    description: Asks a model
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: think}
+      - {id: think, type: sample, system: Be brief., messages: [{text: Which?}, {content: {type: image, data: aGk=}}], schema: {type: number}, next: where}
+      - {id: where, type: roots, next: exit}
+      - {id: exit, type: exit}
   - name: asks
     description: Asks
     inputSchema: {type: object}

@@ -67,13 +67,22 @@ type activity struct {
 }
 
 type question struct {
-	ID      string      `json:"id"`
-	Key     string      `json:"key"`
-	Path    string      `json:"path"`
-	Message string      `json:"message"`
-	Schema  value.Value `json:"schema,omitzero"`
-	URL     string      `json:"url,omitempty"`
-	Until   *time.Time  `json:"until,omitempty"`
+	ID       string      `json:"id"`
+	Key      string      `json:"key"`
+	Path     string      `json:"path"`
+	Method   string      `json:"method"`
+	Message  string      `json:"message"`
+	Schema   value.Value `json:"schema,omitzero"`
+	URL      string      `json:"url,omitempty"`
+	System   string      `json:"system,omitempty"`
+	Messages []said      `json:"messages,omitempty"`
+	Until    *time.Time  `json:"until,omitempty"`
+}
+
+// said is a message of a conversation with a model.
+type said struct {
+	Role string `json:"role"`
+	Text string `json:"text"`
 }
 
 // keyOf returns the key of what a path of a run of g leads to; the path itself if
@@ -177,8 +186,22 @@ func activityOf(g *graph.Graph, a *executor.Activity) activity {
 
 func questionOf(g *graph.Graph, q *executor.Question, s shower) question {
 	v := s.whole(q.Value)
+	shown := *q
+	shown.Value = v
 	out := question{
-		ID: q.ID, Key: keyOf(g, q.Path), Path: q.Path, Message: v.Get("message").Str(), Schema: v.Get("requestedSchema"),
+		ID: q.ID, Key: keyOf(g, q.Path), Path: q.Path, Method: q.Method, Message: shown.Text(), Schema: v.Get("requestedSchema"),
+		System: v.Get("systemPrompt").Str(),
+	}
+	for _, m := range v.Get("messages").Elems() {
+		one := said{Role: m.Get("role").Str()}
+		for _, block := range graph.Blocks(m.Get("content")) {
+			if kind := block.Get("type").Str(); kind == "text" {
+				one.Text += block.Get("text").Str()
+			} else {
+				one.Text += "(" + kind + ")"
+			}
+		}
+		out.Messages = append(out.Messages, one)
 	}
 	if u := v.Get("url"); u.Kind() == value.String {
 		out.URL = u.Str()

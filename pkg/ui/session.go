@@ -425,6 +425,29 @@ type answerBody struct {
 	Content  value.Value `json:"content"`
 }
 
+// answer returns the result of the request that the question is: what the page sends is
+// a form that was filled in, the text of a model, or a list of roots.
+func (b *answerBody) answer(s *debug.Session) (value.Value, error) {
+	q, err := s.Question(b.Question)
+	if err != nil {
+		return value.Undef, err
+	}
+	given := b.Content
+	switch {
+	case b.Action != mcpgraph.Accept:
+		given = value.FromString(b.Action)
+	case q.Method == graph.AskPerson:
+		return mcpgraph.Answer(b.Action, b.Content), nil
+	case q.Method == graph.AskModel && given.Kind() == value.String: // also if it is "decline"
+		given = value.FromEntries([]value.Entry{{Key: "text", Value: given}})
+	}
+	v, err := q.Result(given)
+	if err != nil {
+		return value.Undef, badRequest("content: %v", err)
+	}
+	return v, nil
+}
+
 // commands are the routes of sessions.
 func (p *Page) commands() []route {
 	simple := func(do func(*debug.Session) error) func(http.ResponseWriter, *http.Request) error {
@@ -455,7 +478,11 @@ func (p *Page) commands() []route {
 			if b.Action != mcpgraph.Accept && b.Action != mcpgraph.Decline && b.Action != mcpgraph.Cancel {
 				return badRequest("action is %q; expected accept, decline or cancel", b.Action)
 			}
-			return s.Answer(b.Question, mcpgraph.Answer(b.Action, b.Content))
+			answer, err := b.answer(s.Session)
+			if err != nil {
+				return err
+			}
+			return s.Answer(b.Question, answer)
 		})},
 	}
 }

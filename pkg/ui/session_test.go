@@ -109,6 +109,42 @@ func TestSessionIsAnsweredAndStopped(t *testing.T) {
 	}
 }
 
+func TestModelsAndRootsAreAnswered(t *testing.T) {
+	s := serve(t, tools, nil)
+	events := s.follow("")
+	id := s.start(`{"tool":"thinks"}`)
+	q := inState(t, events, id, "waiting").Get("questions").Elems()[0]
+	if q.Get("method").Str() != "sampling/createMessage" || q.Get("system").Str() != "Be brief." || q.Get("messages").Len() != 3 ||
+		!strings.HasPrefix(q.Get("messages").JSON(), `[{"role":"user","text":"Which?"},{"role":"user","text":"(image)"},{"role":"user","text":"Answer with JSON`) {
+		t.Errorf("the question is %s", q.JSON())
+	}
+	answer := func(q value.Value, action, content string) {
+		s.post("/api/sessions/"+id+"/answer", `{"question":"`+q.Get("id").Str()+`","action":"`+action+`","content":`+content+`}`)
+	}
+	answer(q, "accept", `"decline"`) // is no number
+	for {
+		q = inState(t, events, id, "waiting").Get("questions").Elems()[0]
+		if q.Get("messages").Len() == 5 {
+			break
+		}
+	}
+	answer(q, "accept", `"7"`)
+	for q.Get("method").Str() != "roots/list" {
+		q = inState(t, events, id, "waiting").Get("questions").Elems()[0]
+	}
+	if status, code := s.code("POST", "/api/sessions/"+id+"/answer", `{"question":"`+q.Get("id").Str()+`","action":"accept","content":7}`); status != http.StatusBadRequest {
+		t.Errorf("roots that are a number: %d %s", status, code)
+	}
+	answer(q, "accept", `["file:///a"]`)
+	inState(t, events, id, "done")
+	if v := s.get("/api/runs/" + id).Get("run").Get("result"); v.JSON() != `{"roots":[{"uri":"file:///a"}]}` {
+		t.Errorf("the result is %s", v.JSON())
+	}
+	id = s.start(`{"tool":"thinks"}`)
+	answer(inState(t, events, id, "waiting").Get("questions").Elems()[0], "decline", "null")
+	inState(t, events, id, "failed")
+}
+
 func TestSessionsThatCannotBegin(t *testing.T) {
 	s := serve(t, tools, nil)
 	for body, want := range map[string]string{

@@ -196,7 +196,7 @@ func (l *looking) tell(id string, f *followed) {
 	f.active = active
 	s := shape{parked: f.run.Parked()}
 	for _, q := range f.run.Questions() {
-		s.questions += q.ID + " "
+		s.questions += q.ID + " " + q.Until.String() + " " // a second attempt asks anew
 	}
 	if s != f.shape {
 		f.shape = s

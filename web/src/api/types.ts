@@ -66,7 +66,7 @@ export interface BreakOn { failure?: "none" | "any" | "uncaught"; enterTool?: bo
 // POST /api/sessions/{id}/breakpoints  {breakpoints, breakOn}    replaces all
 // POST /api/sessions/{id}/pin          {node, value}      /unpin {node}
 // POST /api/sessions/{id}/setOutput    {node, value}
-// POST /api/sessions/{id}/answer       {question, action: "accept"|"decline"|"cancel", content?}
+// POST /api/sessions/{id}/answer       {question, action: "accept"|"decline"|"cancel", content?}: the form as it is filled in, the text of a model, or a list of URIs
 // A command in the wrong state: 409, code "wrong_state".
 export interface RunState { id: string; tool: string; caller?: string; session: boolean /* can be controlled */;
   imported?: boolean;
@@ -77,7 +77,7 @@ export interface RunState { id: string; tool: string; caller?: string; session: 
 export interface Paused { why: "breakpoint" | "step" | "pause" | "failure" | "start" | "enter"; key: string; path: string;
   at: number /* index of the record before; -1: none */; frame: string; text?: string }
 export interface Active { key: string; path: string; execution: number; attempt: number; state: string; start?: string; server?: string; tool?: string }
-export interface Question { id: string; key: string; path: string; message: string; schema?: Json; url?: string; until?: string }
+export interface Question { id: string; key: string; path: string; method: "elicitation/create" | "sampling/createMessage" | "roots/list"; message: string; system?: string; messages?: { role: string; text: string }[]; schema?: Json; url?: string; until?: string }
 export interface Failure { name: string; message: string; file?: string; span?: Span; key?: string; path?: string; detail?: Json }
 
 // ---- runs ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import { announce, report, select, shallow, useStore } from "../store";
 import type { Value } from "../value/json";
 import { WebLink } from "../value/safe";
 
-/** Shows the forms of runs that wait for a person; stands over the page. */
+/** Shows what runs ask their client: a person, a model, or for roots; stands over the page. */
 export default function Asks() {
   const waiting = useStore((s) => [...s.runs.values()].filter((r) => r.session && !r.ended && r.questions.length > 0), shallow);
   const readOnly = useStore((s) => s.server?.readOnly ?? true);
@@ -39,7 +39,7 @@ export default function Asks() {
         )}
         <IconButton icon={folded ? "up" : "down"} small label={folded ? "Show the question" : "Fold the question"} aria-expanded={!folded} onClick={() => setFolded(!folded)} />
       </div>
-      {!folded && <Ask key={id} run={run} question={question} />}
+      {!folded && <Ask key={`${id} ${question.messages?.length}`} run={run} question={question} />}
     </aside>
   );
 }
@@ -47,7 +47,9 @@ export default function Asks() {
 function Ask({ run, question }: { run: RunState; question: Question }) {
   const id = useId();
   const schema = useMemo(() => schemaOf(question.schema as Value | undefined), [question.schema]);
-  const hasForm = question.schema !== undefined && question.url === undefined;
+  const person = question.method === "elicitation/create";
+  const hasForm = person && question.schema !== undefined && question.url === undefined;
+  const [text, setText] = useState("");
   const [state, setState] = useState<FormState>(() => ({ value: hasForm ? (initial(schema, schema) ?? {}) : undefined, drafts: new Map() }));
   const [tried, setTried] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -65,7 +67,8 @@ function Ask({ run, question }: { run: RunState; question: Question }) {
     }
     setBusy(true);
     try {
-      await api.answer(run.id, question.id, action, action === "accept" && hasForm ? (state.value as Json) : undefined);
+      const content = hasForm ? (state.value as Json) : question.method === "roots/list" ? lines(text) : text;
+      await api.answer(run.id, question.id, action, action === "accept" && (hasForm || !person) ? content : undefined);
       announce("Answered");
     } catch (e) {
       report(e, "Answer");
@@ -82,7 +85,8 @@ function Ask({ run, question }: { run: RunState; question: Question }) {
       }}
     >
       <div className="asks-scroll">
-        <p className="asks-message">{question.message}</p>
+        {question.messages === undefined && <p className="asks-message">{question.message}</p>}
+        {question.messages !== undefined && <Conversation question={question} />}
         <p className="muted small">
           <button type="button" className="link" onClick={() => { select({ tool: run.tool, run: run.id }); select({ key: question.key }); }}>
             <code>{question.path}</code>
@@ -95,15 +99,42 @@ function Ask({ run, question }: { run: RunState; question: Question }) {
           </p>
         )}
         {hasForm && <Form id={id} schema={schema} state={state} tried={tried} disabled={busy} onState={setState} />}
+        {!person && (
+          <label className="asks-text">
+            {question.method === "roots/list" ? "URIs of folders, one per line" : "Answer of the model"}
+            <textarea className="textarea mono" rows={question.method === "roots/list" ? 3 : 6} value={text} disabled={busy} spellCheck={false} placeholder={question.method === "roots/list" ? "file:///home/me/project" : ""} onChange={(e) => setText(e.target.value)} />
+          </label>
+        )}
       </div>
       <div className="asks-foot">
-        <Button type="submit" look="primary" disabled={busy}>Accept</Button>
+        <Button type="submit" look="primary" disabled={busy}>{person ? "Accept" : "Answer"}</Button>
         <Button disabled={busy} onClick={() => void answer("decline")}>Decline</Button>
         <Button look="quiet" disabled={busy} onClick={() => void answer("cancel")}>Cancel</Button>
       </div>
     </form>
   );
 }
+
+/** The conversation that a model is to go on with. */
+function Conversation({ question }: { question: Question }) {
+  return (
+    <dl className="asks-talk" aria-label="Prompt">
+      {question.system !== undefined && <Said role="system" text={question.system} />}
+      {question.messages?.map((m, i) => <Said key={i} role={m.role} text={m.text} />)}
+    </dl>
+  );
+}
+
+function Said({ role, text }: { role: string; text: string }) {
+  return (
+    <div>
+      <dt className="muted small">{role}</dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}
+
+const lines = (text: string) => text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 
 /** useTimeLeft returns how long a question can still be answered. */
 function useTimeLeft(until: string | undefined): string | undefined {

@@ -3,7 +3,7 @@ import type { Execution, Segment } from "./executions";
 import { duration } from "../kit";
 
 const kinds: Record<Segment["kind"], string> = {
-  work: "attempt", failed: "failed attempt", delay: "delay before the next attempt", sleep: "wait", ask: "waits for a person",
+  work: "attempt", failed: "failed attempt", delay: "delay before the next attempt", sleep: "wait", ask: "waits for an answer",
   inner: "bodies",
 };
 

@@ -124,7 +124,7 @@ function HoverText({ hit, start, box }: { hit: Hit; start: number; box: HTMLElem
   );
 }
 
-const legend = [["work", "attempt"], ["failed", "failed attempt"], ["delay", "retry delay"], ["sleep", "wait"], ["ask", "person"], ["inner", "bodies"], ["paused", "paused"]] as const;
+const legend = [["work", "attempt"], ["failed", "failed attempt"], ["delay", "retry delay"], ["sleep", "wait"], ["ask", "answer"], ["inner", "bodies"], ["paused", "paused"]] as const;
 
 function Legend() {
   return <span className="timeline-legend" aria-hidden="true">{legend.map(([kind, text]) => <span key={kind}><i className={`is-${kind}`} />{text}</span>)}</span>;
