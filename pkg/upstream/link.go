@@ -154,9 +154,10 @@ func (s *session) forgotten(err error) bool {
 }
 
 // streamLost takes the end of the stream of notifications with err, which the server had
-// before: it may have forgotten the session, which nobody may find out otherwise.
+// before: it may have forgotten the session, which nobody may find out otherwise. A
+// session with subscriptions is of no use without the stream.
 func (s *session) streamLost(err error) {
-	if s.forgotten(err) {
+	if s.forgotten(err) || s.isSubscribed() {
 		s.slot.forget(s)
 	}
 }

@@ -1,9 +1,11 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -49,6 +52,8 @@ const (
 	// maxQueuedLogs is how many log messages wait for a slow log before more of
 	// them are dropped.
 	maxQueuedLogs = 256
+	// maxQueuedLog is how many bytes of a log message our log shows.
+	maxQueuedLog = 64 << 10
 	// lateLogTime is how long log messages are waited for after the end of a call,
 	// and maxLateSubscribers for how many calls.
 	lateLogTime        = 2 * time.Second
@@ -90,10 +95,7 @@ func (s *session) handleNotification(origin, method string, params json.RawMessa
 			}
 		}
 	case callinfo.MethodMessage:
-		select {
-		case s.logQueue <- params:
-		default:
-		}
+		s.queueLog(params)
 		if all := s.subscribersOf(origin); len(all) > 0 {
 			s.deliverLog(all, params)
 		}
@@ -129,6 +131,21 @@ func subscriptionID(params value.Value, origin string) string {
 		return id.JSON()
 	}
 	return origin
+}
+
+// queueLog takes a log message for our log, of a long one only the start.
+func (s *session) queueLog(params json.RawMessage) {
+	if len(s.logQueue) == cap(s.logQueue) {
+		return
+	}
+	queued := bytes.Clone(params[:min(len(params), maxQueuedLog)]) // not with the whole message behind it
+	if n := len(params); n > maxQueuedLog {
+		queued = append(queued, fmt.Sprintf("%s%d bytes)", redact.CutMark, n)...)
+	}
+	select {
+	case s.logQueue <- queued:
+	default:
+	}
 }
 
 // subscribersOf returns the subscribers of a log message: that of the request it
@@ -308,7 +325,7 @@ func (s *session) listenToLists(lists []string) {
 		if s.life.Err() != nil || isClosed(s.link.Done()) || errors.As(err, &rpc) {
 			return // it will not have us
 		}
-		if !pause.Wait(s.life, 0) {
+		if !pause.Wait(s.life, 0, err != nil) {
 			return
 		}
 	}

@@ -284,6 +284,14 @@ func (s *session) resourceUpdated(uri string) {
 	}
 }
 
+// isSubscribed reports whether there are subscriptions on the session.
+func (s *session) isSubscribed() bool {
+	all := &s.server.subscriptions
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return len(s.accepted) > 0
+}
+
 // missedUpdates tells all who are subscribed on the session that there may have been
 // changes.
 func (s *session) missedUpdates() {

@@ -162,6 +162,40 @@ func TestSubscriptionsOutliveConnections(t *testing.T) {
 	}
 }
 
+// A server may take the stream away and still know the session: then subscriptions go on
+// with another session. One that only has not noticed the end of the stream is asked again.
+func TestSubscriptionsOutliveTheirStream(t *testing.T) {
+	t.Parallel()
+	for status, sessions := range map[int]int{http.StatusBadRequest: 2, http.StatusUnauthorized: 2, http.StatusConflict: 1} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			w := &mcptest.Web{Script: offering(), Events: true}
+			var streams atomic.Int64
+			s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet && streams.Add(1) == 2 {
+					http.Error(rw, "no", status)
+					return
+				}
+				w.ServeHTTP(rw, r)
+			}))
+			t.Cleanup(s.Close)
+			p := start(t, Options{}, &config.Upstream{Name: "fake", Transport: config.HTTP, URL: s.URL, ConnectTimeout: testTimeout})
+			var one updates
+			subscribe(t, p, "doc://1", &one)
+			s.CloseClientConnections()
+			one.await(t, 1)
+			seen := one.Load()
+			eventually(t, "an update", func() bool {
+				w.Touch("doc://1")
+				return one.Load() > seen
+			})
+			if n := w.Sessions(); n != sessions {
+				t.Errorf("%d sessions, want %d", n, sessions)
+			}
+		})
+	}
+}
+
 func TestServerThatIsGoneIsNotAskedInALoop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -56,6 +56,7 @@ func (s *eventStream) next() (*event, error) {
 	for {
 		field, value, blank, err := s.field(e, seen)
 		if err != nil {
+			s.account.Shrink(e.buffer.counted)
 			return nil, err
 		}
 		if blank {

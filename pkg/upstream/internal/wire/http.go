@@ -26,6 +26,7 @@ type HTTP struct {
 	in        atomic.Pointer[Handler]
 	id        atomic.Pointer[string] // of the session; nil if there is none
 	forgotten atomic.Bool            // the server does not know the session any more
+	replying  atomic.Int32           // answers of ours that are being posted
 	heard     atomic.Bool            // the server has opened the stream on which it speaks unasked
 
 	mu      sync.Mutex
@@ -250,8 +251,8 @@ func (l *HTTP) follow(ctx context.Context, body io.Reader, r *receiver, revision
 			}
 			return err
 		}
-		for {
-			if !pause.Wait(ctx, cursor.retry) {
+		for failed := false; ; failed = true {
+			if !pause.Wait(ctx, cursor.retry, failed) {
 				return ctx.Err()
 			}
 			response, err := l.get(ctx, revision, cursor.id)
@@ -261,11 +262,21 @@ func (l *HTTP) follow(ctx context.Context, body io.Reader, r *receiver, revision
 				break
 			}
 			var status *StatusError
-			if errors.As(err, &status) && status.Status < http.StatusInternalServerError {
+			if errors.As(err, &status) && isFinal(status.Status) {
 				return err
 			}
 		}
 	}
+}
+
+// isFinal reports whether a request for a stream that was answered with this HTTP status
+// need not be made again. A server may not have noticed the end of the last stream (409).
+func isFinal(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return status < http.StatusInternalServerError
 }
 
 // Notify posts a notification.
@@ -284,9 +295,19 @@ func (l *HTTP) Notify(ctx context.Context, m *Message) error {
 // replyTime bounds how long an answer of ours is posted.
 const replyTime = 10 * time.Second
 
+// maxPostedReplies is how many answers of ours are posted at a time. The rest is dropped:
+// it belongs to a flood of requests.
+const maxPostedReplies = 200
+
 // reply posts an answer of ours in the background.
 func (l *HTTP) reply(message []byte) {
+	if l.replying.Add(1) > maxPostedReplies {
+		l.replying.Add(-1)
+		l.Log.unexpected("more requests than it takes answers")
+		return
+	}
 	l.inBackground(func() {
+		defer l.replying.Add(-1)
 		ctx, cancel := context.WithTimeout(l.life, replyTime)
 		defer cancel()
 		if response, err := l.send(ctx, http.MethodPost, message, &Message{}); err == nil {
@@ -328,7 +349,7 @@ func (l *HTTP) Listen(ctx context.Context, revision string) <-chan struct{} {
 			var status *StatusError
 			var kind *ContentTypeError
 			switch {
-			case errors.As(err, &status) && status.Status < http.StatusInternalServerError, errors.As(err, &kind):
+			case errors.As(err, &status) && isFinal(status.Status), errors.As(err, &kind):
 				if again && in != nil && in.Lost != nil {
 					in.Lost(err)
 				}
@@ -340,7 +361,7 @@ func (l *HTTP) Listen(ctx context.Context, revision string) <-chan struct{} {
 				_ = readEvents(response.Body, r, &cursor, func() bool { return false })
 				response.Body.Close()
 			}
-			if !pause.Wait(ctx, cursor.retry) {
+			if !pause.Wait(ctx, cursor.retry, err != nil) {
 				return
 			}
 		}

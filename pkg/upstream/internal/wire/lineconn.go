@@ -108,12 +108,12 @@ func (s *lineConn) Notify(_ context.Context, m *Message) error {
 
 // reply queues an answer of ours; it fails only when the connection is over.
 func (s *lineConn) reply(message []byte) {
-	if s.out.waiting() > maxUnreadReplies {
+	if s.out.hasMoreReplies(maxUnreadReplies) {
 		_ = s.out.close(errClosed)
 		s.broken(errors.New("it sends requests and does not read our answers"))
 		return
 	}
-	_ = s.out.put(&queuedLine{line: append(message, '\n')})
+	_ = s.out.put(&queuedLine{line: append(message, '\n'), reply: true})
 }
 
 // read takes lines until the input ends.

@@ -9,6 +9,7 @@ import (
 // queuedLine is one line on its way to the server.
 type queuedLine struct {
 	line  []byte
+	reply bool // it is an answer of ours
 	taken bool // some of it is written, or may be
 }
 
@@ -72,11 +73,20 @@ func (o *outbox) withdraw(f *queuedLine) bool {
 	return true
 }
 
-// waiting is how many frames no one has written yet.
-func (o *outbox) waiting() int {
+// hasMoreReplies reports whether more than so many answers of ours are not written yet.
+func (o *outbox) hasMoreReplies(than int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.queue)
+	if len(o.queue) <= than {
+		return false
+	}
+	n := 0
+	for _, f := range o.queue {
+		if f.reply {
+			n++
+		}
+	}
+	return n > than
 }
 
 // run writes until the outbox is closed, then it returns nil, or a write fails.

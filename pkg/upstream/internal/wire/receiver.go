@@ -33,6 +33,10 @@ type Handler struct {
 // maxConcurrentRequests is how many requests of a server are answered at the same time.
 const maxConcurrentRequests = 100
 
+// maxRequestID is how many bytes the id of a request of a server may have: our answer
+// repeats it.
+const maxRequestID = 4 << 10
+
 // answer is what came for a request: the result or an error.
 type answer struct {
 	result json.RawMessage
@@ -192,6 +196,10 @@ func (r *receiver) request(line []byte, e *jsonrpc.Envelope) {
 	method, ok := methodOf(line, e)
 	if !ok {
 		r.unexpected(redact.Quote(line))
+		return
+	}
+	if len(id) > maxRequestID {
+		r.unexpected(fmt.Sprintf("a request with an id of %d bytes", len(id)))
 		return
 	}
 	in := r.in.Load()

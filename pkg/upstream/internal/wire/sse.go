@@ -32,11 +32,16 @@ func OpenSSE(ctx context.Context, o HTTPOptions) (*SSE, error) {
 	return s, err
 }
 
-func (l *HTTP) openStream(ctx context.Context) (*SSE, error) {
+func (l *HTTP) openStream(ctx context.Context) (_ *SSE, err error) {
 	s := &SSE{HTTP: l, pending: newPendingRequests(l.Log.unexpected)}
 	s.receiver = &receiver{
 		limit: l.Limit, account: l.Log.Budget.Account(""), unexpected: l.Log.unexpected, reply: l.reply, deliver: s.pending.deliver, deliverOnly: s.pending.deliverOnly,
 	}
+	defer func() {
+		if err != nil {
+			s.receiver.account.Close()
+		}
+	}()
 	// The stream outlives ctx, which is only that of its opening, but needs
 	// its credentials.
 	life, kill := context.WithCancel(context.WithoutCancel(ctx))
@@ -55,6 +60,7 @@ func (l *HTTP) openStream(ctx context.Context) (*SSE, error) {
 			kill()
 			return nil, contextError(ctx, fmt.Errorf("its stream does not begin with the event %q: %w", "endpoint", err))
 		}
+		s.receiver.account.Shrink(first.buffer.counted)
 	}
 	if !stop() {
 		response.Body.Close()
