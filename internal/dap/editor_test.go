@@ -1,10 +1,39 @@
 package dap_test
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/dap"
 )
+
+// TestAnEditorThatReadsNothing is ended by the context of the adapter.
+func TestAnEditorThatReadsNothing(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	in, toServer := io.Pipe()
+	defer toServer.Close()
+	_, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- dap.Serve(ctx, in, out, dap.Options{}) }()
+	if _, err := io.WriteString(toServer, "Content-Length: 2\r\n\r\n{]"); err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("stop")
+	cancel(stop)
+	select {
+	case err := <-ended:
+		if !errors.Is(err, stop) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the adapter does not end")
+	}
+}
 
 // lines returns breakpoints at lines of the file.
 func (c *client) lines(path string, breakpoints ...object) []any {

@@ -64,38 +64,44 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := &server{Options: o, ctx: ctx, out: out}
 	defer s.end()
 	guard := framing.New(in, maxMessage, func(problem string) { s.output("console", problem+"\n") })
-	read := make(chan []byte)
 	ended := make(chan error, 1)
+	go func() { ended <- s.converse(bufio.NewReader(guard)) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done(): // also while the editor reads nothing
+		return context.Cause(ctx)
+	}
+}
+
+// converse answers the messages of the editor until the last one. It reads the next one
+// while it writes, since editors may do one after the other.
+func (s *server) converse(in *bufio.Reader) error {
+	read := make(chan []byte)
+	var err error
 	go func() {
-		reader := bufio.NewReader(guard)
+		defer close(read)
 		for {
-			content, err := dap.ReadBaseMessage(reader)
-			if err != nil {
-				ended <- err
+			var content []byte
+			if content, err = dap.ReadBaseMessage(in); err != nil {
 				return
 			}
 			select {
 			case read <- content:
-			case <-ctx.Done():
+			case <-s.ctx.Done():
 				return
 			}
 		}
 	}()
-	for {
-		select {
-		case content := <-read:
-			if done := s.handle(content); done || s.failure() != nil {
-				return s.failure()
-			}
-		case err := <-ended:
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return nil
-			}
-			return fmt.Errorf("reading from the editor: %w", err)
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	for content := range read {
+		if done := s.handle(content); done || s.failure() != nil {
+			return s.failure()
 		}
 	}
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return fmt.Errorf("reading from the editor: %w", err)
 }
 
 // end stops the run and frees what it holds.
