@@ -62,6 +62,11 @@ func (r *toolRunner) debug(ctx context.Context) (value.Value, error) {
 	case s.State().Status == debug.StatusStopped:
 		return value.Undef, &exitError{exitProblems, errStopped}
 	}
+	if r.recorder != nil {
+		if err := r.keepRecording(ctx, p.info, p.args); err != nil {
+			return value.Undef, err
+		}
+	}
 	return result, r.explained(ctx, wrong)
 }
 

@@ -150,8 +150,8 @@ func (o *runOptions) check() error {
 		return usagef("--record and --node exclude each other")
 	case o.record != "" && o.watch:
 		return usagef("--record and --watch exclude each other")
-	case o.debug && (o.node != "" || o.watch || o.record != "" || o.trace != ""):
-		return usagef("--debug excludes --node, --watch, --record and --trace")
+	case o.debug && (o.node != "" || o.watch || o.trace != ""):
+		return usagef("--debug excludes --node, --watch and --trace")
 	case o.debug && o.argsJSON == "-":
 		return usagef("--debug reads commands from stdin; name a file of arguments, --args @FILE")
 	case o.detach && (o.trace != "" || o.record != "" || o.watch || len(o.answers) > 0):

@@ -110,18 +110,18 @@ func (c *console) do(line string) error {
 	if strings.HasPrefix(line, "#") { // a comment in a script
 		return nil
 	}
-	name, args, _ := strings.Cut(line, " ")
+	name, args := cutWord(line)
 	one, err := find(name)
 	if err != nil {
 		return err
 	}
-	if one.usage == "" && one.name != "continue" && !one.step && strings.TrimSpace(args) != "" {
-		return fmt.Errorf("unexpected %q; type %s alone", strings.TrimSpace(args), one.name)
+	if one.usage == "" && !one.step && args != "" {
+		return fmt.Errorf("unexpected %q; type %s alone", args, one.name)
 	}
 	if one.step {
 		c.last = line
 	}
-	return one.do(c, strings.TrimSpace(args))
+	return one.do(c, args)
 }
 
 // resume notes that the run goes on, unless err says that it does not.

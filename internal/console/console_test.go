@@ -170,7 +170,7 @@ func TestBreakpoints(t *testing.T) {
 	contains(t, said, "     failures: uncaught\n     tools: each that is entered", "> sum>start (entry) at t.yaml:24 (entered the tool)")
 	said, s := typed(t, "report", names,
 		"b info when $item = 'bcd'", "b double hit 3", "b sum log {$sum($.sizes)} of {$count($.sizes)}",
-		"c", "p $item", "c", "p $.info", "clear 1", "clear double", "clear double", "bl", "c")
+		"c", "p\t$item", "c", "p $.info", "clear 1", "clear double", "clear double", "bl", "c")
 	contains(t, said,
 		"> sizes[1].info (mcp, fake.stat) at t.yaml:15 (breakpoint)", `"bcd"`, "> sizes[2].double", `{"size":2}`,
 		"error: there is no breakpoint double; type breakpoints for the list",

@@ -3,6 +3,7 @@ package debug
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -141,7 +142,7 @@ func (s *Session) expression(source string, at []*graph.Node) (p *expr.Program, 
 		}
 	}
 	for _, ref := range p.Refs() {
-		if len(at) == 1 && !contains(names, ref.Node) {
+		if len(at) == 1 && !slices.Contains(names, ref.Node) {
 			from, to = ref.Offset, ref.End
 			if ref.IDOffset >= 0 {
 				from, to = ref.IDOffset, ref.IDEnd
@@ -150,15 +151,6 @@ func (s *Session) expression(source string, at []*graph.Node) (p *expr.Program, 
 		}
 	}
 	return p, -1, -1, nil
-}
-
-func contains(names []string, name string) bool {
-	for _, one := range names {
-		if one == name {
-			return true
-		}
-	}
-	return false
 }
 
 // message compiles the message of a breakpoint.

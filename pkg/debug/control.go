@@ -180,12 +180,11 @@ var errStopped error = &graph.Failure{Name: graph.FailCancelled, Message: "stopp
 // Ended event tells when it is over.
 func (s *Session) Stop() error {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.over || s.stopping {
-		defer s.mu.Unlock()
 		return s.refuse(CanStop)
 	}
 	s.stopping = true
-	s.mu.Unlock()
-	s.cancel(errStopped)
+	s.cancel(errStopped) // before another task asks the gate
 	return nil
 }

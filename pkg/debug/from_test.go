@@ -98,6 +98,9 @@ func TestGoingOnWithOtherValues(t *testing.T) {
 		if calls := u.called(); !slices.Equal(calls, []string{`other{"n":11}`}) {
 			t.Errorf("called %v", calls)
 		}
+		if list := events(t, fork); !strings.HasPrefix(list[0], "started") {
+			t.Errorf("the first event is %s", list[0])
+		}
 		replayed(t, e, fork)
 
 		m := start(t, e, "m", map[string]any{"list": []int{1, 2, 3}}, debug.Options{Breakpoints: []debug.Breakpoint{{Node: "more", Hits: 2}}})

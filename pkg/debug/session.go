@@ -65,6 +65,8 @@ func Start(ctx context.Context, run *executor.Run, env Environment, o Options, d
 		run: run, env: env, nodes: newNodeSet(run.Graph(), env.Tools), events: newEvents(),
 		done: make(chan struct{}), pins: map[string]pin{}, questions: map[string]*question{},
 	}
+	s.began = env.now()
+	s.emit(Event{Type: Started, Record: -1, Text: run.Graph().Name})
 	if err := s.setBreakpoints(o.BreakOn, o.Breakpoints); err != nil {
 		return nil, err
 	}
@@ -83,8 +85,6 @@ func Start(ctx context.Context, run *executor.Run, env Environment, o Options, d
 	if o.StartPaused {
 		s.request = AtStart
 	}
-	s.began = env.now()
-	s.emit(Event{Type: Started, Record: -1, Text: run.Graph().Name})
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	unwatch := context.AfterFunc(ctx, s.halt)
 	go func() {
