@@ -5,6 +5,7 @@
 package graphedit
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/mcpgraph/mcpgraph/internal/diff"
@@ -42,13 +43,22 @@ type Options struct {
 // The result is valid YAML and means what the operations say. Whether it is a valid
 // configuration is for the caller to check.
 func Apply(path string, source []byte, ops []Operation, opts Options) (*Result, error) {
+	return ApplyContext(context.Background(), path, source, ops, opts)
+}
+
+// ApplyContext is Apply that ends with ctx: a tool of thousands of nodes in another
+// order takes minutes. The error is then the cause of ctx.
+func ApplyContext(ctx context.Context, path string, source []byte, ops []Operation, opts Options) (*Result, error) {
 	doc, err := edit.Parse(path, source)
 	if err != nil {
 		return nil, err
 	}
-	w := &work{path: path, doc: doc, opts: opts}
+	w := &work{ctx: ctx, path: path, doc: doc, opts: opts}
 	for i, o := range ops {
 		if err := w.operate(o); err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			return nil, &OperationError{i, o.op, err}
 		}
 	}
@@ -62,12 +72,16 @@ func Apply(path string, source []byte, ops []Operation, opts Options) (*Result, 
 
 // work is an edit under way.
 type work struct {
+	ctx  context.Context
 	path string
 	doc  *edit.Document
 	opts Options
 }
 
 func (w *work) operate(o Operation) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
 	switch o.op {
 	case "addNode":
 		return w.addNode(o)
@@ -96,6 +110,9 @@ func (w *work) root() value.Value { return w.doc.Value() }
 
 // edit applies edits of the text.
 func (w *work) edit(ops ...edit.Operation) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
 	_, doc, err := w.doc.Edit(ops...)
 	if err != nil {
 		return err

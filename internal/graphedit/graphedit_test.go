@@ -1,8 +1,12 @@
 package graphedit_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/graphedit"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -426,5 +430,34 @@ func TestUpdateWithItself(t *testing.T) {
 				t.Errorf("an update with itself changes\n%s", r.Diff)
 			}
 		}
+	}
+}
+
+// TestEndsWithItsContext turns round the order of so many nodes that it takes minutes.
+func TestEndsWithItsContext(t *testing.T) {
+	var source, nodes strings.Builder
+	source.WriteString("version: '1.0'\nserver: {name: t, version: '1'}\ntools:\n  - name: t\n    description: d\n    inputSchema: {type: object}\n    nodes:\n")
+	const n = 2000
+	for i := range n {
+		fmt.Fprintf(&source, "      - {id: n%d, type: wait, ms: 1}\n", i)
+		fmt.Fprintf(&nodes, `{"id":"n%d","type":"wait","ms":1},`, n-i-1)
+	}
+	v, err := value.Parse(`[{"op":"updateTool","name":"t","tool":{"name":"t","description":"d","inputSchema":{"type":"object"},"nodes":[` + strings.TrimSuffix(nodes.String(), ",") + `]}}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, err := graphedit.ParseOperations(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := errors.New("late")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, late)
+	defer cancel()
+	began := time.Now()
+	if _, err := graphedit.ApplyContext(ctx, "t.yaml", []byte(source.String()), ops, graphedit.Options{}); !errors.Is(err, late) {
+		t.Errorf("the error is %v", err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }

@@ -112,6 +112,11 @@ type planned struct {
 	dryRun, diff bool
 }
 
+// editTime bounds one edit. Others wait for it.
+const editTime = 20 * time.Second
+
+var errEditTime = fmt.Errorf("the edit takes longer than %s: make it in smaller parts", editTime)
+
 // maxTries is how often an edit is made again if another program has written the file
 // in the meantime.
 const maxTries = 200
@@ -124,7 +129,7 @@ func (c *call) change(ctx context.Context, p planned) (value.Value, error) {
 		if ctx.Err() != nil {
 			return value.Undef, context.Cause(ctx)
 		}
-		out, err := c.tryChange(p)
+		out, err := c.tryChange(ctx, p)
 		if !errors.Is(err, edit.ErrConflict) {
 			return out, err
 		}
@@ -137,7 +142,7 @@ func refused(message string, more ...any) value.Value {
 	return with(object("success", false, "message", message), more...)
 }
 
-func (c *call) tryChange(p planned) (value.Value, error) {
+func (c *call) tryChange(ctx context.Context, p planned) (value.Value, error) {
 	s, err := c.file.read()
 	if err != nil {
 		return value.Undef, err
@@ -155,7 +160,9 @@ func (c *call) tryChange(p planned) (value.Value, error) {
 				"diff", diff.Unified("read", "now", indented(was), indented(now), false), "revision", string(s.revision)), nil
 		}
 	}
-	r, err := graphedit.Apply(c.opts.Path, s.text, p.ops, graphedit.Options{Tool: p.tool, Relative: true})
+	ctx, cancel := context.WithTimeoutCause(ctx, editTime, errEditTime)
+	defer cancel()
+	r, err := graphedit.ApplyContext(ctx, c.opts.Path, s.text, p.ops, graphedit.Options{Tool: p.tool, Relative: true})
 	if err != nil {
 		var one *graphedit.OperationError
 		if p.action != "patch" && errors.As(err, &one) {
@@ -272,7 +279,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func validateGraphTool(_ context.Context, c *call) (value.Value, error) {
+func validateGraphTool(ctx context.Context, c *call) (value.Value, error) {
 	s, err := c.file.now()
 	if err != nil {
 		return value.Undef, err
@@ -283,7 +290,7 @@ func validateGraphTool(_ context.Context, c *call) (value.Value, error) {
 		if err != nil {
 			return value.Undef, err
 		}
-		if text, err = c.drafted(s, definition); err != nil {
+		if text, err = c.drafted(ctx, s, definition); err != nil {
 			return object("valid", false, "diagnostics", []value.Value{object("severity", "error", "code", "bad-definition", "message", err.Error())}), nil
 		}
 		tool = definition.Get("name").Str()
@@ -314,12 +321,14 @@ func validateGraphTool(_ context.Context, c *call) (value.Value, error) {
 
 // drafted returns the text of the file with a definition that is not saved, in the
 // place of the tool with its name if there is one.
-func (c *call) drafted(s *state, definition value.Value) ([]byte, error) {
+func (c *call) drafted(ctx context.Context, s *state, definition value.Value) ([]byte, error) {
 	op := graphedit.NewOperation("addTool", entry("tool", definition))
 	if _, err := graphedit.Tool(s.doc.Value(), definition.Get("name").Str()); err == nil {
 		op = graphedit.NewOperation("updateTool", entry("name", definition.Get("name")), entry("tool", definition))
 	}
-	r, err := graphedit.Apply(c.opts.Path, s.text, []graphedit.Operation{op}, graphedit.Options{})
+	ctx, cancel := context.WithTimeoutCause(ctx, editTime, errEditTime)
+	defer cancel()
+	r, err := graphedit.ApplyContext(ctx, c.opts.Path, s.text, []graphedit.Operation{op}, graphedit.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		if err != nil {
 			return value.Undef, err
 		}
-		text, err := c.drafted(s, definition)
+		text, err := c.drafted(ctx, s, definition)
 		if err != nil {
 			return value.Undef, err
 		}
