@@ -67,7 +67,7 @@ func (a *assets) get(name string) *asset {
 }
 
 // ServeHTTP answers with a file of the page. Browsers ask each time whether it has
-// changed; index.html always comes anew, with a nonce of its own.
+// changed; index.html is sent each time, with a nonce of its own.
 func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

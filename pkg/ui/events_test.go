@@ -240,3 +240,30 @@ func TestRunsOfOthersAreSeen(t *testing.T) {
 		t.Errorf("the last records are %s", v.JSON())
 	}
 }
+
+// TestFailuresOfLiveRunsAreRedacted has the log of a run under way, which is as the
+// run has it, show a failure that was caught and whose message has a secret.
+func TestFailuresOfLiveRunsAreRedacted(t *testing.T) {
+	const stop = "      - {id: stop, type: mcp, server: files, tool: fail, args: {}, next: exit}\n"
+	s := serve(t, strings.Replace(tools, stop, `      - {id: stop, type: transform, transform: {expr: "$error('no ' & $.entry.key)"}, next: exit, catch: [{next: on}]}
+      - {id: on, type: mcp, server: files, tool: hold, args: {}, next: exit}
+`, 1), nil)
+	events := s.follow("")
+	over := make(chan error, 1)
+	go func() {
+		_, err := s.engine.Load().Call(t.Context(), "fails", map[string]any{"key": secret})
+		over <- err
+	}()
+	id := until(t, events, func(e value.Value) bool { return e.Get("run").Get("state").Str() == "running" }).Get("run").Get("id").Str()
+	told := s.follow("?after=0&runs=" + id)
+	rec := until(t, told, func(e value.Value) bool { return e.Get("record").Get("key").Str() == "fails#stop" }).Get("record")
+	for _, rec := range []value.Value{rec, s.get("/api/runs/" + id).Get("records").Elems()[1]} {
+		if text := rec.Get("error").Get("message").Str(); !strings.Contains(text, "no [redacted]") || strings.Contains(rec.JSON(), secret) {
+			t.Errorf("the failure is %s", rec.JSON())
+		}
+	}
+	held <- struct{}{}
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+}
