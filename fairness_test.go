@@ -1,20 +1,14 @@
 package mcpgraph_test
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/mcpgraph/mcpgraph/pkg/auth"
-	"github.com/mcpgraph/mcpgraph/pkg/config"
-	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
 
 // TestOneCallerDoesNotStarveAnother lets one caller compute in six calls for
@@ -35,21 +29,9 @@ tools:
         next: exit
       - {id: exit, type: exit}
 `)
-	guard, err := auth.NewTokens([]config.CallerToken{
-		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- engine.ServeHTTP(ctx, l, server.HTTPOptions{Guard: guard}) }()
+	url := serveTwo(t, engine.ServeHTTP)
 	call := func(caller string) error {
-		r, err := http.NewRequest(http.MethodPost, "http://"+l.Addr().String()+server.Path, strings.NewReader(
+		r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"compute","_meta":{`+
 				`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
 		if err != nil {
@@ -105,8 +87,4 @@ tools:
 	}
 	done.Store(true)
 	callers.Wait()
-	stop()
-	if err := <-ended; err != context.Canceled {
-		t.Error(err)
-	}
 }

@@ -31,6 +31,32 @@ func (mirror) CallTool(_ context.Context, c *callinfo.Info, _, _ string, _ value
 	return graph.ToolResult{Reply: reply, Attempts: 1}, err
 }
 
+// serveTwo serves over HTTP to ann and bob, whose tokens are 0123456789abcdef-ann and
+// 0123456789abcdef-bob, until the test ends, and returns the address.
+func serveTwo(t *testing.T, serve func(context.Context, net.Listener, server.HTTPOptions) error) (url string) {
+	t.Helper()
+	guard, err := auth.NewTokens([]config.CallerToken{
+		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx, l, server.HTTPOptions{Guard: guard}) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != context.Canceled {
+			t.Error(err)
+		}
+	})
+	return "http://" + l.Addr().String() + server.Path
+}
+
 func TestCallersOverHTTPReachServersWithWhatTheySent(t *testing.T) {
 	engine := mustLoad(t, `version: "1.0"
 server: {name: t, version: "1"}
@@ -45,21 +71,9 @@ tools:
       - {id: n, type: mcp, server: fake, tool: x, args: {}, next: exit}
       - {id: exit, type: exit}
 `, mcpgraph.WithCaller(mirror{}))
-	guard, err := auth.NewTokens([]config.CallerToken{
-		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- engine.ServeHTTP(ctx, l, server.HTTPOptions{Guard: guard}) }()
+	url := serveTwo(t, engine.ServeHTTP)
 	for _, caller := range []string{"ann", "bob"} {
-		c, err := client.NewStreamableHttpClient("http://"+l.Addr().String()+server.Path, transport.WithHTTPHeaders(map[string]string{
+		c, err := client.NewStreamableHttpClient(url, transport.WithHTTPHeaders(map[string]string{
 			"Authorization": "Bearer 0123456789abcdef-" + caller, "X-Tenant": caller + "'s",
 		}))
 		if err != nil {
@@ -68,13 +82,13 @@ tools:
 		hello := mcp.InitializeRequest{}
 		hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
 		hello.Params.ClientInfo = mcp.Implementation{Name: "test", Version: "1"}
-		if _, err := c.Initialize(ctx, hello); err != nil {
+		if _, err := c.Initialize(t.Context(), hello); err != nil {
 			t.Fatal(err)
 		}
 		request := mcp.CallToolRequest{}
 		request.Params.Name = "one"
 		request.Params.Meta = &mcp.Meta{AdditionalFields: map[string]any{"tenant": "of " + caller}}
-		result, err := c.CallTool(ctx, request)
+		result, err := c.CallTool(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,10 +99,6 @@ tools:
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-	}
-	stop()
-	if err := <-ended; err != context.Canceled {
-		t.Error(err)
 	}
 }
 

@@ -5,7 +5,6 @@ package mcpgraph_test
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 	"testing"
 
@@ -13,11 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph"
-	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
-	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -113,22 +109,9 @@ func (r reader) over(uri, status, message string) {
 func TestRunsUnderWayAreSeenByTheirCaller(t *testing.T) {
 	slow := waiting{make(chan error)}
 	c := loadChanging(t, slowTool, mcpgraph.WithCaller(slow), mcpgraph.WithExposedRuns())
-	guard, err := auth.NewTokens([]config.CallerToken{
-		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- c.ServeHTTP(ctx, l, server.HTTPOptions{Guard: guard}) }()
-	defer func() { stop(); <-ended }()
+	url := serveTwo(t, c.ServeHTTP)
 	connect := func(caller string) (*client.Client, reader) {
-		h, err := client.NewStreamableHttpClient("http://"+l.Addr().String()+server.Path, transport.WithHTTPHeaders(map[string]string{
+		h, err := client.NewStreamableHttpClient(url, transport.WithHTTPHeaders(map[string]string{
 			"Authorization": "Bearer 0123456789abcdef-" + caller,
 		}))
 		if err != nil {
@@ -137,13 +120,13 @@ func TestRunsUnderWayAreSeenByTheirCaller(t *testing.T) {
 		t.Cleanup(func() { h.Close() })
 		hello := mcp.InitializeRequest{}
 		hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-		if _, err := h.Initialize(ctx, hello); err != nil {
+		if _, err := h.Initialize(t.Context(), hello); err != nil {
 			t.Fatal(err)
 		}
 		return h, reader{t, func(uri string) (string, error) {
 			request := mcp.ReadResourceRequest{}
 			request.Params.URI = uri
-			result, err := h.ReadResource(ctx, request)
+			result, err := h.ReadResource(t.Context(), request)
 			if err != nil {
 				return "", err
 			}
@@ -167,7 +150,7 @@ func TestRunsUnderWayAreSeenByTheirCaller(t *testing.T) {
 		return answer
 	}
 
-	answer := call(ctx)
+	answer := call(t.Context())
 	uri := hers.running()
 	if list := his.runs(); len(list) != 0 {
 		t.Errorf("another caller sees %v", list)
@@ -189,13 +172,13 @@ func TestRunsUnderWayAreSeenByTheirCaller(t *testing.T) {
 		t.Errorf("the result is %s", got)
 	}
 
-	answer = call(ctx)
+	answer = call(t.Context())
 	uri = hers.running()
 	slow.may <- errors.New("no such key")
 	<-answer
 	hers.over(uri, "failed", "no such key")
 
-	gone, cancel := context.WithCancel(ctx)
+	gone, cancel := context.WithCancel(t.Context())
 	answer = call(gone)
 	uri = hers.running()
 	cancel()

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 )
 
 // atOnce is how many checks run side by side: each has processes and a page.
@@ -77,17 +79,7 @@ func startDriver(t *testing.T) *driver {
 	cmd := exec.Command(node, "driver.mjs")
 	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium, "MCPGRAPH_BINARY="+binary(t))
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := mcptest.Pipes(t, cmd)
 	lines := bufio.NewReader(out)
 	t.Cleanup(func() {
 		in.Close()

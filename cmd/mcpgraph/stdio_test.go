@@ -49,17 +49,7 @@ tools:
 	}
 	cmd := exec.Command(binary, "serve", file)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := mcptest.Pipes(t, cmd)
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	lines := bufio.NewReader(out)
 	next := func() (m struct {

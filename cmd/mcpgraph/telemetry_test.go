@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 )
 
 const (
@@ -31,17 +33,7 @@ func traced(t *testing.T, env []string, args ...string) (*collector, string) {
 	cmd.Env = append(cmd.Env, env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := mcptest.Pipes(t, cmd)
 	lines := bufio.NewReader(out)
 	for i, message := range []string{
 		strings.TrimSpace(initialize),

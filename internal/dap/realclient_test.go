@@ -2,14 +2,11 @@ package dap_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/dap"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
@@ -50,14 +47,6 @@ tools:
 // adapter a real server.
 func TestAClientOfVSCode(t *testing.T) {
 	bin := mcptest.RealServers(t)
-	modules := filepath.Dir(bin)
-	if _, err := os.Stat(filepath.Join(modules, "@vscode", "debugadapter-testsupport")); err != nil {
-		const missing = "@vscode/debugadapter-testsupport is not installed: run npm ci in testdata/realservers"
-		if os.Getenv("CI") == "true" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
-	}
 	folder := t.TempDir()
 	path := filepath.Join(folder, "real.yaml")
 	for name, text := range map[string]string{path: realFile, filepath.Join(folder, "a.txt"): "a"} {
@@ -65,26 +54,12 @@ func TestAClientOfVSCode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(ctx, filepath.Join(bin, "node"), filepath.Join("testdata", "client.cjs"), modules, path, folder, self)
-	cmd.Env = append(os.Environ(), adapterVariable+"=1", "BIN="+bin, "FOLDER="+folder, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	cmd.Stderr = os.Stderr
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
 	var got struct {
 		Output, Frame, Watch string
 		Scopes, Document     []string
 	}
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	env := []string{adapterVariable + "=1", "BIN=" + bin, "FOLDER=" + folder, "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}
+	text := mcptest.RunClient(t, "@vscode/debugadapter-testsupport", []string{path, folder}, env, &got)
 	if got.Output != `{"files":2}`+"\n" || got.Frame != "count (transform)" || got.Watch != "true" ||
 		!slices.Equal(got.Scopes, []string{"Document", "Variables", "Last output", "Arguments"}) || !slices.Equal(got.Document, []string{"entry", "list"}) {
 		t.Errorf("%s", text)

@@ -2,14 +2,10 @@ package lsp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 )
@@ -29,29 +25,7 @@ func TestMain(m *testing.M) {
 
 // TestAClientOfVSCode drives the server with vscode-languageserver-protocol.
 func TestAClientOfVSCode(t *testing.T) {
-	bin := mcptest.RealServers(t)
-	modules := filepath.Dir(bin)
-	if _, err := os.Stat(filepath.Join(modules, "vscode-languageserver-protocol")); err != nil {
-		const missing = "vscode-languageserver-protocol is not installed: run npm ci in testdata/realservers"
-		if os.Getenv("CI") == "true" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
-	}
 	path, _ := folder(t, map[string]string{"house.yaml": house, "house.test.yaml": houseTest})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(ctx, filepath.Join(bin, "node"), filepath.Join("testdata", "client.cjs"), modules, path, self)
-	cmd.Env = append(os.Environ(), serverVariable+"=1")
-	cmd.Stderr = os.Stderr
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
 	var got struct {
 		Encoding     string
 		Clean, Wrong []diagnostic
@@ -69,9 +43,7 @@ func TestAClientOfVSCode(t *testing.T) {
 		Registered   []string
 		Code         int
 	}
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	text := mcptest.RunClient(t, "vscode-languageserver-protocol", []string{path}, []string{serverVariable + "=1"}, &got)
 	wrong := len(got.Wrong) == 1 && got.Wrong[0].Code == "unknown-node"
 	renamed := got.Renamed["house.yaml"] == 2 && got.Renamed["house.test.yaml"] == 1
 	cancelled := got.Cancelled == "answered" || got.Cancelled == float64(codeCancelled)

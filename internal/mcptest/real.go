@@ -1,9 +1,13 @@
 package mcptest
 
 import (
+	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // RealServers returns the folder with the programs that `npm ci` has installed
@@ -14,13 +18,49 @@ func RealServers(t testing.TB) string {
 	t.Helper()
 	bin := filepath.Join(moduleRoot(t), "testdata", "realservers", "node_modules", ".bin")
 	if _, err := os.Stat(filepath.Join(bin, "mcp-server-filesystem")); err != nil {
-		const missing = "the real MCP servers are not installed: run npm ci in testdata/realservers"
-		if os.Getenv("CI") == "true" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
+		missing(t, "the real MCP servers are not installed: run npm ci in testdata/realservers")
 	}
 	return bin
+}
+
+// RunClient runs the script testdata/client.cjs with node and reads the JSON that it
+// prints into result. Its first argument is the folder of the npm packages, of which it
+// needs the one called name; args follow, then the path of the test's own program. The
+// variables are beside the test's. Without the package it does as RealServers does.
+func RunClient(t testing.TB, name string, args, env []string, result any) (text string) {
+	t.Helper()
+	bin := RealServers(t)
+	modules := filepath.Dir(bin)
+	if _, err := os.Stat(filepath.Join(modules, filepath.FromSlash(name))); err != nil {
+		missing(t, name+" is not installed: run npm ci in testdata/realservers")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	args = append(append([]string{filepath.Join("testdata", "client.cjs"), modules}, args...), self)
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "node"), args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stderr = os.Stderr
+	printed, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(printed, result)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	return string(printed)
+}
+
+// missing skips a test, or fails it if the variable CI is "true".
+func missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(what)
+	}
+	t.Skip(what)
 }
 
 // moduleRoot returns the folder of the module, which is above the working

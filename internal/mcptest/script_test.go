@@ -29,17 +29,7 @@ const session = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protoc
 // answered n lines.
 func exchange(t *testing.T, cmd *exec.Cmd, n int) string {
 	t.Helper()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := Pipes(t, cmd)
 	if _, err := in.Write([]byte(session)); err != nil {
 		t.Fatal(err)
 	}

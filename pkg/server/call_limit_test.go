@@ -4,15 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/mcpgraph/mcpgraph/pkg/auth"
-	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -191,12 +191,7 @@ func TestReplacedLimitsCountRunningCalls(t *testing.T) {
 }
 
 func TestCallerAtItsLimitDoesNotBlockOthers(t *testing.T) {
-	tokens, err := auth.NewTokens([]config.CallerToken{
-		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens := guardOf(t, "ann", "bob")
 	opts, runs, let := blockingOptions(t, server.Limits{Calls: 2, PerCaller: 1, Wait: time.Hour})
 	x := serve(t, opts, server.HTTPOptions{Guard: tokens})
 	var all sync.WaitGroup
@@ -260,16 +255,11 @@ func (x *testServer) call(ctx context.Context, caller string, n int) string {
 // and holds that no limit is ever exceeded and no turn lost.
 func TestLimitsHoldForManyCallers(t *testing.T) {
 	const callers, most, each = 5, 7, 2
-	var known []config.CallerToken
 	byCaller := map[string]*atomic.Int32{}
 	for i := range callers {
-		known = append(known, config.CallerToken{Caller: fmt.Sprintf("c%d", i), Token: fmt.Sprintf("0123456789abcdef-c%d", i)})
 		byCaller[fmt.Sprintf("c%d", i)] = &atomic.Int32{}
 	}
-	tokens, err := auth.NewTokens(known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens := guardOf(t, slices.Collect(maps.Keys(byCaller))...)
 	var running, ran, refused atomic.Int32
 	var meet atomic.Pointer[barrier]
 	opts := httpOptions(t)

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -419,12 +418,7 @@ func TestSessionIdleTimeoutAndLimit(t *testing.T) {
 }
 
 func TestTokensIdentifyCallers(t *testing.T) {
-	tokens, err := auth.NewTokens([]config.CallerToken{
-		{Caller: "ann", Token: "0123456789abcdef-ann"}, {Caller: "bob", Token: "0123456789abcdef-bob"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens := guardOf(t, "ann", "bob")
 	x := serve(t, httpOptions(t), server.HTTPOptions{Guard: tokens, Metrics: http.NotFoundHandler(), Status: http.NotFoundHandler()})
 	ann := x.session("2025-11-25", "Authorization", "Bearer 0123456789abcdef-ann")
 	bob := append([]string{"Authorization", "Bearer 0123456789abcdef-bob"}, ann[2:]...)
