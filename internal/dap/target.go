@@ -201,7 +201,7 @@ func (s *server) begin(t *target) {
 	}
 }
 
-// restart begins the run anew, with the same breakpoints and with the file as it is
+// restart begins the run again, with the same breakpoints and with the file as it is
 // now. After an error the run that was goes on.
 func (s *server) restart(raw json.RawMessage) error {
 	was := s.current()

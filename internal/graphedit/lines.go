@@ -33,7 +33,7 @@ func (w *work) write(op edit.Operation, pointer string, v value.Value) error {
 			return nil
 		}
 		if pointer = pointer[:i]; strings.HasSuffix(pointer, "/nodes") || strings.HasSuffix(pointer, "/tools") {
-			return nil // one text is no reason to write other nodes anew
+			return nil // one text is no reason to write other nodes again
 		}
 		around, err := w.at(pointer)
 		if err != nil {

@@ -64,7 +64,7 @@ func checkAlignment(n *Node) error {
 				return fmt.Errorf("a line break became %q", got)
 			}
 		default:
-			return fmt.Errorf("%q in the file cannot stand for %q", written, got)
+			return fmt.Errorf("%q in the file does not mean %q", written, got)
 		}
 	}
 	if len(a.pieces) > 0 && a.pieces[0].value != 0 || len(a.pieces) == 0 && text != "" {

@@ -230,8 +230,8 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	})
 }
 
-// TestQuestionsAreAlsoAskedElsewhere asks a function beside the session; whoever answers
-// first is heard.
+// TestQuestionsAreAlsoAskedElsewhere asks a function beside the session; the first answer
+// counts.
 func TestQuestionsAreAlsoAskedElsewhere(t *testing.T) {
 	for _, elsewhere := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (l *replies) add(e *entry) {
 	}
 }
 
-// countReplies counts the replies of the log anew.
+// countReplies counts the replies of the log again.
 func (r *Run) countReplies() {
 	r.replies = replies{}
 	for _, e := range r.log {

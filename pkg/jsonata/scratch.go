@@ -67,7 +67,7 @@ func (ev *evaluator) numbers(n int) (room []int32, base int, err *Error) {
 		return make([]int32, n), base, nil
 	}
 	if cap(ev.places)-base < n {
-		// Whoever holds the old ones goes on with them.
+		// Evaluations that hold the old ones go on with them.
 		ev.places = append(ev.places, make([]int32, n)...)
 	}
 	ev.places = ev.places[:base+n]

@@ -11,7 +11,7 @@ import (
 // newest first.
 func (s *Store) All() []*Run { return s.list(func(string) bool { return true }) }
 
-// Find returns the run with this id, whoever caused it.
+// Find returns the run with this id, of any caller.
 func (s *Store) Find(id string) (*Run, bool) { return s.find(id, func(string) bool { return true }) }
 
 // Caller returns who caused the run; empty if callers are not told apart.

@@ -28,9 +28,9 @@ func TestReplaceNotifiesClientsAndChangesAnswers(t *testing.T) {
 	c.want(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"old"}}`, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"unknown tool \"old\"; expected \"echo\" or \"new\""}}`)
 
 	// The same list again is nothing to tell, whatever the tools now do.
-	next.Call = func(context.Context, *server.Request) (value.Value, error) { return value.FromString("anew"), nil }
+	next.Call = func(context.Context, *server.Request) (value.Value, error) { return value.FromString("new"), nil }
 	c.replace(next)
-	c.want(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"new"}}`, `{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"\"anew\""}]}}`)
+	c.want(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"new"}}`, `{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"\"new\""}]}}`)
 
 	// A tool that cannot be published changes nothing.
 	bad := next
