@@ -48,7 +48,7 @@ func (d *durableDriver) Drive(ctx context.Context, call mcpgraph.RemoteCall) err
 			_ = d.End(ctx, call.ID)
 		}
 		run.Stop(context.Cause(ctx))
-		return run.Err()
+		return context.Cause(ctx)
 	case err != nil:
 		return err
 	case out == nil:

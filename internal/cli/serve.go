@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -28,6 +30,8 @@ type serveOptions struct {
 	lock     lockOptions
 	watch    bool
 	page     pageOptions
+	drivenBy string
+	temporal temporalOptions
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -45,7 +49,10 @@ the end of stdin, and at SIGINT or SIGTERM.
 SIGHUP reloads the file. --watch reloads it whenever the file, its lock file, a file
 of --mcp or a tokens file (tokensFile, --auth-tokens) changes. Running calls finish with the
 version they started with, and clients are told if their tools changed. A file
-with errors is reported, and the previous version stays in use.`,
+with errors is reported, and the previous version stays in use.
+
+--engine temporal lets workers run the tools (mcpgraph worker). Runs survive this
+process; a client that cancels its call, or disconnects, cancels the run.`,
 		Example: `  mcpgraph serve tools.yaml
   mcpgraph serve tools.yaml --http 127.0.0.1:8080 --watch
   mcpgraph serve tools.yaml --mcp ~/.cursor/mcp.json --log-level debug`,
@@ -67,6 +74,8 @@ with errors is reported, and the previous version stays in use.`,
 	o.lock.flags(cmd)
 	o.lock.annotations(cmd)
 	o.page.serveFlags(cmd)
+	engineFlag(cmd, &o.drivenBy)
+	o.temporal.flags(cmd)
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "reload when the file, its lock file, a file of --mcp or a tokens file changes")
 	return cmd
 }
@@ -82,6 +91,10 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	if err := o.http.check(); err != nil {
+		return err
+	}
+	durable, err := o.temporal.isTemporal(o.drivenBy)
+	if err != nil {
 		return err
 	}
 	listener, err := a.listenBeside(o.page, o.observe)
@@ -111,6 +124,16 @@ func (a *app) serve(o serveOptions) (err error) {
 	if o.observe.expose {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}
+	var ending atomic.Bool
+	if durable {
+		client, err := a.dial(context.Background(), o.temporal, ob.log)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		driver := &durableDriver{client: client, leave: ending.Load}
+		options = append(options, mcpgraph.WithDriver(driver, listener != nil || o.observe.expose))
+	}
 	others := slices.Clone(o.mcpFiles)
 	if o.http.auth.TokensFile != "" {
 		others = append(others, o.http.auth.TokensFile)
@@ -135,6 +158,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		again.tokens, _ = endpoint.options.Guard.(*auth.TokensFile)
 	}
 	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { ending.Store(true) })
 	var beside sync.WaitGroup
 	if listener != nil {
 		page := a.newPage(o.page, ui.Options{

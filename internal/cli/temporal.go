@@ -46,11 +46,11 @@ func (o *temporalOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.namespace, "namespace", "", "use this `NAMESPACE` of Temporal; default "+durable.DefaultNamespace)
 	flags.StringVar(&o.queue, "task-queue", "", "begin the names of all task queues with `NAME`; default "+durable.DefaultTaskQueue)
 	flags.StringVar(&o.storage, "storage", "", "keep large values in `FOLDER`, which all workers share")
-	flags.BoolVar(&o.tls, "tls", false, "connect to Temporal with TLS")
-	flags.StringVar(&o.ca, "tls-ca", "", "trust the certificate authorities in `FILE`; implies --tls")
-	flags.StringVar(&o.cert, "tls-cert", "", "authenticate with the certificate in `FILE`; implies --tls")
-	flags.StringVar(&o.key, "tls-key", "", "the private key of --tls-cert is in `FILE`")
-	flags.StringVar(&o.serverName, "tls-server-name", "", "expect this `NAME` in Temporal's certificate; implies --tls")
+	flags.BoolVar(&o.tls, "temporal-tls", false, "connect to Temporal with TLS")
+	flags.StringVar(&o.ca, "temporal-ca", "", "trust the certificate authorities in `FILE`; implies --temporal-tls")
+	flags.StringVar(&o.cert, "temporal-cert", "", "authenticate with the certificate in `FILE`; implies --temporal-tls")
+	flags.StringVar(&o.key, "temporal-key", "", "the private key of --temporal-cert is in `FILE`")
+	flags.StringVar(&o.serverName, "temporal-server-name", "", "expect this `NAME` in Temporal's certificate; implies --temporal-tls")
 }
 
 // engineFlag sets which engine drives runs.
@@ -102,7 +102,7 @@ func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (*d
 // tlsConfig returns the settings of TLS, nil without it.
 func (o *temporalOptions) tlsConfig() (*tls.Config, error) {
 	if o.key != "" && o.cert == "" || o.cert != "" && o.key == "" {
-		return nil, usagef("--tls-cert and --tls-key need each other")
+		return nil, usagef("--temporal-cert and --temporal-key need each other")
 	}
 	if !o.tls && o.ca == "" && o.cert == "" && o.serverName == "" {
 		return nil, nil
@@ -111,16 +111,16 @@ func (o *temporalOptions) tlsConfig() (*tls.Config, error) {
 	if o.ca != "" {
 		text, err := os.ReadFile(o.ca)
 		if err != nil {
-			return nil, failedf("--tls-ca: %w", err)
+			return nil, failedf("--temporal-ca: %w", err)
 		}
 		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, failedf("--tls-ca: %s has no certificate", o.ca)
+			return nil, failedf("--temporal-ca: %s has no certificate", o.ca)
 		}
 	}
 	if o.cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
 		if err != nil {
-			return nil, failedf("--tls-cert: %w", err)
+			return nil, failedf("--temporal-cert: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

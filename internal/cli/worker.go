@@ -42,7 +42,7 @@ SIGINT and SIGTERM stop the worker after the calls under way, or --grace.
 MCPGRAPH_KEY is the key that seals what is kept on Temporal; all workers and clients
 need the same one. TEMPORAL_API_KEY is the key of Temporal Cloud.`,
 		Example: `  mcpgraph worker tools.yaml
-  mcpgraph worker tools.yaml --temporal temporal.example.com:7233 --tls`,
+  mcpgraph worker tools.yaml --temporal temporal.example.com:7233 --temporal-tls`,
 		Args:              configArgs("CONFIG"),
 		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) error {
