@@ -70,9 +70,10 @@ type scene struct {
 	//
 	// and may begin with a duration, such as "20ms ".
 	replies map[string][]string
-	// asked is the message of the question to the person, answer what the person
-	// does and fills in, such as `accept {"reason": "late"}`. Without an answer
-	// nobody can be asked.
+	// asked is the message of the question to the person, or the beginning of those
+	// to the model. answer is what the person does and fills in, such as `accept
+	// {"reason": "late"}`, or the model says: `says {}`. Without an answer nobody can
+	// be asked.
 	asked, answer string
 	// took is how long the call takes, 0 for no time at all.
 	took time.Duration
@@ -149,6 +150,27 @@ var scenes = map[string]map[string]scene{
 		},
 		"the user declines":              {asked: "Pay back 250 for order A7?", answer: "decline"},
 		"the client cannot ask its user": {},
+	},
+	"Let the model of the client decide": {
+		"the model answers": {
+			asked: "Which team is this ticket for?", answer: `says {"team": "billing", "urgent": true}`,
+			replies: map[string][]string{
+				`desk.ticket {"id":7}`:                                {`{"text": "I paid twice!"}`},
+				`desk.assign {"id":7,"team":"billing","urgent":true}`: {`{"team": "billing"}`},
+			},
+		},
+		"the model does not answer with JSON": {
+			asked:  "Which team is this ticket for?This answer cannot be used: the answer of the model: not JSON at byte 0: expected a value. Answer again, with JSON alone that fits the JSON Schema.",
+			answer: "says Ask billing.",
+			replies: map[string][]string{
+				`desk.ticket {"id":7}`:                               {`{"text": "I paid twice!"}`},
+				`desk.assign {"id":7,"team":"other","urgent":false}`: {`{"team": "other"}`},
+			},
+		},
+		"the client has no model": {replies: map[string][]string{
+			`desk.ticket {"id":7}`:                               {`{"text": "I paid twice!"}`},
+			`desk.assign {"id":7,"team":"other","urgent":false}`: {`{"team": "other"}`},
+		}},
 	},
 	"Enrich each item of a list": {
 		"all customers are known": {took: 20 * time.Millisecond, replies: map[string][]string{
@@ -346,8 +368,12 @@ func (s scene) play(t *testing.T, file string, row recipeRow) {
 	asked := ""
 	var opts []mcpgraph.CallOption
 	ask := func(_ context.Context, q executor.Question) (value.Value, error) {
-		asked += q.Value.Get("message").Str()
+		text, _, _ := strings.Cut(q.Text(), "\n")
+		asked += text
 		action, content, _ := strings.Cut(s.answer, " ")
+		if action == "says" {
+			return mcpgraph.ModelAnswer(content, "m"), nil
+		}
 		if content == "" {
 			return mcpgraph.Answer(action, value.Undef), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -35,6 +36,9 @@ func decodeSample(f *graph.Fields) graph.Step {
 		s.messages = append(s.messages, decodeMessage(m))
 	}
 	f.Either("prompt", "messages")
+	if f.Has("messages") && len(s.messages) == 0 {
+		f.Problem("messages", diag.CodeValue, "has no messages for the model", "write a list such as [{role: user, text: Hello}]")
+	}
 	s.system = f.Scalar("system", "The system prompt; clients may change or ignore it", []string{"string"}, graph.Optional)
 	s.schema = f.Schema("schema", "JSON Schema of the answer: the model is told to answer with JSON, which is checked and becomes the output; an answer that does not fit is asked for once more")
 	s.maxTokens = f.Scalar("maxTokens", "Largest number of tokens of the answer", []string{"integer"}, graph.Optional, graph.Default("1000"))
