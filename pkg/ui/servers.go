@@ -15,20 +15,23 @@ import (
 )
 
 type serverInfo struct {
-	Name      string       `json:"name"`
-	Transport string       `json:"transport"`
-	Target    string       `json:"target"`
-	State     string       `json:"state"`
-	Protocol  string       `json:"protocol,omitempty"`
-	Info      *peerInfo    `json:"info,omitempty"`
-	Error     string       `json:"error,omitempty"`
-	Tools     []serverTool `json:"tools,omitempty"`
-	Stats     value.Value  `json:"stats,omitzero"`
+	Name      string    `json:"name"`
+	Transport string    `json:"transport"`
+	Target    string    `json:"target"`
+	State     string    `json:"state"`
+	Protocol  string    `json:"protocol,omitempty"`
+	Info      *peerInfo `json:"info,omitempty"`
+	Error     string    `json:"error,omitempty"`
+	// Instructions, as the title, are known once the server has been asked.
+	Instructions string       `json:"instructions,omitempty"`
+	Tools        []serverTool `json:"tools,omitempty"`
+	Stats        value.Value  `json:"stats,omitzero"`
 }
 
 type peerInfo struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
+	Title   string `json:"title,omitempty"`
 }
 
 type serverTool struct {
@@ -41,10 +44,16 @@ type serverTool struct {
 	Hidden       bool        `json:"hidden,omitempty"`
 }
 
-// listed are the tools of servers as they were listed last.
+// listed is what servers said when they were asked last.
 type listed struct {
-	pool  *upstream.Pool // that listed them
-	tools map[string][]serverTool
+	pool *upstream.Pool // that asked them
+	by   map[string]asked
+}
+
+// asked is what a server says of itself.
+type asked struct {
+	title, instructions string
+	tools               []serverTool
 }
 
 // upstreams returns the servers of the file and the sessions with them.
@@ -82,7 +91,7 @@ func (p *Page) serverInfo(pool *upstream.Pool, entry *config.Upstream) serverInf
 		}
 		info.Transport, info.State, info.Protocol = s.Transport, s.State, s.Protocol
 		if s.Name != "" {
-			info.Info = &peerInfo{p.redact(s.Name), p.redact(s.Version)}
+			info.Info = &peerInfo{Name: p.redact(s.Name), Version: p.redact(s.Version)}
 		}
 		if s.Failure != nil {
 			info.Error = p.redact(s.Failure.Error())
@@ -94,7 +103,11 @@ func (p *Page) serverInfo(pool *upstream.Pool, entry *config.Upstream) serverInf
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.listed.pool == pool {
-		info.Tools = p.listed.tools[entry.Name]
+		last := p.listed.by[entry.Name]
+		info.Tools, info.Instructions = last.tools, last.instructions
+		if info.Info != nil {
+			info.Info.Title = last.title
+		}
 	}
 	return info
 }
@@ -139,7 +152,7 @@ func (p *Page) checkServer(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	status, failed := pool.Status(ctx, nil, entry.Name)
 	if failed == nil {
-		p.list(pool, entry, status.Tools)
+		p.list(pool, entry, status)
 	}
 	info := p.serverInfo(pool, entry)
 	if failed != nil {
@@ -149,10 +162,10 @@ func (p *Page) checkServer(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// list keeps the tools of a server.
-func (p *Page) list(pool *upstream.Pool, entry *config.Upstream, tools []value.Value) {
+// list keeps what a server said when it was asked.
+func (p *Page) list(pool *upstream.Pool, entry *config.Upstream, status upstream.Status) {
 	list := []serverTool{}
-	for _, v := range tools {
+	for _, v := range status.Tools {
 		t := p.redactValue(v)
 		name, prefixed := strings.CutPrefix(v.Get("name").Str(), entry.NamePrefix)
 		list = append(list, serverTool{
@@ -163,9 +176,9 @@ func (p *Page) list(pool *upstream.Pool, entry *config.Upstream, tools []value.V
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.listed.pool != pool {
-		p.listed = listed{pool, map[string][]serverTool{}}
+		p.listed = listed{pool, map[string]asked{}}
 	}
-	p.listed.tools[entry.Name] = list
+	p.listed.by[entry.Name] = asked{p.redact(status.Title), p.redact(status.Instructions), list}
 }
 
 // tryTool calls a tool of a server once, for a person who wants to see what it does.

@@ -49,7 +49,9 @@ func TestServersAreShownWithoutAsking(t *testing.T) {
 // TestServerIsChecked lists the tools of a server in this process, of which settings
 // keep one out.
 func TestServerIsChecked(t *testing.T) {
-	inner, err := mcpgraph.LoadBytes("inner.yaml", []byte(strings.ReplaceAll(strings.ReplaceAll(tools, "    private: true\n", ""), "${TOKEN}", "x")))
+	text := strings.ReplaceAll(strings.ReplaceAll(tools, "    private: true\n", ""), "${TOKEN}", "x")
+	text = strings.Replace(text, `version: "1"}`, `version: "1", title: Files of `+secret+`, instructions: Ask for `+secret+`}`, 1)
+	inner, err := mcpgraph.LoadBytes("inner.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +70,9 @@ func TestServerIsChecked(t *testing.T) {
 	v := s.post("/api/servers/files/check", `{}`)
 	if v.Get("state").Str() != "connected" || v.Get("info").Get("name").Str() != "t" || v.Get("protocol").Str() == "" {
 		t.Errorf("the server is %s", v.JSON())
+	}
+	if v.Get("info").Get("title").Str() != "Files of [redacted]" || v.Get("instructions").Str() != "Ask for [redacted]" {
+		t.Errorf("the server says %s", v.JSON())
 	}
 	hidden := ""
 	for _, tool := range v.Get("tools").Elems() {

@@ -42,7 +42,6 @@ type problem struct {
 	To       *int   `json:"to,omitempty"`
 	Tool     string `json:"tool,omitempty"`
 	Node     string `json:"node,omitempty"`
-	Pointer  string `json:"pointer,omitempty"`
 	Fixes    []fix  `json:"fixes,omitempty"`
 }
 

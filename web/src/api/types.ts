@@ -38,7 +38,7 @@ export interface ToolInfo { name: string; title?: string; description?: string; 
 export interface Problem { file: string; severity: "error" | "warning" | "info"; code: string; message: string; hint?: string;
   span: Span;
   from?: number; to?: number;                                 // UTF-16 offsets; only of the page's own file
-  tool?: string; node?: string /* key */; pointer?: string;
+  tool?: string; node?: string /* key */;
   fixes?: { title: string; edits: { from: number; to: number; text: string }[] }[] } // UTF-16 offsets of the text
 
 // GET /api/tools/{name}/graph
@@ -99,7 +99,7 @@ export interface Rec { index: number; key: string; path: string; id: string; typ
   frame: string; execution: number; item?: number; branch?: string; start: string; end: string; ms: number;
   state: "done" | "failed" | "caught" | "cancelled" | "pinned" | "waiting"; output?: Json; error?: Failure;
   via?: string; next?: string /* key */; server?: string; tool?: string; arguments?: Json; reply?: Json; fromCache?: boolean;
-  attempts?: { start: string; end: string; error?: string; server?: string }[]; tries?: number }
+  attempts?: { start: string; end: string; error?: string }[]; tries?: number }
 
 // ---- events: GET /api/events?after=N&runs=ID,ID  ---------------------------------------------
 // text/event-stream read with fetch; "id: N" is the number, data one Event; a comment every 15 s.

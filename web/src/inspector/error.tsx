@@ -7,7 +7,6 @@ import { Tree } from "../value/tree";
 /** ErrorTab shows why an execution failed, and its attempts. */
 export function ErrorTab({ rec }: { rec: Rec }) {
   const { error, attempts = [] } = rec;
-  const servers = new Set(attempts.map((a) => a.server ?? rec.server));
   if (!error && attempts.length === 0) return <Empty title="No error" />;
   return (
     <div className="i-scroll">
@@ -72,7 +71,6 @@ export function ErrorTab({ rec }: { rec: Rec }) {
                 <th scope="col">#</th>
                 <th scope="col">Begin</th>
                 <th scope="col">Time</th>
-                {servers.size > 1 && <th scope="col">Server</th>}
                 <th scope="col">Outcome</th>
               </tr>
             </thead>
@@ -82,7 +80,6 @@ export function ErrorTab({ rec }: { rec: Rec }) {
                   <td>{i + 1}</td>
                   <td>{clock(a.start, true)}</td>
                   <td>{duration(Date.parse(a.end) - Date.parse(a.start))}</td>
-                  {servers.size > 1 && <td>{a.server ?? rec.server}</td>}
                   <td className={a.error ? "error-text" : undefined}>{a.error ?? "answered"}</td>
                 </tr>
               ))}
