@@ -39,7 +39,18 @@ func TestAnswersAreBounded(t *testing.T) {
 			t.Errorf("%s: the answer has %d bytes, truncated %v: %s", message, n, v.Get("truncated"), v.Preview(2000))
 		}
 	}
-	v := d.call("runGraphTool", `{"toolDefinition":`+draft(`{"id":"a","type":"transform","transform":{"expr":"$error($pad('x', 100000))"},"next":"exit"}`)+`,"arguments":{}}`)
+	// A long history has its beginning and its end.
+	v := d.call("runGraphTool", `{"toolDefinition":`+draft(`{"id":"a","type":"map","items":{"expr":"[1..2000]"},"nodes":[{"id":"b","type":"transform","transform":{"expr":"$item"}}],"next":"exit"}`)+`,"arguments":{}}`)
+	history := v.Get("executionHistory").Elems()
+	if n := len(v.Get("executionHistory").JSON()); n > 42_000 || len(history) < 100 || history[0].Get("nodeId").Str() != "entry" || history[len(history)-1].Get("nodeId").Str() != "exit" {
+		t.Errorf("a history of %d executions has %d bytes: %s", len(history), n, v.Preview(1000))
+	}
+	for i := 1; i < len(history); i++ {
+		if history[i-1].Get("executionIndex").Float() >= history[i].Get("executionIndex").Float() {
+			t.Fatalf("execution %d stands behind %s", i, history[i-1].JSON())
+		}
+	}
+	v = d.call("runGraphTool", `{"toolDefinition":`+draft(`{"id":"a","type":"transform","transform":{"expr":"$error($pad('x', 100000))"},"next":"exit"}`)+`,"arguments":{}}`)
 	d.has(v, `"name":"expression"`, `"node":"a"`)
 	if n := len(v.JSON()); n > limit {
 		t.Errorf("an answer with an error has %d bytes", n)

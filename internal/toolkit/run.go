@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -179,39 +180,59 @@ func recordOf(r *executor.Run, n int) (int, error) {
 	return all[n-1].Index + 1, nil
 }
 
-// maxExecutions is how many executions an answer lists; getRun has the others.
-const maxExecutions = 500
+// Bounds of the history in an answer; getRun has all executions.
+const (
+	maxExecutions = 500
+	manyShares    = 100 // outputs get no less than this part of maxBytes each
+)
 
-// executions returns the history of a run. All outputs together take no more than
-// maxBytes, and each gets its share.
+// executions returns the history of a run: all of it or, if that takes more than twice
+// maxBytes, as many of the first and of the last executions as fit.
 func (c *call) executions(r *executor.Run, outputs bool) (list value.Value, isCut bool) {
 	all := r.History()
-	items := []value.Value{}
-	share := max(c.maxBytes()/max(1, min(len(all), maxExecutions)), 200)
-	for i, rec := range all {
-		if i == maxExecutions {
+	share := max(c.maxBytes()/max(1, min(len(all), manyShares)), 200)
+	var first, last []value.Value
+	left := 2 * c.maxBytes()
+	for n := range all {
+		i := n / 2
+		if n%2 == 1 {
+			i = len(all) - 1 - n/2
+		}
+		one, short := execution(all[i], i, outputs, share)
+		if left -= len(one.JSON()); left < 0 && n > 1 || n == maxExecutions {
 			isCut = true
 			break
 		}
-		one := object("executionIndex", i, "nodeId", rec.Node, "nodeType", rec.Kind,
-			"startTime", float64(rec.Start.UnixMicro())/1000, "endTime", float64(rec.End.UnixMicro())/1000, "duration", milliseconds(rec.End.Sub(rec.Start)))
-		if rec.Path != "" {
-			one = with(one, "path", rec.NodePath())
+		isCut = isCut || short
+		if n%2 == 0 {
+			first = append(first, one)
+		} else {
+			last = append(last, one)
 		}
-		if rec.Next != "" {
-			one = with(one, "next", rec.Next)
-		}
-		if outputs {
-			v, short := cut(rec.Output, share)
-			isCut = isCut || short
-			one = with(one, "output", v)
-		}
-		if rec.Err != nil {
-			one = with(one, "error", cutMembers(executor.FailureOf(rec.Err).Value(), share))
-		}
-		items = append(items, one)
 	}
-	return value.FromArray(items), isCut
+	slices.Reverse(last)
+	return value.FromArray(append(first, last...)), isCut
+}
+
+// execution returns one element of the history; short is true if its output was cut.
+func execution(rec executor.Record, i int, outputs bool, share int) (one value.Value, short bool) {
+	one = object("executionIndex", i, "nodeId", rec.Node, "nodeType", rec.Kind,
+		"startTime", float64(rec.Start.UnixMicro())/1000, "endTime", float64(rec.End.UnixMicro())/1000, "duration", milliseconds(rec.End.Sub(rec.Start)))
+	if rec.Path != "" {
+		one = with(one, "path", rec.NodePath())
+	}
+	if rec.Next != "" {
+		one = with(one, "next", rec.Next)
+	}
+	if outputs {
+		var v value.Value
+		v, short = cut(rec.Output, share)
+		one = with(one, "output", v)
+	}
+	if rec.Err != nil {
+		one = with(one, "error", cutMembers(executor.FailureOf(rec.Err).Value(), share))
+	}
+	return one, short
 }
 
 // Bounds of the log records of a run.
