@@ -24,6 +24,8 @@ type Offers struct {
 	Results map[string]json.RawMessage `json:"results,omitempty"`
 	// Errors are answered, as they are, to requests of these methods.
 	Errors map[string]json.RawMessage `json:"errors,omitempty"`
+	// Mute are methods whose requests are not answered.
+	Mute []string `json:"mute,omitempty"`
 }
 
 // Offered returns a list of as many objects with the key, whose values end in numbers
@@ -67,6 +69,9 @@ func (s *server) offer(m message) bool {
 		Argument  struct{ Value string }
 	}
 	_ = json.Unmarshal(m.Params, &p)
+	if slices.Contains(s.script.Mute, m.Method) {
+		return true
+	}
 	if s.script.Results[m.Method] != nil || s.script.Errors[m.Method] != nil {
 		s.count(m.Method)
 		if e := s.script.Errors[m.Method]; e != nil {

@@ -253,9 +253,7 @@ func (h *heldSubscriptions) lose(are func(uri string) bool) {
 // end ends what is subscribed to, and lets go of the session.
 func (h *heldSubscriptions) end() {
 	if h.session != nil && h.session.life.Err() == nil {
-		for uri := range h.uris {
-			h.unsubscribe(uri)
-		}
+		h.unsubscribe(func(string) bool { return true })
 	}
 	h.drop()
 }
@@ -268,11 +266,7 @@ func (h *heldSubscriptions) leaveUnwanted() {
 		defer all.mu.Unlock()
 		return h.of.byURI[uri] != nil
 	}
-	for uri := range h.uris {
-		if !wanted(uri) {
-			h.unsubscribe(uri)
-		}
-	}
+	h.unsubscribe(func(uri string) bool { return !wanted(uri) })
 	h.endUnwantedListens(wanted)
 }
 
@@ -306,19 +300,31 @@ func (h *heldSubscriptions) subscribe(ctx context.Context, uris []string, pass p
 	return nil
 }
 
-// unsubscribe ends a subscription of subscribe's.
-func (h *heldSubscriptions) unsubscribe(uri string) {
-	delete(h.uris, uri)
+// unsubscribe ends those subscriptions of subscribe's whose URIs are. A server that hangs
+// is not told all of them: it may tell of changes that nobody wants to hear of.
+func (h *heldSubscriptions) unsubscribe(are func(uri string) bool) {
 	s := h.session
-	ctx, cancel := context.WithTimeout(s.life, min(unsubscribeTime, s.server.entry.Timeout))
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.life, unsubscribeTime)
 	defer cancel()
-	m := &wire.Message{Method: string(mcp.MethodResourcesUnsubscribe), Params: value.AppendString([]byte(`"uri":`), uri)}
-	if _, err := s.request(ctx, m, 0); err != nil {
-		s.server.log.Debug("cannot end a subscription", "error", s.server.redact.Err(err))
+	for uri := range h.uris {
+		if !are(uri) {
+			continue
+		}
+		delete(h.uris, uri)
+		if ctx.Err() != nil {
+			continue
+		}
+		m := &wire.Message{Method: string(mcp.MethodResourcesUnsubscribe), Params: value.AppendString([]byte(`"uri":`), uri)}
+		if _, err := s.request(ctx, m, 0); err != nil {
+			s.server.log.Debug("cannot end a subscription", "error", s.server.redact.Err(err))
+		}
 	}
 }
 
-// unsubscribeTime bounds the wait for the end of a subscription, which nobody needs.
+// unsubscribeTime bounds the wait for the end of subscriptions, which nobody needs.
 const unsubscribeTime = 5 * time.Second
 
 // refusedSubscriptionError is the error of a subscription that the server refused, for

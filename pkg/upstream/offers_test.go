@@ -14,6 +14,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -293,5 +294,38 @@ func TestHeadersAndMetaOfReads(t *testing.T) {
 	}
 	if len(sent) != 2 || len(done) != 2 || done[0] != nil {
 		t.Errorf("%v, %v", sent, done)
+	}
+}
+
+// What is read counts on the account of the call, as the result of a tool does.
+func TestReadsDrawOnTheMemoryOfTheirCall(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	script := offering(func(s *mcptest.Script) {
+		text := `[{"uri":"doc://1","text":"` + strings.Repeat("x", size) + `"}]`
+		s.Results = map[string]json.RawMessage{
+			"resources/read": json.RawMessage(`{"contents":` + text + `}`), "resources/list": json.RawMessage(`{"resources":` + text + `}`),
+		}
+	})
+	budget := memory.New(memory.MinLimit)
+	p := start(t, Options{Dial: dialScript(script), Memory: budget}, &config.Upstream{Name: "fake"})
+	for name, read := range map[string]func(context.Context) error{
+		"read": func(ctx context.Context) error { return second(p.ReadResource(ctx, nil, "fake", "doc://1")) },
+		"list": func(ctx context.Context) error {
+			_, err := p.Resources(ctx, nil, "fake")
+			return err
+		},
+	} {
+		before := budget.Held()
+		account := budget.Account("ada")
+		ctx, cancel := memory.WithAccount(t.Context(), account)
+		if err := read(ctx); err != nil || budget.Held() < before+size {
+			t.Errorf("%s: %d bytes more are held, %v", name, budget.Held()-before, err)
+		}
+		cancel()
+		account.Close()
+		if n := budget.Held(); n != before {
+			t.Errorf("%s: %d bytes stay", name, n-before)
+		}
 	}
 }

@@ -253,6 +253,29 @@ func TestServerThatIsGoneIsNotAskedInALoop(t *testing.T) {
 	})
 }
 
+// A server that does not answer the end of subscriptions holds up the next one for a
+// moment only.
+func TestServerThatHangsAtTheEndOfSubscriptions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := virtualPipe(t, offering(func(s *mcptest.Script) { s.Mute = []string{"resources/unsubscribe"} }))
+		var u updates
+		var stops []func()
+		for i := range 100 {
+			stops = append(stops, subscribe(t, p, fmt.Sprintf("doc://%d", i), &u))
+		}
+		for _, stop := range stops {
+			stop()
+		}
+		synctest.Wait()
+		began := time.Now()
+		subscribe(t, p, "doc://new", &u)
+		if took := time.Since(began); took == 0 || took > 2*unsubscribeTime {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
 func TestSubscriptionsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	refusing := offering(func(s *mcptest.Script) {
