@@ -50,6 +50,16 @@ func prefixOf(name string) string {
 	return strings.TrimSuffix(name, own)
 }
 
+// FullName returns the name of what becomes of a tool, prompt or resource if its
+// definition has another name: that of a prompt or resource may be written there
+// without prompts/ or resources/.
+func FullName(before, to string) string {
+	if prefix := prefixOf(before); prefix != "" && prefixOf(to) == "" {
+		return prefix + to
+	}
+	return to
+}
+
 // toolNamed returns the pointer of a tool, prompt or resource, and what it is.
 func toolNamed(root value.Value, name string) (string, value.Value, error) {
 	key, own := sectionOf(name)

@@ -175,9 +175,7 @@ func (w *work) updateTool(name string, tool value.Value) error {
 	if to == "" {
 		return errors.New(`the tool has no "name"`)
 	}
-	if prefix := prefixOf(name); prefix != "" && prefixOf(to) == "" {
-		to = prefix + to
-	}
+	to = FullName(name, to)
 	_, short := sectionOf(to)
 	tool = withMember(tool, "name", value.FromString(short))
 	if to != name {

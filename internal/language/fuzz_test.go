@@ -13,6 +13,8 @@ func FuzzEdits(f *testing.F) {
 	f.Add(house, uint(200), uint(10), "x: {")
 	f.Add(house, uint(700), uint(0), "$.")
 	f.Add(house, uint(0), uint(1000), "|\n \"")
+	f.Add(offers, uint(800), uint(0), "$call(\"")
+	f.Add(offers, uint(900), uint(20), "{expr: ")
 	f.Add(houseTest, uint(120), uint(3), "[{")
 	f.Add("a: |\r\n  b\r\rc: 🏠", uint(5), uint(1), "`")
 	f.Add("tools: [{nodes: [{id: a, type: mcp, args: {\"", uint(44), uint(0), "")

@@ -38,6 +38,10 @@ func TestExamplesRun(t *testing.T) {
 		{"parallel.yaml", "describe", []string{"file=examples/data/notes.md"}, false, `{"about":"file","start":"# Notes"}`},
 		{"parallel.yaml", "describe", []string{"file=examples/data/drafts"}, false, `{"about":"folder","start":null}`},
 		{"call.yaml", "count_tree", []string{"folder=examples/data"}, false, `{"files":4}`},
+		{"offers.yaml", "prompts/summarize", []string{"file=shopping.txt"}, false,
+			`{"messages":[{"role":"user","content":{"type":"text","text":"Summarize this file:\n\nApples, bread, coffee, dish soap, eggs.\n"}},` +
+				`{"role":"assistant","content":{"type":"text","text":"How long may the summary be?"}},{"role":"user","content":{"type":"text","text":"Three sentences."}}]}`},
+		{"offers.yaml", "resources/files", nil, false, `[{"uri":"notes://files","mimeType":"application/json","text":"[\"notes.md\",\"numbers.csv\",\"shopping.txt\"]"}]`},
 		{"wait.yaml", "wait_for_file", []string{"file=examples/data/notes.md"}, false, `{"file":"examples/data/notes.md","looks":1}`},
 		{"ask.yaml", "show", []string{"file=examples/data/notes.md", `--answer which={"lines":1}`}, false, `{"text":"# Notes"}`},
 		{"ask.yaml", "show", []string{"file=examples/data/notes.md"}, false, `{"text":null,"why":"the user did not agree"}`},

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/graphedit"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -79,7 +80,7 @@ func updateGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		return value.Undef, err
 	}
 	return c.change(ctx, planned{
-		action: "update", tool: c.text("toolName"), shown: definition.Get("name").Str(), guarded: true,
+		action: "update", tool: c.text("toolName"), shown: graphedit.FullName(c.text("toolName"), definition.Get("name").Str()), guarded: true,
 		ops: []graphedit.Operation{graphedit.NewOperation("updateTool", entry("name", c.args.Get("toolName")), entry("tool", definition))},
 	})
 }
@@ -258,10 +259,10 @@ func mends(before *state, after *engine.LoadError) bool {
 
 // done says what an edit has done.
 var done = map[string]func(planned) string{
-	"add":    func(p planned) string { return fmt.Sprintf("tool %q was added", p.tool) },
-	"update": func(p planned) string { return fmt.Sprintf("tool %q was updated%s", p.tool, renamed(p)) },
-	"delete": func(p planned) string { return fmt.Sprintf("tool %q was deleted", p.tool) },
-	"patch":  func(p planned) string { return fmt.Sprintf("tool %q was changed%s", p.tool, renamed(p)) },
+	"add":    func(p planned) string { return graph.Quoted(p.tool) + " was added" },
+	"update": func(p planned) string { return graph.Quoted(p.tool) + " was updated" + renamed(p) },
+	"delete": func(p planned) string { return graph.Quoted(p.tool) + " was deleted" },
+	"patch":  func(p planned) string { return graph.Quoted(p.tool) + " was changed" + renamed(p) },
 	"undo":   func(p planned) string { return p.tool },
 }
 

@@ -245,7 +245,19 @@ func FuzzBuild(f *testing.F) {
 		if diag.HasErrors(ds) || diag.HasErrors(more) {
 			return
 		}
+		all := set.Graphs
 		for _, g := range set.Graphs {
+			if g.Offer == nil {
+				continue
+			}
+			for _, c := range g.Offer.Completions {
+				if c.Graph != nil {
+					all = append(all, c.Graph)
+				}
+			}
+		}
+		set.ToolUses()
+		for _, g := range all {
 			if g.Entry == nil || g.Exit == nil || g.Input == nil {
 				t.Fatalf("tool %q has no errors and is not complete", g.Name)
 			}
