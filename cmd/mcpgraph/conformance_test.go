@@ -19,7 +19,6 @@ const (
 	noPrompts     = "a file has tools; nothing in it could be a prompt, or be completed"
 	onlyRuns      = "the only resources are runs, whose addresses are mcpgraph://runs; the suite reads its own"
 	noSubscribing = "a run that is over never changes, so it cannot be subscribed to"
-	noTasks       = "tasks are an extension that is not offered"
 )
 
 // cannotPass says which scenarios fail, or "scenario/check" where the rest of it
@@ -52,16 +51,6 @@ var cannotPass = map[string]map[string]string{
 		"caching/sep-2549-prompts-list-caching-hints": noPrompts,
 
 		"input-required-result-non-tool-request": noPrompts,
-
-		"tasks-lifecycle":              noTasks,
-		"tasks-capability-negotiation": noTasks,
-		"tasks-wire-fields":            noTasks,
-		"tasks-request-state-removal":  noTasks,
-		"tasks-mrtr-input":             noTasks,
-		"tasks-request-headers":        noTasks,
-		"tasks-dispatch-and-envelope":  noTasks,
-		"tasks-required-task-error":    noTasks,
-		"tasks-mrtr-composition":       noTasks,
 	},
 }
 

@@ -86,7 +86,7 @@ func (p *Program) fingerprints() map[string]string {
 		g := p.set.Graphs[i]
 		parts := []string{
 			strconv.Quote(t.Title), strconv.Quote(t.Description), strconv.Quote(strings.Join(t.RequiredScopes, " ")),
-			catch[t.Name], strconv.FormatBool(g.Private), fmt.Sprint(g.Limits),
+			catch[t.Name], strconv.FormatBool(g.Private), g.Task, fmt.Sprint(g.Limits),
 		}
 		for _, v := range []value.Value{t.InputSchema, t.OutputSchema, t.Annotations, t.Icons} {
 			parts = append(parts, v.JSON())

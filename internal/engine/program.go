@@ -167,7 +167,7 @@ func (p *Program) Tools() []server.Tool {
 		t := server.Tool{
 			Name: g.Name, Title: g.Title, Description: g.Description,
 			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
-			Blocks: nodes.GivesBlocks(g.Exit.Step),
+			Blocks: nodes.GivesBlocks(g.Exit.Step), Task: server.TaskSupport(g.Task),
 		}
 		if p.lock != nil && !p.opts.Lock.StatedAnnotations {
 			t.Annotations = g.ComputeAnnotations(p.lock)

@@ -14,13 +14,17 @@ func AppendResultStart(dst []byte, id string) []byte {
 
 // AppendError appends the answer with an error.
 func AppendError(dst []byte, id string, e *Error) []byte {
-	dst = append(appendAnswer(dst, id), `,"error":{"code":`...)
-	dst = strconv.AppendInt(dst, int64(e.Code), 10)
+	return append(AppendErrorObject(append(appendAnswer(dst, id), `,"error":`...), e), '}')
+}
+
+// AppendErrorObject appends an error without the message around it.
+func AppendErrorObject(dst []byte, e *Error) []byte {
+	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(e.Code), 10)
 	dst = value.AppendString(append(dst, `,"message":`...), e.Message)
 	if !e.Data.IsUndefined() {
 		dst = e.Data.Append(append(dst, `,"data":`...))
 	}
-	return append(dst, "}}"...)
+	return append(dst, '}')
 }
 
 func appendAnswer(dst []byte, id string) []byte {

@@ -22,6 +22,10 @@ func (s *Servers) call(ctx context.Context, p *engine.Program, r *server.Request
 	switch {
 	case goesOn:
 		return s.resume(ctx, r, state)
+	case r.WantsTask() && !(r.CanAsk() && asksFirst(p, r.Tool)):
+		return value.Undef, s.startTask(ctx, p, r, func(ctx context.Context, d *server.Detached, o engine.CallOptions) (*engine.Result, error) {
+			return p.Call(ctx, &d.Info, d.Tool, d.Args, o)
+		})
 	case !r.Stateless() || !r.CanAsk():
 		o.Ask = Ask(r)
 	default:

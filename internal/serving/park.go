@@ -64,12 +64,9 @@ const maxRequests = 4 << 20
 func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request, k *engine.Parked, given answers) error {
 	questions := k.Questions(&r.Info)
 	names := namesOf(questions)
-	settled := false
+	settled := refuse(ctx, r, k, questions)
 	for i, q := range questions {
-		if missing := r.Needs(q.Method, q.Value); missing != nil {
-			k.Answer(q.ID, value.Undef, asFailure(ctx, missing))
-			settled = true
-		} else if answer, ok := given.take(names[i], q); ok {
+		if answer, ok := given.take(names[i], q); ok {
 			k.Answer(q.ID, answer, nil)
 			settled = true
 		}
@@ -77,26 +74,13 @@ func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request
 	if settled {
 		return nil
 	}
-	requests, asked, expires, size := value.NewBuilder(len(questions)), map[string]executor.Question{}, time.Time{}, 0
-	for i, q := range questions {
-		if size += q.Value.TextSize(); size > maxRequests && len(asked) > 0 {
-			break
-		}
-		request := value.NewBuilder(2)
-		request.Set("method", value.FromString(q.Method))
-		request.Set("params", q.Value)
-		requests.Set(names[i], request.Value())
-		asked[names[i]] = q
-		if q.Until.After(expires) {
-			expires = q.Until
-		}
-	}
+	requests, asked, expires := requestsOf(questions, names)
 	release := p.Retain()
 	if release == nil {
 		release = func() {}
 	}
 	waiting := parked.Run{
-		Run: k.Run(), Caller: r.Caller, Tool: r.Tool, Requests: requests.Value(), Expires: expires,
+		Run: k.Run(), Caller: r.Caller, Tool: r.Tool, Requests: requests, Expires: expires,
 		Call: &parkedCall{k, asked, release},
 		Expired: func() {
 			k.End(errors.New("nobody answered in time"))
@@ -112,6 +96,39 @@ func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request
 		return nil
 	}
 	return &server.InputRequiredError{Requests: waiting.Requests, State: state}
+}
+
+// refuse answers the questions for which the client lacks a capability, and reports
+// whether there were any.
+func refuse(ctx context.Context, r *server.Request, k *engine.Parked, questions []executor.Question) (settled bool) {
+	for _, q := range questions {
+		if missing := r.Needs(q.Method, q.Value); missing != nil {
+			k.Answer(q.ID, value.Undef, asFailure(ctx, missing))
+			settled = true
+		}
+	}
+	return settled
+}
+
+// requestsOf returns the requests that ask the questions, as clients get them, the
+// questions by name, and the time at which nobody can answer any more.
+func requestsOf(questions []executor.Question, names []string) (requests value.Value, asked map[string]executor.Question, expires time.Time) {
+	b, size := value.NewBuilder(len(questions)), 0
+	asked = map[string]executor.Question{}
+	for i, q := range questions {
+		if size += q.Value.TextSize(); size > maxRequests && len(asked) > 0 {
+			break
+		}
+		request := value.NewBuilder(2)
+		request.Set("method", value.FromString(q.Method))
+		request.Set("params", q.Value)
+		b.Set(names[i], request.Value())
+		asked[names[i]] = q
+		if q.Until.After(expires) {
+			expires = q.Until
+		}
+	}
+	return b.Value(), asked, expires
 }
 
 // namesOf returns the names of questions as the client sees them: the id of the node
@@ -178,18 +195,28 @@ func (s *Servers) resume(ctx context.Context, r *server.Request, state string) (
 	defer k.release()
 	k.Run().Advance(time.Now()) // answers that come too late do not count
 	for _, answer := range given.Entries() {
-		q, asked := k.asked[answer.Key]
-		if !asked {
-			continue
-		}
-		if wrong := graph.CheckAnswer(q.Method, answer.Value); wrong != nil {
-			k.Answer(q.ID, value.Undef, wrong)
-			continue
-		}
-		k.Answer(q.ID, answer.Value, nil)
+		answerQuestion(k.Parked, k.asked, answer.Key, answer.Value)
 	}
 	p := k.Program()
+	if r.WantsTask() {
+		return value.Undef, s.startTask(ctx, p, r, func(ctx context.Context, d *server.Detached, o engine.CallOptions) (*engine.Result, error) {
+			return k.Resume(ctx, &d.Info, o)
+		})
+	}
 	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI, Park: true}
 	result, err := k.Resume(ctx, &r.Info, o)
 	return s.finish(ctx, p, r, o, value.Undef, result, err)
+}
+
+// answerQuestion answers the question with this name, if it was asked.
+func answerQuestion(k *engine.Parked, asked map[string]executor.Question, name string, answer value.Value) {
+	q, ok := asked[name]
+	if !ok {
+		return
+	}
+	if wrong := graph.CheckAnswer(q.Method, answer); wrong != nil {
+		k.Answer(q.ID, value.Undef, wrong)
+		return
+	}
+	k.Answer(q.ID, answer, nil)
 }

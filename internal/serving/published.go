@@ -20,7 +20,7 @@ func (s *Servers) published(p *engine.Program, http *server.HTTPOptions) (server
 	return server.Options{
 		Info: p.Set().File.Server, Tools: p.Published(), Log: s.engine.Log(), Call: call, Hold: p.Retain,
 		Prompts: prompts, Resources: append(resources, s.resources()...), Dynamic: s.passthrough(p), Access: access, Limits: s.limits(p), Memory: s.engine.Memory(),
-		Observe: s.observer(p), Exchanged: s.exchanged(p),
+		Tasks: s.tasks, Observe: s.observer(p), Exchanged: s.exchanged(p),
 	}, err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/parked"
+	"github.com/mcpgraph/mcpgraph/internal/tasks"
 	"github.com/mcpgraph/mcpgraph/pkg/audit"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
@@ -32,6 +33,7 @@ type Servers struct {
 	opts   Options
 
 	parked *parked.Store // runs that wait for answers
+	tasks  *tasks.Store  // calls that go on after they were answered
 
 	reloading sync.Mutex
 	mu        sync.Mutex // guards the rest
@@ -41,12 +43,13 @@ type Servers struct {
 
 // New returns the servers of an engine, of which there are none yet.
 func New(e *engine.Engine, opts Options) *Servers {
-	return &Servers{engine: e, opts: opts, parked: parked.New(e.Memory())}
+	return &Servers{engine: e, opts: opts, parked: parked.New(e.Memory()), tasks: tasks.New(e.Memory(), e.Log())}
 }
 
-// Close ends the runs that wait for answers. Close it before the engine.
+// Close ends the runs that wait for answers, and tasks. Close it before the engine.
 func (s *Servers) Close() {
 	s.parked.Close()
+	s.tasks.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watchLists(nil, nil)

@@ -97,6 +97,7 @@ type Tool struct {
 	Annotations, Icons        value.Value
 	RequiredScopes            []string // that a caller over HTTP needs; may be empty
 	Private                   bool     // only graphs call the tool
+	Task                      string   // forbidden, optional or required; empty is forbidden
 	Pos                       diag.Pos
 	Nodes                     []*Node
 	// Node is the tool as it is written.

@@ -64,10 +64,15 @@ func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 		t.Icons = icons.Value()
 	}
 	t.RequiredScopes = s.requiredScopes()
-	t.Private = s.boolean("private")
+	t.Private, t.Task = s.boolean("private"), s.choice("task")
 	if f, ok := n.Field("requiredScopes"); ok && t.Private {
 		p := f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf(`"requiredScopes" of %s has no effect: the tool is private, and call nodes need no scopes`, owner))
 		p.Hint = "set requiredScopes on the tools that call it"
+		d.report(p)
+	}
+	if f, ok := n.Field("task"); ok && t.Private {
+		p := f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf(`"task" of %s has no effect: the tool is private, and call nodes wait for it`, owner))
+		p.Hint = "set task on the tools that call it"
 		d.report(p)
 	}
 	s.nodes(t, root)

@@ -356,7 +356,7 @@ func (b *builder) start(t *config.Tool) *Graph {
 		Limits:      b.file.Limits,
 		Input:       b.inputSchema(t.InputSchema, "inputSchema of "+owner),
 		Output:      b.schema(t.OutputSchema, "outputSchema of "+owner),
-		Annotations: t.Annotations, Icons: t.Icons, RequiredScopes: t.RequiredScopes, Private: t.Private,
+		Annotations: t.Annotations, Icons: t.Icons, RequiredScopes: t.RequiredScopes, Private: t.Private, Task: t.Task,
 		File: b.file.Path, Pos: t.Pos, annotationsSrc: t.Node.Get("annotations"),
 	}
 }

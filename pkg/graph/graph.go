@@ -42,6 +42,9 @@ type Graph struct {
 	Annotations, Icons value.Value
 	// Private is true for a tool that only call nodes, and programs, can run.
 	Private bool
+	// Task says whether calls of clients go on as tasks: forbidden, optional or
+	// required; empty is forbidden.
+	Task string
 	// RequiredScopes are what a caller over HTTP needs; it may be empty.
 	RequiredScopes []string
 	// Offer is nil for a tool.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -49,6 +50,14 @@ func (x *exchange) checkHeaders(p *snapshot, r *Request) *rpcError {
 	joined := func(name string) string { return strings.Join(header.Values(name), ",") }
 	if err := mcp.ValidateStandardHeaders(joined, said, mcp.MCPMethod(r.Method), params); err != nil {
 		return rpcErrorf(mcp.HEADER_MISMATCH, "%s", err.Error())
+	}
+	if r.task != "" {
+		switch name, ok := mcp.DecodeHeaderValue(joined(mcp.HeaderName)); {
+		case !ok || name == "":
+			return rpcErrorf(mcp.HEADER_MISMATCH, "missing or invalid header %s", mcp.HeaderName)
+		case name != r.task:
+			return rpcErrorf(mcp.HEADER_MISMATCH, "header %s is %q, but the taskId is %q", mcp.HeaderName, jsonrpc.Clip(name), jsonrpc.Clip(r.task))
+		}
 	}
 	tool := p.mirrored[r.Tool]
 	if tool == nil || r.Method != string(mcp.MethodToolsCall) || p.hidden(r, p.toolsByName[r.Tool]) {

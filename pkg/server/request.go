@@ -54,6 +54,7 @@ type Request struct {
 
 	offer         *offer      // that is called
 	completion    *completion // of completion/complete
+	task          string      // id, of methods of tasks
 	slot          *callSlot   // of a call; nil without limits
 	reporter      *Reporter   // of a call
 	result        value.Value

@@ -69,6 +69,9 @@ func (p *snapshot) checkCall(r *Request) *rpcError {
 		return p.unknown(r, "tool", r.Tool, p.tools)
 	}
 	r.offer = o
+	if rpcErr := o.checkTask(r); rpcErr != nil {
+		return rpcErr
+	}
 	return p.scopes.check(r, o)
 }
 

@@ -57,6 +57,9 @@ var methods = map[mcp.MCPMethod]method{
 	mcp.MethodResourcesRead:          {retains: true, slot: true, read: (*Request).readURI, check: (*snapshot).checkRead, answer: (*snapshot).answerCall},
 	mcp.MethodResourcesSubscribe:     {revisions: sessionRevisions, ordered: true, read: (*Request).readURI, check: (*snapshot).checkSubscribe, answer: (*snapshot).subscribe},
 	mcp.MethodResourcesUnsubscribe:   {revisions: sessionRevisions, ordered: true, read: (*Request).readURI, check: (*snapshot).checkSubscribes, answer: (*snapshot).unsubscribe},
+	methodTasksGet:                   {revisions: statelessRevisions, read: (*Request).readTask, check: (*snapshot).checkTasks, answer: (*snapshot).getTask},
+	methodTasksUpdate:                {revisions: statelessRevisions, read: (*Request).readTask, check: (*snapshot).checkTasks, answer: (*snapshot).updateTask},
+	methodTasksCancel:                {revisions: statelessRevisions, read: (*Request).readTask, check: (*snapshot).checkTasks, answer: (*snapshot).cancelTask},
 	mcp.MethodCompletionComplete:     {retains: true, slot: true, read: (*Request).readCompletion, check: (*snapshot).checkCompletion, answer: (*snapshot).complete},
 }
 

@@ -35,35 +35,42 @@ func (p *snapshot) appendResult(dst []byte, r *Request, v value.Value) []byte {
 // appendToolResult appends the answer to a call of a tool that returned v or failed
 // with err.
 func (p *snapshot) appendToolResult(dst []byte, r *Request, v value.Value, err error) []byte {
-	dst = append(jsonrpc.AppendResultStart(slices.Grow(dst, 256), r.ID), '{')
-	dst = append(dst, `"content":`...)
+	if err != nil {
+		r.failed, r.failure = true, err.Error()
+	}
+	dst = jsonrpc.AppendResultStart(slices.Grow(dst, 256), r.ID)
+	return append(p.appendCallResult(dst, v, err, r.offer.verbatim, r.modern), '}')
+}
+
+// appendCallResult appends the result of a tool that returned v or failed with err.
+func (p *snapshot) appendCallResult(dst []byte, v value.Value, err error, blocks, modern bool) []byte {
+	dst = append(dst, `{"content":`...)
 	switch {
 	case err != nil:
-		r.failed, r.failure = true, err.Error()
-		dst = append(appendText(dst, r.failure), `,"isError":true`...)
-	case r.offer.verbatim:
+		dst = append(appendText(dst, err.Error()), `,"isError":true`...)
+	case blocks:
 		dst = v.Append(dst)
 	default:
-		dst = appendValue(dst, v, r.modern)
+		dst = appendValue(dst, v, modern)
 	}
-	if r.modern {
+	if modern {
 		dst = append(dst, `,"resultType":"complete"`...)
 	}
 	failed := (*CallError)(nil)
-	if errors.As(err, &failed) || r.modern {
+	if errors.As(err, &failed) || modern {
 		dst = append(dst, `,"_meta":{`...)
-		if r.modern {
+		if modern {
 			dst = append(dst, p.identity...)
 		}
 		if failed != nil {
-			if r.modern {
+			if modern {
 				dst = append(dst, ',')
 			}
 			dst = failed.Failure.Append(append(value.AppendString(dst, metaError), ':'))
 		}
 		dst = append(dst, '}')
 	}
-	return append(dst, "}}"...)
+	return append(dst, '}')
 }
 
 // metaError is where results, and the data of errors, carry a failure.
@@ -85,6 +92,9 @@ func (p *snapshot) failCall(ctx context.Context, r *Request, err error) ([]byte,
 		return nil, missing.rpcError()
 	}
 	r.result = value.Undef
+	if task := (*TaskError)(nil); errors.As(err, &task) {
+		return p.appendTask(make([]byte, 0, 512), r, task.Task), nil
+	}
 	if required := (*InputRequiredError)(nil); errors.As(err, &required) && r.modern {
 		r.inputRequired = true
 		dst := append(jsonrpc.AppendResultStart(make([]byte, 0, 256), r.ID), '{')

@@ -43,6 +43,8 @@ type Tool struct {
 	// 2025-11-25, Tools, Tool Result), which are sent unchanged. OutputSchema
 	// must be undefined then.
 	Blocks bool
+	// Task says whether calls can be tasks. It needs Options.Tasks.
+	Task TaskSupport
 	// RequiredScopes are the scopes that a caller over HTTP needs.
 	RequiredScopes []string
 }
@@ -64,6 +66,7 @@ type Options struct {
 	Prompts   []Prompt    // may be empty
 	Resources []Resource  // may be empty
 	Dynamic   *Dynamic    // may be nil
+	Tasks     Tasks       // nil if no tool has tasks
 	Observe   ObserveFunc // may be nil
 	// Exchanged observes HTTP requests; it may be nil.
 	Exchanged ExchangeFunc

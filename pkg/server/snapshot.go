@@ -21,6 +21,7 @@ type snapshot struct {
 
 	matchers    []templateOffer // the templates, in their order
 	dynamic     Dynamic
+	tasks       Tasks // nil if no tool can be a task
 	mirrored    map[string]*mirroredTool
 	scopes      requiredScopes
 	hides       bool // hides from callers what they lack scopes for
@@ -55,6 +56,9 @@ func (s *Server) newSnapshot(opts Options) (*snapshot, error) {
 			return nil, err
 		}
 		p.tools = append(p.tools, t.listed(opts.Call))
+		if t.Task.possible() {
+			p.tasks = opts.Tasks
+		}
 		literal := t.literal()
 		if m := newMirroredTool(&literal); m != nil {
 			p.mirrored[t.Name] = m
@@ -103,6 +107,11 @@ func (p *snapshot) describe(info config.Server) {
 	p.initializeMembers = implementation.Append(append(p.initializeMembers, `,"serverInfo":`...))
 	p.discoverMembers = []byte(`"supportedVersions":`)
 	p.discoverMembers = supportedVersions.Append(p.discoverMembers)
+	if p.tasks != nil {
+		capabilities = value.FromEntries(slices.Concat(capabilities.Entries(), []value.Entry{
+			{Key: "extensions", Value: value.FromEntries([]value.Entry{{Key: TasksExtension, Value: none}})},
+		}))
+	}
 	p.discoverMembers = capabilities.Append(append(p.discoverMembers, `,"capabilities":`...))
 	if info.Instructions != "" {
 		said := value.AppendString([]byte(`,"instructions":`), info.Instructions)

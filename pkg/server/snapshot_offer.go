@@ -15,6 +15,7 @@ type offer struct {
 	call     CallFunc
 	verbatim bool // the result is sent as it is, once
 	instant  bool // it answers at once and takes no slot
+	task     TaskSupport
 
 	arguments []string // of a prompt or a template; nil if they are not known
 	required  []string // of those

@@ -45,7 +45,7 @@ func (t Tool) listed(call CallFunc) listed {
 	return listed{
 		offer: &offer{
 			target: t.Name, label: fmt.Sprintf("tool %q", jsonrpc.Clip(t.Name)), scopes: t.RequiredScopes,
-			call: call, verbatim: t.Blocks,
+			call: call, verbatim: t.Blocks, task: t.Task,
 		},
 		key:    t.Name,
 		legacy: t.render(t.OutputSchema.Get("type").Str() == "object"),

@@ -1,0 +1,85 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/tasks"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// asksFirst reports whether a tool asks its client before it does anything else. It
+// is asked in the call then, and the task begins with the answers.
+func asksFirst(p *engine.Program, tool string) bool {
+	g, err := p.Graph(tool)
+	if err != nil || g.Entry == nil {
+		return false
+	}
+	for _, e := range g.Entry.Edges {
+		if e.To != nil && (e.To.Approval != nil || e.To.Kind.Asks != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// startTask lets a call go on as a task, which begin starts. The error is what answers
+// the call.
+func (s *Servers) startTask(ctx context.Context, p *engine.Program, r *server.Request,
+	begin func(context.Context, *server.Detached, engine.CallOptions) (*engine.Result, error)) error {
+	d, release := r.Detach(), p.Retain()
+	leave := func() {
+		d.Release()
+		if release != nil {
+			release()
+		}
+	}
+	state, err := s.tasks.Start(ctx, r.Caller, r.Blocks(), func(ctx context.Context, t *tasks.Task) (value.Value, error) {
+		defer leave()
+		o := engine.CallOptions{Park: true}
+		result, err := begin(ctx, d, o)
+		for errors.Is(err, executor.ErrParked) {
+			if err := s.ask(ctx, t, d, result.Parked); err != nil {
+				result.Parked.End(err)
+				return value.Undef, err
+			}
+			result, err = result.Parked.Resume(ctx, &d.Info, o)
+		}
+		if err != nil {
+			return value.Undef, &server.CallError{Failure: p.Failure(&d.Info, err), Err: err}
+		}
+		return result.Value, nil
+	})
+	if err != nil {
+		leave()
+		return &server.CallError{Failure: p.Failure(&r.Info, err), Err: err}
+	}
+	return &server.TaskError{Task: state}
+}
+
+// ask lets a task wait until the questions of its run are answered. Meanwhile it has no
+// slot. The error is the cause with which ctx ended.
+func (s *Servers) ask(ctx context.Context, t *tasks.Task, d *server.Detached, k *engine.Parked) error {
+	questions := k.Questions(&d.Info)
+	if refuse(ctx, &d.Request, k, questions) {
+		return nil
+	}
+	requests, asked, expires := requestsOf(questions, namesOf(questions))
+	d.Release()
+	given := t.Ask(ctx, requests, expires)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := d.Acquire(ctx); err != nil {
+		return err
+	}
+	k.Run().Advance(time.Now()) // what was not answered in time has failed
+	for name, answer := range given {
+		answerQuestion(k, asked, name, answer)
+	}
+	return nil
+}

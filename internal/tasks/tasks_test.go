@@ -1,0 +1,216 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+func newStore() *Store { return New(nil, slog.New(slog.DiscardHandler)) }
+
+func parse(t *testing.T, text string) value.Value {
+	t.Helper()
+	v, err := value.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// state returns the status of ann's task and what it asks.
+func state(t *testing.T, s *Store, id string) string {
+	t.Helper()
+	synctest.Wait()
+	task, ok := s.Get("ann", id)
+	if !ok {
+		return "unknown"
+	}
+	text := string(task.Status)
+	if !task.Requests.IsUndefined() {
+		text += " " + task.Requests.JSON()
+	}
+	if task.Status.Over() && task.Status != server.TaskCancelled {
+		text += fmt.Sprintf(" %s %v", task.Value.JSON(), task.Err)
+	}
+	return text
+}
+
+func TestTaskAsksAndEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		defer s.Close()
+		questions := parse(t, `{"a":1,"b":2}`)
+		task, err := s.Start(t.Context(), "ann", true, func(ctx context.Context, task *Task) (value.Value, error) {
+			time.Sleep(time.Second)
+			given := task.Ask(ctx, questions, time.Now().Add(time.Minute))
+			time.Sleep(time.Second)
+			return value.FromString(given["a"].JSON() + given["b"].JSON()), nil
+		})
+		if err != nil || task.Status != server.TaskWorking || !task.Blocks || task.TTL != TTL {
+			t.Fatalf("%+v, %v", task, err)
+		}
+		want := func(what, want string) {
+			t.Helper()
+			if got := state(t, s, task.ID); got != want {
+				t.Errorf("%s: %s, want %s", what, got, want)
+			}
+		}
+		want("at the start", "working")
+		if s.Update("ann", task.ID, parse(t, `{"a":9}`)); state(t, s, task.ID) != "working" {
+			t.Error("an answer came before its question")
+		}
+		time.Sleep(time.Second)
+		want("asked", `input_required {"a":1,"b":2}`)
+		if s.Update("bob", task.ID, questions) || s.Cancel("bob", task.ID) || s.Update("ann", "x", questions) || s.Cancel("ann", "x") {
+			t.Error("another caller, or another id, has the task")
+		}
+		if _, ok := s.Get("bob", task.ID); ok {
+			t.Error("another caller sees the task")
+		}
+		s.Update("ann", task.ID, parse(t, `{"a":"x","c":1}`))
+		want("half answered", `input_required {"b":2}`)
+		s.Update("ann", task.ID, parse(t, `{"a":"y","b":"`+strings.Repeat("z", maxInput)+`"}`))
+		want("a long answer", `input_required {"b":2}`)
+		s.Update("ann", task.ID, parse(t, `{"a":"y","b":"z"}`))
+		want("answered", "working")
+		time.Sleep(time.Second)
+		want("at the end", `completed "\"x\"\"z\"" <nil>`)
+		s.Cancel("ann", task.ID)
+		s.Update("ann", task.ID, questions)
+		want("after the end", `completed "\"x\"\"z\"" <nil>`)
+		time.Sleep(TTL - 4*time.Second)
+		want("before its time is over", `completed "\"x\"\"z\"" <nil>`)
+		time.Sleep(2 * time.Second)
+		want("after it", "unknown")
+		if len(s.tasks) != 0 || len(s.perCaller) != 0 || s.all != (count{}) {
+			t.Errorf("something is left: %v, %v, %v", s.tasks, s.perCaller, s.all)
+		}
+	})
+}
+
+func TestQuestionsOfATaskEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		defer s.Close()
+		task, _ := s.Start(t.Context(), "ann", false, func(ctx context.Context, task *Task) (value.Value, error) {
+			given := task.Ask(ctx, parse(t, `{"a":1,"b":2}`), time.Now().Add(time.Minute))
+			return value.FromInt(int64(len(given))), nil
+		})
+		synctest.Wait()
+		s.Update("ann", task.ID, parse(t, `{"b":2}`))
+		time.Sleep(2 * time.Minute)
+		if got := state(t, s, task.ID); got != "completed 1 <nil>" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestTasksEndEarly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		var causes []error
+		hang := func(ctx context.Context, _ *Task) (value.Value, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			causes = append(causes, context.Cause(ctx))
+			return value.True, nil
+		}
+		wait := func(ctx context.Context, task *Task) (value.Value, error) {
+			task.Ask(ctx, value.FromEntries([]value.Entry{{Key: "a", Value: value.True}}), time.Now().Add(2*TTL))
+			return hang(ctx, task)
+		}
+		over := func(context.Context, *Task) (value.Value, error) { panic("told to") }
+		parent, gone := context.WithCancel(t.Context())
+		var ids []string
+		for _, run := range []RunFunc{hang, wait, over} {
+			task, err := s.Start(parent, "ann", false, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, task.ID)
+		}
+		gone() // the request is answered
+		time.Sleep(time.Second)
+		if got := state(t, s, ids[0]); got != "working" {
+			t.Errorf("after its request: %s", got)
+		}
+		if got := state(t, s, ids[2]); got != "failed null internal error" {
+			t.Errorf("after a panic: %s", got)
+		}
+		s.Cancel("ann", ids[0])
+		if got := state(t, s, ids[0]); got != "cancelled" {
+			t.Errorf("cancelled: %s", got)
+		}
+		time.Sleep(TTL + time.Minute)
+		if got := state(t, s, ids[1]); got != "unknown" {
+			t.Errorf("after its time: %s", got)
+		}
+		if _, err := s.Start(t.Context(), "ann", false, wait); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		s.Close()
+		if _, err := s.Start(t.Context(), "ann", false, wait); err == nil {
+			t.Error("a task began after the end")
+		}
+		if len(causes) != 3 || !errors.Is(causes[0], ErrCancelled) || !errors.Is(causes[1], ErrExpired) || !errors.Is(causes[2], errClosed) {
+			t.Errorf("causes %v", causes)
+		}
+		if len(s.tasks) != 0 || len(s.perCaller) != 0 || s.all != (count{}) {
+			t.Errorf("something is left: %v, %v, %v", s.tasks, s.perCaller, s.all)
+		}
+	})
+}
+
+func TestTasksAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		defer s.Close()
+		hang := func(ctx context.Context, _ *Task) (value.Value, error) { <-ctx.Done(); return value.True, nil }
+		end := func(context.Context, *Task) (value.Value, error) { return value.True, nil }
+		start := func(caller string, run RunFunc) error {
+			defer synctest.Wait()
+			_, err := s.Start(t.Context(), caller, false, run)
+			return err
+		}
+		many := func(caller string, run RunFunc) (n int) {
+			for start(caller, run) == nil {
+				n++
+			}
+			return n
+		}
+		if n := many("ann", hang); n != MaxPerCaller {
+			t.Errorf("ann has %d tasks under way", n)
+		}
+		if n := many("bob", end); n != MaxKeptPerCaller {
+			t.Errorf("bob has %d tasks", n)
+		}
+		if err := start("bob", end); err == nil || !strings.Contains(err.Error(), "1000 tasks of this caller are kept, each for 1h0m0s") {
+			t.Error(err)
+		}
+		others := 0
+		for i := range 20 {
+			others += many(fmt.Sprint(i), hang)
+		}
+		if others+MaxPerCaller != MaxTasks {
+			t.Errorf("%d tasks under way", others+MaxPerCaller)
+		}
+		time.Sleep(TTL + time.Second)
+		synctest.Wait()
+		if s.Len() != 0 || start("ann", end) != nil {
+			t.Errorf("%d tasks are left", s.Len())
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Methods of the tasks extension. Their header Mcp-Name is the id of the task.
+const (
+	methodTasksGet    mcp.MCPMethod = "tasks/get"
+	methodTasksUpdate mcp.MCPMethod = "tasks/update"
+	methodTasksCancel mcp.MCPMethod = "tasks/cancel"
+)
+
+// pollInterval is how often clients should ask for the state of a task.
+const pollInterval = time.Second
+
+// missingTasks says that the client did not declare the extension.
+var missingTasks = &MissingCapabilityError{value.FromEntries([]value.Entry{
+	{Key: "extensions", Value: value.FromEntries([]value.Entry{{Key: TasksExtension, Value: value.FromEntries(nil)}})},
+})}
+
+// declaresTasks reports whether the client declared the tasks extension.
+func (r *Request) declaresTasks() bool {
+	declared := r.Meta.Get(mcp.MetaKeyClientCapabilities).Get("extensions").Get(TasksExtension)
+	return r.modern && declared.Kind() == value.Object
+}
+
+// WantsTask reports whether a call of a tool is to be answered with a task: the tool
+// can be one, and the client declared the extension. The [CallFunc] returns a
+// *[TaskError] then, unless the result is there soon.
+func (r *Request) WantsTask() bool {
+	return r.offer != nil && r.offer.task.possible() && r.declaresTasks()
+}
+
+// Blocks reports whether the tool that is called returns content blocks.
+func (r *Request) Blocks() bool { return r.offer != nil && r.offer.verbatim }
+
+// checkTask refuses a call of a tool that runs only as a task, of a client that
+// cannot have one.
+func (o *offer) checkTask(r *Request) *rpcError {
+	switch {
+	case o.task != TaskRequired, r.declaresTasks():
+		return nil
+	case r.modern:
+		return missingTasks.rpcError()
+	}
+	return rpcErrorf(mcp.METHOD_NOT_FOUND, "%s runs only as a task, which needs protocol version %s and the extension %s",
+		o.label, mcp.ProtocolVersion20260728, TasksExtension)
+}
+
+// Detached is a request that goes on after it was answered. It cannot report
+// anything to its client any more. It holds the slot of the call until Release.
+type Detached struct {
+	Request
+	limiter *callLimiter
+}
+
+// Detach returns a copy of a call that outlives its answer, with copies of what
+// belongs to the message, and takes over its slot.
+func (r *Request) Detach() *Detached {
+	d := &Detached{Request: Request{
+		Info:   callinfo.Info{Caller: r.Caller, Header: r.Header, Meta: copied(r.Meta), Trace: r.Trace, Secrets: r.Secrets, Log: r.Log},
+		Method: r.Method, Tool: r.Tool, ID: r.ID, Args: copied(r.Args), Transport: r.Transport, Protocol: r.Protocol,
+		Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
+		modern: r.modern, offer: r.offer, slot: r.slot,
+	}}
+	if r.slot != nil {
+		d.limiter = r.slot.limiter
+	}
+	r.slot = nil
+	return d
+}
+
+// copied returns a copy of a value that keeps no message alive.
+func copied(v value.Value) value.Value {
+	if v.IsUndefined() {
+		return v
+	}
+	c, _ := value.Parse(v.JSON())
+	return c
+}
+
+// Release frees the slot.
+func (d *Detached) Release() {
+	d.slot.release()
+	d.slot = nil
+}
+
+// Acquire waits for a slot again, however long that takes. The error is the cause
+// with which ctx ended.
+func (d *Detached) Acquire(ctx context.Context) error {
+	for d.limiter != nil {
+		d.slot = d.limiter.enqueue(d.Caller)
+		err := d.slot.wait(ctx)
+		if err == nil {
+			return nil
+		}
+		d.Release()
+		select { // the queue was full
+		case <-ctx.Done():
+		case <-time.After(pollInterval):
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// readTask reads the params of the methods of tasks into r.
+func (r *Request) readTask() *rpcError {
+	id := r.params.Get("taskId")
+	if id.Kind() != value.String {
+		return rpcErrorf(mcp.INVALID_PARAMS, "%s: taskId must be a string, found %s", r.Method, graph.Describe(id))
+	}
+	r.task = id.Str()
+	_, rpcErr := r.param("inputResponses", value.Object)
+	return rpcErr
+}
+
+// checkTasks refuses methods of tasks where there are none, and those of clients that
+// did not declare the extension.
+func (p *snapshot) checkTasks(r *Request) *rpcError {
+	switch {
+	case p.tasks == nil:
+		return rpcErrorf(mcp.METHOD_NOT_FOUND, "unknown method %q: this server has no tasks", r.Method)
+	case !r.declaresTasks():
+		return missingTasks.rpcError()
+	}
+	return nil
+}
+
+func unknownTask(r *Request) *rpcError {
+	return rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown task %q; tasks are forgotten after their ttlMs", r.Method, jsonrpc.Clip(r.task))
+}
+
+func (p *snapshot) getTask(ctx context.Context, r *Request) ([]byte, *rpcError) {
+	t, ok := p.tasks.Get(r.Caller, r.task)
+	if !ok {
+		return nil, unknownTask(r)
+	}
+	members := t.appendMembers(nil)
+	switch t.Status {
+	case TaskInputRequired:
+		members = t.Requests.Append(append(members, `,"inputRequests":`...))
+	case TaskFailed:
+		members = jsonrpc.AppendErrorObject(append(members, `,"error":`...), &protocolError(t.Err).Error)
+	case TaskCompleted:
+		if _, err := countResult(memory.AccountOf(ctx), t.Value, t.Blocks); err != nil {
+			return nil, busyError(err)
+		}
+		members = p.appendCallResult(append(members, `,"result":`...), t.Value, t.Err, t.Blocks, true)
+	}
+	return p.message(r, members, false), nil
+}
+
+// appendMembers appends the members that every task has.
+func (t Task) appendMembers(dst []byte) []byte {
+	dst = value.AppendString(append(dst, `"taskId":`...), t.ID)
+	dst = value.AppendString(append(dst, `,"status":`...), string(t.Status))
+	dst = value.AppendString(append(dst, `,"createdAt":`...), t.Created.UTC().Format(time.RFC3339Nano))
+	dst = value.AppendString(append(dst, `,"lastUpdatedAt":`...), t.Updated.UTC().Format(time.RFC3339Nano))
+	dst = value.FromInt(t.TTL.Milliseconds()).Append(append(dst, `,"ttlMs":`...))
+	return value.FromInt(pollInterval.Milliseconds()).Append(append(dst, `,"pollIntervalMs":`...))
+}
+
+// updateTask answers tasks/update. What came of it is the next state of the task.
+func (p *snapshot) updateTask(_ context.Context, r *Request) ([]byte, *rpcError) {
+	responses := copied(r.params.Get("inputResponses"))
+	if !p.tasks.Update(r.Caller, r.task, responses) {
+		return nil, unknownTask(r)
+	}
+	return p.message(r, nil, false), nil
+}
+
+func (p *snapshot) cancelTask(_ context.Context, r *Request) ([]byte, *rpcError) {
+	if !p.tasks.Cancel(r.Caller, r.task) {
+		return nil, unknownTask(r)
+	}
+	return p.message(r, nil, false), nil
+}
+
+// appendTask appends the answer to a call that goes on as a task.
+func (p *snapshot) appendTask(dst []byte, r *Request, t Task) []byte {
+	dst = append(jsonrpc.AppendResultStart(dst, r.ID), `{"resultType":"task",`...)
+	dst = append(append(t.appendMembers(dst), `,"_meta":{`...), p.identity...)
+	return append(dst, "}}}"...)
+}
