@@ -87,14 +87,13 @@ type inspector struct {
 	place []string
 }
 
-func requestInspector(t *testing.T, _ context.Context, url, revision string) requester {
+// requestInspector speaks the older revision over stdio and the newer over HTTP: each
+// request starts a process.
+func requestInspector(t *testing.T, _ context.Context, url, _ string) requester {
 	t.Helper()
 	i := &inspector{bin: mcptest.RealServers(t), place: []string{binary, "serve", offersFile}}
 	if url != "" {
-		i.place = []string{url, "--transport", "http"}
-	}
-	if revision == modernRevision {
-		i.place = append(i.place, "--protocol-era", "modern")
+		i.place = []string{url, "--transport", "http", "--protocol-era", "modern"}
 	}
 	return i
 }
