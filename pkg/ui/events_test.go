@@ -26,6 +26,7 @@ func numbers(list []kept) string {
 }
 
 func TestEventsResume(t *testing.T) {
+	t.Parallel()
 	s := newEvents()
 	for _, run := range []string{"a", "b", "a"} {
 		s.add(event{Type: "record", Run: run})
@@ -48,6 +49,7 @@ func TestEventsResume(t *testing.T) {
 }
 
 func TestEventsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := newEvents()
 	all := &reader{}
 	for range maxEvents + 10 {
@@ -113,6 +115,7 @@ func line(t *testing.T, r *bufio.Reader) string {
 }
 
 func TestStreamIsBatchedAndKeptOpen(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		page, r, end := stream(t, "?runs=a")
 		defer end()
@@ -150,6 +153,7 @@ func TestStreamIsBatchedAndKeptOpen(t *testing.T) {
 }
 
 func TestSlowReaderIsGivenUp(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		page, r, end := stream(t, "")
 		defer end()
@@ -209,6 +213,7 @@ func TestLiveRunIsWatched(t *testing.T) {
 
 // TestRunsOfOthersAreSeen attaches to a run that somebody else called.
 func TestRunsOfOthersAreSeen(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	engine := s.engine.Load()

@@ -12,6 +12,7 @@ import (
 )
 
 func TestExportedRunIsImported(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	for tool, end := range map[string]string{"sizes": "done", "fails": "failed"} {
@@ -61,6 +62,7 @@ func TestExportedRunIsImported(t *testing.T) {
 // TestExportedTestPasses writes the files of an exported test beside the configuration
 // and runs it.
 func TestExportedTestPasses(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	for tool, end := range map[string]string{"sizes": "done", "fails": "failed"} {
@@ -82,6 +84,7 @@ func TestExportedTestPasses(t *testing.T) {
 }
 
 func TestValuesAreCut(t *testing.T) {
+	t.Parallel()
 	s := serve(t, strings.Replace(tools, "expr: $.entry.n * 2", "expr: '[1..$.entry.n].{\"n\": $, \"text\": $pad(\"\", 1000, \"x\")}'", 1), nil)
 	events := s.follow("")
 	id := s.start(`{"tool":"double","args":{"n":500}}`)
@@ -122,6 +125,7 @@ func TestValuesAreCut(t *testing.T) {
 }
 
 func TestLongObjectsComeInSlices(t *testing.T) {
+	t.Parallel()
 	b := value.NewBuilder(0)
 	for i := range 5000 {
 		b.Set(text(i), value.FromString(strings.Repeat("x", 100)))
@@ -138,6 +142,7 @@ func TestLongObjectsComeInSlices(t *testing.T) {
 }
 
 func TestNodesOfPaths(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	g, err := s.engine.Load().Graph("sizes")
 	if err != nil {

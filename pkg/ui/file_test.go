@@ -40,6 +40,7 @@ func (s *served) revision() string {
 }
 
 func TestFileIsSaved(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	revision := s.revision()
@@ -77,12 +78,13 @@ func TestFileIsSaved(t *testing.T) {
 	}
 	until(t, events, func(e value.Value) bool { return e.Get("type").Str() == "file" && e.Get("problems").Len() == 2 })
 	at := s.get("/api/state")
-	if at.Get("generation").Float() != 2 || at.Get("problems").Len() != 2 || at.Get("tools").Len() != 4 || at.Get("revision").Str() != next {
+	if at.Get("generation").Float() != 2 || at.Get("problems").Len() != 2 || at.Get("tools").Len() != 5 || at.Get("revision").Str() != next {
 		t.Errorf("the state after a bad text is %s", at.JSON())
 	}
 }
 
 func TestFileWithErrorsCanBeCorrected(t *testing.T) {
+	t.Parallel()
 	bad := strings.Replace(tools, "type: exit}", "type: exut}", 1)
 	s := serve(t, bad, nil)
 	if at := s.get("/api/state"); at.Get("generation").Float() != 0 || at.Get("tools").Len() != 0 || at.Get("problems").Len() == 0 {
@@ -101,11 +103,12 @@ func TestFileWithErrorsCanBeCorrected(t *testing.T) {
 }
 
 func TestFileIsGone(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	if err := os.Remove(s.path); err != nil {
 		t.Fatal(err)
 	}
-	if at := s.get("/api/state"); at.Get("problems").Elems()[0].Get("code").Str() != "unreadable-file" || at.Get("tools").Len() != 4 {
+	if at := s.get("/api/state"); at.Get("problems").Elems()[0].Get("code").Str() != "unreadable-file" || at.Get("tools").Len() != 5 {
 		t.Errorf("the state is %s", at.JSON())
 	}
 	if status, code := s.code("GET", "/api/file", ""); status != http.StatusNotFound || code != "not_found" {
@@ -114,6 +117,7 @@ func TestFileIsGone(t *testing.T) {
 }
 
 func TestGraphsAreEdited(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	edit := func(dry string) string {
 		return `{"revision":"` + s.revision() + `","tool":"double","operations":[{"op":"renameNode","node":"times","to":"product"}],"dryRun":` + dry + `}`
@@ -144,6 +148,7 @@ func TestGraphsAreEdited(t *testing.T) {
 
 // TestTextIsUnderstood asks what editors ask, with characters of several lengths before.
 func TestTextIsUnderstood(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	given := "# é😀\n" + tools
 	at := func(word string) string {

@@ -17,6 +17,7 @@ import (
 
 // TestGuardRefuses sends what only an attacker sends.
 func TestGuardRefuses(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	_, port, _ := net.SplitHostPort(s.host)
 	const own = "GET /api/state"
@@ -123,6 +124,7 @@ func TestGuardRefuses(t *testing.T) {
 }
 
 func TestIndexHasANonceOfItsOwn(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	seen := map[string]bool{}
 	for range 3 {
@@ -144,6 +146,7 @@ func TestIndexHasANonceOfItsOwn(t *testing.T) {
 }
 
 func TestFilesAreCompressedAndKnownAgain(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	r := s.request("GET", "/main.js", "")
 	r.Header.Set("Accept-Encoding", "gzip")
@@ -171,6 +174,7 @@ func TestFilesAreCompressedAndKnownAgain(t *testing.T) {
 }
 
 func TestListenAtOtherAddresses(t *testing.T) {
+	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "example.com:0"} {
 		if l, err := Listen(address, false); !errors.Is(err, ErrNotLoopback) {
 			t.Errorf("%s: %v, %v", address, l, err)
@@ -196,6 +200,7 @@ func TestListenAtOtherAddresses(t *testing.T) {
 }
 
 func TestLargeBodies(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	for path, most := range map[string]int{
 		"/api/runs/x/eval": maxCommand, "/api/servers/files/check": maxCommand, "/api/file/check": maxText, "/api/sessions": maxText,
@@ -216,6 +221,7 @@ func TestLargeBodies(t *testing.T) {
 
 // TestSlowClients sends headers and bodies that do not come to an end, on virtual time.
 func TestSlowClients(t *testing.T) {
+	t.Parallel()
 	for name, sent := range map[string]string{
 		"header": "GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:7000\r\n",
 		"body": "POST /api/file/check HTTP/1.1\r\nHost: 127.0.0.1:7000\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\n" +

@@ -53,6 +53,7 @@ func bodies(id string) map[string][2]string {
 
 // TestEveryRouteIsTried fails where a route was added and bodies does not know it.
 func TestEveryRouteIsTried(t *testing.T) {
+	t.Parallel()
 	known := bodies("")
 	p := &Page{}
 	for _, rt := range p.table() {
@@ -68,6 +69,7 @@ func TestEveryRouteIsTried(t *testing.T) {
 
 // TestReadOnlyRefusesCommands tries each route of a page that is read-only.
 func TestReadOnlyRefusesCommands(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, func(o *Options) { o.ReadOnly = true })
 	pure := []string{
 		"POST /api/file/check", "POST /api/file/format", "POST /api/file/complete", "POST /api/file/hover", "POST /api/runs/{id}/eval",
@@ -91,6 +93,7 @@ func TestReadOnlyRefusesCommands(t *testing.T) {
 // TestSecretsNeverShow asks every route while a run is under way and after it, of a file
 // whose servers have secrets and answer with them.
 func TestSecretsNeverShow(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	var all []string

@@ -13,6 +13,7 @@ import (
 )
 
 func TestServersAreShownWithoutAsking(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	list := s.get("/api/servers").Get("servers").Elems()
 	if len(list) != 2 {
@@ -49,6 +50,7 @@ func TestServersAreShownWithoutAsking(t *testing.T) {
 // TestServerIsChecked lists the tools of a server in this process, of which settings
 // keep one out.
 func TestServerIsChecked(t *testing.T) {
+	t.Parallel()
 	text := strings.ReplaceAll(strings.ReplaceAll(tools, "    private: true\n", ""), "${TOKEN}", "x")
 	text = strings.Replace(text, `version: "1"}`, `version: "1", title: Files of `+secret+`, instructions: Ask for `+secret+`}`, 1)
 	inner, err := mcpgraph.LoadBytes("inner.yaml", []byte(text))
@@ -80,10 +82,10 @@ func TestServerIsChecked(t *testing.T) {
 			hidden += tool.Get("name").Str()
 		}
 	}
-	if v.Get("tools").Len() != 4 || hidden != "asks" {
+	if v.Get("tools").Len() != 5 || hidden != "asks" {
 		t.Errorf("the tools are %s", v.Get("tools").JSON())
 	}
-	if got := s.get("/api/servers").Get("servers").Elems()[0].Get("tools").Len(); got != 4 {
+	if got := s.get("/api/servers").Get("servers").Elems()[0].Get("tools").Len(); got != 5 {
 		t.Errorf("%d tools are known afterwards", got)
 	}
 	if v := s.post("/api/servers/files/tools/double/call", `{"args":{"n":21}}`); !strings.Contains(v.JSON(), `"text":"42"`) {

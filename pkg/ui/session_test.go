@@ -9,6 +9,7 @@ import (
 )
 
 func TestSessionIsControlled(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	id := s.start(`{"tool":"sizes","args":{"names":["a","b"]},"startPaused":true,"pins":{"twice":{"pinned":true}}}`)
@@ -71,6 +72,7 @@ func TestSessionIsControlled(t *testing.T) {
 }
 
 func TestSessionFromAnotherRun(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	first := s.start(`{"tool":"sizes","args":{"names":["a"]}}`)
@@ -88,6 +90,7 @@ func TestSessionFromAnotherRun(t *testing.T) {
 }
 
 func TestSessionIsAnsweredAndStopped(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	id := s.start(`{"tool":"asks"}`)
@@ -110,6 +113,7 @@ func TestSessionIsAnsweredAndStopped(t *testing.T) {
 }
 
 func TestModelsAndRootsAreAnswered(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	events := s.follow("")
 	id := s.start(`{"tool":"thinks"}`)
@@ -146,6 +150,7 @@ func TestModelsAndRootsAreAnswered(t *testing.T) {
 }
 
 func TestSessionsThatCannotBegin(t *testing.T) {
+	t.Parallel()
 	s := serve(t, tools, nil)
 	for body, want := range map[string]string{
 		`{"tool":"nothing"}`: "refused",
