@@ -108,7 +108,9 @@ export default {
     up.hold('slow')
     await p.run()
     await p.look('waiting', /running/)
+    const known = p.page.waitForResponse((r) => r.url().endsWith('/breakpoints'))
     await p.breakpoint('after')
+    await known
     up.release('slow')
     await p.is(/paused.*after/s)
     await p.breakpoint('after')
