@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 // sessionHome is what documents show in the place of the folder that a session
@@ -82,6 +84,11 @@ func TestSessionsInDocs(t *testing.T) {
 		recorded, end := "", 0
 		for _, one := range sessionsOf(string(text)) {
 			ran++
+			if file != "README.md" && !testscale.Full() && os.Getenv("UPDATE") == "" {
+				recorded = string(text) // each of its commands starts a real server
+				end = len(text)
+				continue
+			}
 			var texts []string
 			for _, b := range one.blocks {
 				texts = append(texts, string(text[b[0]:b[1]]))
