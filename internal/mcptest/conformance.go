@@ -24,8 +24,9 @@ import (
 //	server 2026-07-28, not scored: 3/13; fail: tasks-lifecycle, …
 //
 // A scenario passes if no check of it fails or gives a warning. Exceptions has the
-// reasons of scenarios, or checks ("scenario/check"), that cannot pass. Any other
-// failure fails the test, and so does an exception that passes. The test is
+// reasons of scenarios, or checks ("scenario/check"), that cannot pass; scored ones
+// cannot be exceptions. Any other failure fails the test, and so does an exception
+// that passes. The test is
 // skipped where the suite is not installed (see [RealServers]), and fails where it
 // does not come to its end.
 func Conformance(t testing.TB, half, revision string, exceptions map[string]string, args ...string) {
@@ -60,6 +61,11 @@ func Conformance(t testing.TB, half, revision string, exceptions map[string]stri
 			others = append(others, name)
 		default:
 			failing = append(failing, name)
+		}
+	}
+	for name := range exceptions {
+		if scenario, _, _ := strings.Cut(name, "/"); slices.Contains(scored, scenario) || slices.Contains(scored, name) {
+			t.Errorf("%s is scored: it cannot be an exception", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
