@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -217,6 +219,42 @@ func TestSubscriptionsEndWithTheirToken(t *testing.T) {
 	if _, n, counted := server.Watches(x.server); n != 1 || counted != 1 {
 		t.Errorf("%d watch, %d count", n, counted)
 	}
+}
+
+// A caller whose token is taken away is not polled for any more.
+func TestSubscriptionsOfRevokedCallersEnd(t *testing.T) {
+	t.Parallel()
+	of := &changing{}
+	guards := map[string]auth.Guard{}
+	for _, callers := range []string{"ann bob", "bob"} {
+		var tokens []config.CallerToken
+		for _, caller := range strings.Fields(callers) {
+			tokens = append(tokens, config.CallerToken{Caller: caller, Token: "0123456789abcdef-" + caller})
+		}
+		guard, err := auth.NewTokens(tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guards[callers] = guard
+	}
+	opts := of.options(time.Millisecond)
+	opts.Access.Guard = guards["ann bob"]
+	x := serveAs(t, opts, server.HTTPOptions{})
+	for _, caller := range []string{"ann", "bob"} {
+		if g := x.post(fmt.Sprintf(subscribeTo, "a://b"), x.session("2025-11-25", authorizedAs(caller)...)...); g.body != emptyResult {
+			t.Fatalf("%d %s", g.status, g.body)
+		}
+	}
+	opts.Access.Guard = guards["bob"]
+	if err := x.server.Replace(opts); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "who has no access is polled for", func() bool {
+		watches, watchers, counted := server.Watches(x.server)
+		return watches == 1 && watchers == 1 && counted == 1
+	})
+	from := of.reads.Load()
+	eventually(t, "nobody is polled for", func() bool { return of.reads.Load() > from+2 })
 }
 
 // Somebody subscribes to as much as the server takes.

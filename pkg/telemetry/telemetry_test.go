@@ -111,6 +111,28 @@ func TestServerSpanIsAnErrorOnlyWhereTheServerIsAtFault(t *testing.T) {
 	}
 }
 
+func TestSpansOfPromptsAndResources(t *testing.T) {
+	for _, c := range []struct {
+		method, tool, uri, span, prompt, in string
+	}{
+		{"prompts/get", "prompts/review", "", "prompts/get review", "review", ""},
+		{"prompts/get", "prompts/made-up", "", "prompts/get", "", ""},
+		{"resources/read", "resources/today", "report://hunter2", "resources/read", "", "report://[redacted]"},
+		{"completion/complete", "prompts/review", "", "completion/complete", "", ""},
+	} {
+		r := record(t, telemetry.Options{})
+		of := subject
+		of.Tool = func(name string) bool { return name != "prompts/made-up" }
+		_, done := r.Recorder(of).Observe(context.Background(), &server.Request{Method: c.method, Tool: c.tool, URI: c.uri, ID: "1"})
+		done(server.Outcome{Code: -32603, Failed: true})
+		s := r.span(t, c.span)
+		if get(s, "gen_ai.prompt.name") != c.prompt || get(s, "mcp.resource.uri") != c.in || get(s, "gen_ai.tool.name")+get(s, "gen_ai.operation.name") != "" ||
+			s.Status().Code.String() != "Error" || get(s, "error.type") != "-32603" {
+			t.Errorf("%+v: %v", c, s.Attributes())
+		}
+	}
+}
+
 func TestParentIsWhatMetaSaysAndTheAmbientContextALink(t *testing.T) {
 	const inMeta, inHeader = "00-11111111111111111111111111111111-1111111111111111-01", "00-22222222222222222222222222222222-2222222222222222-01"
 	meta := value.FromEntries([]value.Entry{{Key: "traceparent", Value: value.FromString(inMeta)}, {Key: "progressToken", Value: value.FromInt(1)}})
