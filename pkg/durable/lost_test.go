@@ -26,7 +26,10 @@ func simulatedLosing(t testing.TB, source *testSource, lost int) *executor.Run {
 		c := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: time.Second}
 		env.RegisterActivityWithOptions(func(ctx context.Context, in *callRequest) (*callReply, error) {
 			// The first call of a retried node is not another one of the same attempt.
-			if int(made.Add(1)) <= lost {
+			switch n := int(made.Add(1)); {
+			case n <= lost && n%2 == 0:
+				return nil, temporal.NewCanceledError() // it could give no signs of life
+			case n <= lost:
 				return nil, temporal.NewNonRetryableApplicationError("lost", stopping, nil)
 			}
 			return c.call(ctx, in)

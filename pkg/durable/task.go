@@ -133,7 +133,9 @@ func (d *driving) begin(c *calling) {
 func (d *driving) ended(c *calling, f workflow.Future) {
 	out := &callReply{}
 	err := f.Get(d.ctx, out)
-	if err != nil && isLost(err) {
+	var gone *temporal.CanceledError
+	if err != nil && (isLost(err) || errors.As(err, &gone) && !c.over) {
+		// A worker also gives a call up if it cannot give signs of life.
 		if c.lost++; c.lost <= maxLost && !c.over {
 			c.in.Again = true
 			d.begin(c)
