@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 )
@@ -31,6 +32,8 @@ type runOptions struct {
 	memory       memoryOption
 	lock         lockOptions
 	drivenBy     string
+	file         *config.File // that may say which engine drives runs
+	durable      bool
 	temporal     temporalOptions
 	detach       bool
 }
@@ -79,6 +82,9 @@ shows what became different. Ctrl-C ends it.`,
 			}
 			if err := configArgs("CONFIG", "TOOL")(cmd, args); err != nil {
 				return err
+			}
+			if o.drivenBy == "" && !o.debug && o.node == "" && o.record == "" {
+				o.file = a.enginePeek(args[0], o.mcpFiles)
 			}
 			return o.check()
 		},
@@ -136,8 +142,8 @@ func (a *app) listTools(o runOptions) (err error) {
 
 // check returns an error for flags that exclude each other.
 func (o *runOptions) check() error {
-	durable, err := o.temporal.isTemporal(o.drivenBy)
-	switch {
+	durable, err := o.temporal.isTemporal(o.drivenBy, o.file)
+	switch o.durable = durable; {
 	case err != nil:
 		return err
 	case o.detach && !durable:

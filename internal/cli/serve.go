@@ -93,7 +93,8 @@ func (a *app) serve(o serveOptions) (err error) {
 	if err := o.http.check(); err != nil {
 		return err
 	}
-	durable, err := o.temporal.isTemporal(o.drivenBy)
+	file := a.enginePeek(o.config, o.mcpFiles)
+	durable, err := o.temporal.isTemporal(o.drivenBy, file)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	}
 	var ending atomic.Bool
 	if durable {
-		client, err := a.dial(context.Background(), o.temporal, ob.log)
+		client, err := a.dial(context.Background(), o.temporal.of(file), ob.log)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/durable"
 )
 
@@ -38,6 +39,7 @@ type temporalOptions struct {
 	address, namespace, queue, storage string
 	tls                                bool
 	ca, cert, key, serverName          string
+	apiKey                             string // of the file
 }
 
 func (o *temporalOptions) flags(cmd *cobra.Command) {
@@ -55,22 +57,46 @@ func (o *temporalOptions) flags(cmd *cobra.Command) {
 
 // engineFlag sets which engine drives runs.
 func engineFlag(cmd *cobra.Command, engine *string) {
-	cmd.Flags().StringVar(engine, "engine", engineLocal, "drive runs by this `ENGINE`: local or temporal")
+	cmd.Flags().StringVar(engine, "engine", "", "drive runs by this `ENGINE`: local or temporal; default: as the file says, else local")
 	_ = cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{engineLocal, engineTemporal}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// isTemporal reports whether Temporal drives runs. The error is about the flags.
-func (o *temporalOptions) isTemporal(engine string) (bool, error) {
-	switch engine {
-	case engineTemporal:
-		return true, nil
-	case engineLocal, "":
-		if *o != (temporalOptions{}) {
-			return false, usagef("the flags for Temporal need --engine temporal")
-		}
-		return false, nil
+// of returns the options with what the file sets and the flags do not.
+func (o temporalOptions) of(file *config.File) temporalOptions {
+	if file == nil || file.Engine == nil {
+		return o
 	}
-	return false, usagef("--engine is %q; expected local or temporal", engine)
+	e := file.Engine
+	o.address, o.namespace = cmp.Or(o.address, e.Address), cmp.Or(o.namespace, e.Namespace)
+	o.queue, o.storage, o.apiKey = cmp.Or(o.queue, e.TaskQueue), cmp.Or(o.storage, e.Storage), e.APIKey
+	if t := e.TLS; t != nil {
+		o.tls, o.ca, o.serverName = true, cmp.Or(o.ca, t.CA), cmp.Or(o.serverName, t.ServerName)
+		if o.cert == "" {
+			o.cert, o.key = t.Cert, t.Key
+		}
+	}
+	return o
+}
+
+// enginePeek returns the file that runs or serves tools, as far as it can be read, to
+// find which engine it asks for.
+func (a *app) enginePeek(path string, mcpFiles []string) *config.File {
+	file, _, _ := config.Load(path, mcpFiles, nil, config.Options{Getenv: a.getenv, Inputs: a.inputs})
+	return file
+}
+
+// isTemporal reports whether Temporal drives runs, as the flag or else the file says.
+// The error is about the flags. file may be nil.
+func (o *temporalOptions) isTemporal(engine string, file *config.File) (bool, error) {
+	switch {
+	case engine == engineTemporal, engine == "" && file != nil && file.Engine != nil:
+		return true, nil
+	case engine != "" && engine != engineLocal:
+		return false, usagef("--engine is %q; expected local or temporal", engine)
+	case *o != (temporalOptions{}):
+		return false, usagef("the flags for Temporal need --engine temporal")
+	}
+	return false, nil
 }
 
 // dial connects to Temporal.
@@ -85,7 +111,7 @@ func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (*d
 	if key, ok := a.getenv(keyVariable); ok && key != "" {
 		options.Key = []byte(key)
 	}
-	if key, ok := a.getenv(apiKeyVariable); ok && key != "" {
+	if key := cmp.Or(a.environ[apiKeyVariable], o.apiKey); key != "" {
 		if options.APIKey = key; secured == nil {
 			options.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 		}

@@ -99,8 +99,8 @@ func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
 	if p.questions, err = r.readAnswers(r.answers); err != nil {
 		return p, err
 	}
-	if r.client == nil && r.drivenBy == engineTemporal {
-		if r.client, err = r.dial(ctx, r.temporal, r.log); err != nil {
+	if r.client == nil && r.durable {
+		if r.client, err = r.dial(ctx, r.temporal.of(r.file), r.log); err != nil {
 			return p, err
 		}
 	}

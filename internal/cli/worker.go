@@ -86,7 +86,7 @@ func (a *app) worker(o workerOptions) (err error) {
 	defer closeEngine(engine, &err)
 	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	client, err := a.dial(ctx, o.temporal, ob.log)
+	client, err := a.dial(ctx, o.temporal.of(engine.File()), ob.log)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ type File struct {
 	// Pos are read.
 	Disabled []*Upstream
 	Limits   Limits
+	Engine   *Engine // nil: runs are kept in the process
 	Tools    []*Tool
 	// Prompts, Resources and Passthrough are what the file offers beside tools.
 	Prompts     []*Prompt

@@ -141,6 +141,9 @@ func (d *decoder) topLevel(root *Node) {
 	if limits := top.optional("executionLimits", Map); limits != nil {
 		d.limits(limits)
 	}
+	if engine := top.optional("engine", Map); engine != nil {
+		d.engine(engine)
+	}
 	d.file.Upstreams = d.upstreams(d.servers(root), nil)
 	if nodes, ok := root.Field("nodes"); ok {
 		d.file.Flat = true

@@ -131,6 +131,7 @@ var topSettings = []Setting{
 	{Name: "mcpServers", Doc: "Upstream MCP servers that nodes call, by name", Shape: EntriesShape, Fields: upstreamSettings},
 	{Name: "servers", Doc: "Older name of mcpServers", Shape: EntriesShape, Fields: upstreamSettings},
 	{Name: "executionLimits", Doc: "Limits of each run", Shape: MapShape, Fields: limitSettings},
+	{Name: "engine", Doc: "Where runs are kept; by default in the process", Shape: MapShape, Fields: engineSettings},
 	{Name: "tools", Doc: "The tools that the server offers", Shape: ListShape, Fields: toolSettings},
 	{Name: "nodes", Doc: "Nodes of all tools, in the flat layout", Shape: FlatNodesShape},
 	{Name: "prompts", Doc: "The prompts that the server offers", Shape: ListShape, Fields: promptSettings},
