@@ -38,11 +38,14 @@ func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Again && !c.source.MayRepeat(ctx, info, in.Server, in.Tool) {
-		return nil, refused(unknownFailure(in), nil)
-	}
 	stop := c.beatFor(ctx, info)
 	defer stop()
+	if in.Again && !c.source.MayRepeat(ctx, info, in.Server, in.Tool) {
+		if ctx.Err() != nil {
+			return nil, temporal.NewCanceledError()
+		}
+		return nil, refused(unknownFailure(in), nil)
+	}
 	account := c.memory.Account(info.Caller)
 	defer account.Close()
 	callCtx, cancel := memory.WithAccount(ctx, account)
