@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -129,7 +130,47 @@ func (argumentsOnly) Outputs(string) []value.Value { return nil }
 type madeCalls struct {
 	of      *composed
 	history expr.History // may be nil
-	results map[string]value.Value
+	tools   map[string]*toolCalls
+}
+
+// toolCalls are the calls of one tool. An evaluation asks for them in the order in
+// which they were made, so the search begins behind the one found before.
+type toolCalls struct {
+	args, results []value.Value
+	next          int
+}
+
+func (t *toolCalls) find(args value.Value) (value.Value, bool) {
+	for range t.args {
+		i := t.next
+		if t.next++; t.next == len(t.args) {
+			t.next = 0
+		}
+		if sameArguments(t.args[i], args) {
+			return t.results[i], true
+		}
+	}
+	return value.Undef, false
+}
+
+// sameArguments reports whether two calls are the same. Texts that both share are not
+// read. Integers that a float64 cannot hold are compared by their digits.
+func sameArguments(a, b value.Value) bool {
+	return value.Equal(a, b) && (!holdsWideNumber(a) || a.JSON() == b.JSON())
+}
+
+// holdsWideNumber reports whether a number beyond the whole numbers of a float64 is in
+// a value.
+func holdsWideNumber(v value.Value) bool {
+	switch v.Kind() {
+	case value.Number:
+		return math.Abs(v.Float()) >= 1<<53
+	case value.Array:
+		return slices.ContainsFunc(v.Elems(), holdsWideNumber)
+	case value.Object:
+		return slices.ContainsFunc(v.Entries(), func(e value.Entry) bool { return holdsWideNumber(e.Value) })
+	}
+	return false
 }
 
 // moment returns the time and the randomness of the first evaluation: the others ask
@@ -166,11 +207,13 @@ func (m *madeCalls) result(ctx context.Context, tool string, args value.Value) (
 	if err != nil {
 		return value.Undef, err
 	}
-	if m.results == nil {
+	if m.tools == nil {
 		m.collect()
 	}
-	if v, ok := m.results[callKey(tool, args)]; ok {
-		return v, nil
+	if calls := m.tools[tool]; calls != nil {
+		if v, ok := calls.find(args); ok {
+			return v, nil
+		}
 	}
 	return value.Undef, &neededCall{tool, args}
 }
@@ -178,19 +221,20 @@ func (m *madeCalls) result(ctx context.Context, tool string, args value.Value) (
 // collect reads the history: each earlier output of the node asked for one call, and
 // the node of that tool ran once for each.
 func (m *madeCalls) collect() {
-	m.results = map[string]value.Value{}
+	m.tools = map[string]*toolCalls{}
 	if m.history == nil {
 		return
 	}
-	turn := map[string]int{}
 	for _, asked := range m.history.Outputs(m.of.id) {
 		tool := asked.Get("call").Str()
-		results := m.history.Outputs(callPrefix + tool)
-		if i := turn[tool]; i < len(results) {
-			m.results[callKey(tool, asked.Get("args"))] = results[i]
+		calls := m.tools[tool]
+		if calls == nil {
+			calls = &toolCalls{}
+			m.tools[tool] = calls
 		}
-		turn[tool]++
+		if results := m.history.Outputs(callPrefix + tool); len(calls.args) < len(results) {
+			calls.results = append(calls.results, results[len(calls.args)])
+			calls.args = append(calls.args, asked.Get("args"))
+		}
 	}
 }
-
-func callKey(tool string, args value.Value) string { return tool + "\x00" + args.JSON() }
