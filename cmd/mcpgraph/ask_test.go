@@ -102,6 +102,13 @@ func TestUsersOfTheGoSDKAreAsked(t *testing.T) {
 // official TypeScript SDK.
 func TestUsersOfTheTypeScriptSDKAreAsked(t *testing.T) {
 	t.Parallel()
+	withTypeScript(t, "testdata/ask.mjs", askFile, func(t *testing.T, _ string, out, asked []string) { checkAnswers(t, out, asked) })
+}
+
+// withTypeScript runs a script with both generations of the official TypeScript SDK,
+// over both transports, against the program that serves a file. check gets what the
+// script prints: the results of its calls, and what it was asked.
+func withTypeScript(t *testing.T, script, file string, check func(t *testing.T, revision string, out, asked []string)) {
 	bin := mcptest.RealServers(t)
 	for _, of := range []struct{ generation, revision string }{
 		{"sdk", legacyRevision}, {"client", legacyRevision}, {"client", modernRevision},
@@ -112,9 +119,9 @@ func TestUsersOfTheTypeScriptSDKAreAsked(t *testing.T) {
 				if (over == "http") != (of.revision == modernRevision) || of.generation == "client" && of.revision == legacyRevision {
 					testscale.OnlyFull(t)
 				}
-				place := map[string]any{"command": binary, "args": []string{"serve", askFile}}
+				place := map[string]any{"command": binary, "args": []string{"serve", file}}
 				if over == "http" {
-					w := serveWeb(t, nil, askFile)
+					w := serveWeb(t, nil, file)
 					defer w.stop()
 					place = map[string]any{"url": w.base + "/mcp"}
 				}
@@ -124,7 +131,7 @@ func TestUsersOfTheTypeScriptSDKAreAsked(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				out, err := exec.CommandContext(ctx, filepath.Join(bin, "node"), "testdata/ask.mjs", filepath.Dir(bin), of.generation, of.revision, string(where)).Output()
+				out, err := exec.CommandContext(ctx, filepath.Join(bin, "node"), script, filepath.Dir(bin), of.generation, of.revision, string(where)).Output()
 				if err != nil {
 					t.Fatalf("%v\n%s", err, stderrOf(err))
 				}
@@ -135,7 +142,7 @@ func TestUsersOfTheTypeScriptSDKAreAsked(t *testing.T) {
 				for i, text := range got.Out {
 					got.Out[i] = strings.TrimPrefix(text, "error: ")
 				}
-				checkAnswers(t, got.Out, got.Asked)
+				check(t, of.revision, got.Out, got.Asked)
 			})
 		}
 	}

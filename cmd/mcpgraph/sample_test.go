@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,9 +13,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	official "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/mcpgraph/mcpgraph/internal/mcptest"
-	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 const sampleFile = "testdata/sample.yaml"
@@ -144,43 +140,7 @@ func TestModelsOfTheGoSDKAreAsked(t *testing.T) {
 // TypeScript SDK.
 func TestModelsOfTheTypeScriptSDKAreAsked(t *testing.T) {
 	t.Parallel()
-	bin := mcptest.RealServers(t)
-	for _, of := range []struct{ generation, revision string }{
-		{"sdk", legacyRevision}, {"client", legacyRevision}, {"client", modernRevision},
-	} {
-		for _, over := range []string{"stdio", "http"} {
-			t.Run(of.generation+" "+of.revision+" "+over, func(t *testing.T) {
-				t.Parallel()
-				if (over == "http") != (of.revision == modernRevision) || of.generation == "client" && of.revision == legacyRevision {
-					testscale.OnlyFull(t)
-				}
-				place := map[string]any{"command": binary, "args": []string{"serve", sampleFile}}
-				if over == "http" {
-					w := serveWeb(t, nil, sampleFile)
-					defer w.stop()
-					place = map[string]any{"url": w.base + "/mcp"}
-				}
-				where, err := json.Marshal(place)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				out, err := exec.CommandContext(ctx, filepath.Join(bin, "node"), "testdata/sample.mjs", filepath.Dir(bin), of.generation, of.revision, string(where)).Output()
-				if err != nil {
-					t.Fatalf("%v\n%s", err, stderrOf(err))
-				}
-				var got struct{ Out, Asked []string }
-				if err := json.Unmarshal(out, &got); err != nil {
-					t.Fatal(err)
-				}
-				for i, text := range got.Out {
-					got.Out[i] = strings.TrimPrefix(text, "error: ")
-				}
-				checkSamples(t, of.revision, got.Out, got.Asked)
-			})
-		}
-	}
+	withTypeScript(t, "testdata/sample.mjs", sampleFile, checkSamples)
 }
 
 // TestQuestionsOfOneAnswerAreBounded answers a hundred questions of 100 kB.
