@@ -3,6 +3,7 @@ package mcpgraph_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
@@ -215,6 +216,7 @@ func TestUpstreamPromptsAndResourcesPass(t *testing.T) {
 			var log lockedText
 			e := loadChanging(t, passing(up.URL, ""), mcpgraph.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			c := serve(t, e.Engine)
+			t.Cleanup(func() { go io.Copy(io.Discard, c.lines) }) // notifications may still come
 			_, answer := c.ask("initialize", initialize)
 			if got := answer.Get("result").Get("capabilities").JSON(); !strings.Contains(got, `"completions":{},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}`) {
 				t.Errorf("it can %s", got)
@@ -274,6 +276,50 @@ func TestUpstreamPromptsAndResourcesPass(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A server says that its lists have changed, and clients hear of those that pass.
+func TestChangedListsOfUpstreamServersPass(t *testing.T) {
+	t.Parallel()
+	web := &mcptest.Web{Modern: true, Events: true, Script: mcptest.Script{Offers: mcptest.Offers{
+		Prompts: mcptest.Offered("name", "p", 1), Resources: mcptest.Offered("uri", "a://", 1),
+	}}}
+	up := httptest.NewServer(web)
+	t.Cleanup(up.Close)
+	source := passing(up.URL, "") + `tools:
+  - name: notify
+    description: d
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: notify}
+      - {id: notify, type: mcp, server: up, tool: notify, args: {method: {expr: $.entry.method}}, next: exit}
+      - {id: exit, type: exit}
+`
+	first := strings.Index(source, "tools:")
+	source = source[:first] + source[strings.Index(source, "passthrough:"):]
+	c := serve(t, mustLoad(t, source))
+	t.Cleanup(func() { go io.Copy(io.Discard, c.lines) }) // notifications may still come
+	c.ask("initialize", initialize)
+	c.tell(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if _, answer := c.ask("prompts/list", `{}`); !strings.Contains(answer.JSON(), `"up.p1"`) {
+		t.Fatal(answer.JSON())
+	}
+	for _, list := range []string{"prompts", "resources"} {
+		method := "notifications/" + list + "/list_changed"
+		// The stream on which the server says so may not be open yet.
+		for told, deadline := false, time.Now().Add(30*time.Second); !told; time.Sleep(10 * time.Millisecond) {
+			before, answer := c.ask("tools/call", `{"name":"notify","arguments":{"method":"`+method+`"}}`)
+			if answer.Get("result").Get("isError").Bool() {
+				t.Fatal(answer.JSON())
+			}
+			for _, n := range before {
+				told = told || n.Get("method").Str() == method
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("no %s came", method)
+			}
+		}
 	}
 }
 
