@@ -93,9 +93,13 @@ func foreignServerMaps(root *Node) []Field {
 // namedServers returns what the nodes, and passthrough, of the file name as "server".
 func (d *decoder) namedServers() map[string]bool {
 	named := map[string]bool{}
-	add := func(nodes []*Node) {
+	var add func(nodes []*Node)
+	add = func(nodes []*Node) {
 		for _, n := range nodes {
 			named[n.Get("server").Text().String()] = true
+			for _, body := range bodiesOf(n) {
+				add(body.Items())
+			}
 		}
 	}
 	add(d.file.Nodes)
@@ -112,6 +116,15 @@ func (d *decoder) namedServers() map[string]bool {
 		named[p.Server] = true
 	}
 	return named
+}
+
+// bodiesOf returns the lists of nodes inside of a node.
+func bodiesOf(n *Node) []*Node {
+	bodies := []*Node{n.Get("nodes"), n.Get("body").Get("nodes")}
+	for _, f := range n.Get("branches").Fields() {
+		bodies = append(bodies, f.Value, f.Value.Get("nodes"))
+	}
+	return bodies
 }
 
 // withoutComments puts spaces where JSON has the comments of JavaScript, which

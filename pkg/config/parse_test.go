@@ -337,6 +337,29 @@ tools:
 	}
 }
 
+// Nodes in the bodies of other nodes name servers, too.
+func TestEntriesOfOtherFilesForBodies(t *testing.T) {
+	config := complete(`
+tools:
+  - name: t
+    description: d
+    inputSchema: {}
+    nodes:
+      - {id: a, nodes: [{id: b, server: one}]}
+      - {id: c, body: {nodes: [{id: d, branches: {x: [{id: e, server: two}], y: {nodes: [{id: f, server: three}]}}}]}}
+      - {id: g, args: {server: four}}
+`)
+	source := `{"mcpServers": {"one": {"command": "x"}, "two": {"command": "x"}, "three": {"command": "x"}, "four": {"command": "x"}}}`
+	f, _ := Parse("f.yaml", []byte(config), Options{MCPFiles: []MCPFile{{"m.json", []byte(source)}}})
+	var got []string
+	for _, u := range f.Upstreams {
+		got = append(got, u.Name)
+	}
+	if want := []string{"one", "two", "three"}; !slices.Equal(got, want) {
+		t.Errorf("upstreams are %q, want %q", got, want)
+	}
+}
+
 func TestEntriesOfFilesWithComments(t *testing.T) {
 	config := complete(`
 tools:
