@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"weak"
 
@@ -49,4 +50,24 @@ func TestParkedRunForgetsItsCall(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(r)
+}
+
+// A run that is cancelled while it asks does not ask again.
+func TestCancelledRunsAskOnce(t *testing.T) {
+	g := mapOf(t, 1, `{id: one, type: work, expr: "$item", next: end}`, graph.Spread{}, graph.Policy{}, false)
+	g.Node("each").Bodies[0].Node("one").Approval = &graph.Approval{}
+	for range 200 {
+		ctx, cancel := context.WithCancel(context.Background())
+		var asked atomic.Int32
+		l := executor.Local{Ask: func(ctx context.Context, _ *executor.Run, _ executor.Question) (value.Value, error) {
+			asked.Add(1)
+			go cancel()
+			<-ctx.Done()
+			return value.Undef, context.Cause(ctx)
+		}}
+		err := l.Run(ctx, newRun(g), world{func(_ context.Context, args value.Value) (value.Value, error) { return args, nil }})
+		if !errors.Is(err, context.Canceled) || asked.Load() != 1 {
+			t.Fatalf("the run asked %d times and ended with %v", asked.Load(), err)
+		}
+	}
 }

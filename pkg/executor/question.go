@@ -110,13 +110,14 @@ func (r *Run) unask(f *frame) {
 	}
 }
 
-// ask asks the questions that are new. d.mu is held from the look at the run to
-// the mark, so that none is found that was answered meanwhile.
+// ask asks the questions that are new, unless their attempt was cancelled and has yet
+// to end. d.mu is held from the look at the run to the mark, so that none is found that
+// was answered meanwhile.
 func (d *driving) ask() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.run.questions() {
-		if d.asked[q.ID] {
+		if d.asked[q.ID] || q.frame.local.asking.Err() != nil {
 			continue
 		}
 		if d.asked == nil {

@@ -50,16 +50,19 @@ func (r *Request) Ask(ctx context.Context, method string, params value.Value) (v
 
 // ask sends a request to the client and waits for its answer.
 func (r *Request) ask(ctx context.Context, method string, params value.Value) (value.Value, error) {
-	id, answered := r.session.asked.add()
-	if answered == nil {
-		return value.Undef, errTooManyAsked
+	id, answered, err := r.session.asked.add()
+	if err != nil {
+		return value.Undef, err
 	}
 	defer r.session.asked.remove(id)
 	if !r.peer.sendRequest(id, method, params) {
 		return value.Undef, ErrNoStream
 	}
 	select {
-	case a := <-answered:
+	case a, ok := <-answered:
+		if !ok {
+			return value.Undef, errClientGone
+		}
 		if a.Error != nil && a.Error.Code == refusedCode {
 			return value.Undef, fmt.Errorf("%w: %w", ErrRefused, a.Error)
 		}
@@ -84,22 +87,30 @@ const (
 	maxAnswer = 1 << 20
 )
 
-var errTooManyAsked = fmt.Errorf("more than %d questions to one client are open", maxAsked)
+var (
+	errTooManyAsked = fmt.Errorf("more than %d questions to one client are open", maxAsked)
+	errClientGone   = errors.New("the client sends no more answers: it has ended the connection")
+)
 
 // clientRequests are the requests of the server to one client that wait for an
 // answer. It is safe for concurrent use.
 type clientRequests struct {
 	mu      sync.Mutex
 	waiting map[string]chan jsonrpc.Response // by the JSON text of the id
+	ended   bool                             // nobody answers any more
 }
 
-// add returns a new id, and the channel that gets the answer; nil if too many
-// wait. Ids are random: a client cannot answer what it was not asked.
-func (c *clientRequests) add() (id string, answered <-chan jsonrpc.Response) {
+// add returns a new id, and the channel that gets the answer or is closed if there
+// will be none. It returns an error if too many wait, and after end. Ids are random: a
+// client cannot answer what it was not asked.
+func (c *clientRequests) add() (id string, answered <-chan jsonrpc.Response, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ended {
+		return "", nil, errClientGone
+	}
 	if len(c.waiting) >= maxAsked {
-		return "", nil
+		return "", nil, errTooManyAsked
 	}
 	if c.waiting == nil {
 		c.waiting = map[string]chan jsonrpc.Response{}
@@ -107,7 +118,18 @@ func (c *clientRequests) add() (id string, answered <-chan jsonrpc.Response) {
 	id = `"` + rand.Text() + `"`
 	got := make(chan jsonrpc.Response, 1)
 	c.waiting[id] = got
-	return id, got
+	return id, got, nil
+}
+
+// end makes all requests fail that wait for an answer, and those that follow.
+func (c *clientRequests) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	for _, got := range c.waiting {
+		close(got)
+	}
+	clear(c.waiting)
 }
 
 func (c *clientRequests) remove(id string) {

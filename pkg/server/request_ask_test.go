@@ -86,6 +86,23 @@ func TestElicitOverStdio(t *testing.T) {
 	}
 }
 
+// A client that closes its end of the pipe cannot answer: its call ends without it.
+func TestQuestionsEndWithTheInput(t *testing.T) {
+	t.Parallel()
+	c := start(t, askingOptions(t))
+	c.send("%s", initializeWith("2025-11-25", `{"elicitation":{}}`))
+	c.line()
+	c.send(callAsk, `{}`)
+	question(t, c.line())
+	c.in.Close()
+	if got := c.line(); !strings.Contains(got, "error: the client sends no more answers") {
+		t.Errorf("got %s", got)
+	}
+	if err := <-c.ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestAnswersOfModelsAndRoots answers the other requests.
 func TestAnswersOfModelsAndRoots(t *testing.T) {
 	const model, roots = `{"method":"sampling/createMessage"}`, `{"method":"roots/list"}`

@@ -48,6 +48,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	go func() {
 		defer close(drained)
 		c.calls.stop()
+		c.session.asked.end()
 		c.stopNotifying()
 		c.session.resources.end()
 		c.calls.running.Wait()
