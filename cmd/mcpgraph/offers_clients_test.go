@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 revision 2026-07-28 deprecates sampling and roots, which clients still have
+
 package main
 
 import (

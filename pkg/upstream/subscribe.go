@@ -226,7 +226,8 @@ func (sub *subscription) settle(err error) {
 
 // wait waits until nothing keeps subscriptions any more. The server's life has ended.
 func (all *subscriptions) wait() {
-	all.mu.Lock() // whoever adds one now sees that
+	all.mu.Lock()
+	//lint:ignore SA2001 who holds the lock now may add one; the next one sees the end
 	all.mu.Unlock()
 	all.running.Wait()
 }
