@@ -6,7 +6,7 @@ BENCH   ?= .
 COUNT   ?= 1
 SOAK    ?= 200000
 
-.PHONY: build web test conformance e2e screenshots lint fuzz soak stress bench bench-jsonata update clean
+.PHONY: build web test conformance e2e screenshots lint fuzz soak stress chaos bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -52,6 +52,9 @@ soak: ## makes SOAK calls of every kind and shows that the process stays small, 
 
 stress: ## lets 50 callers of each kind take what they can from a process that may take 512 MiB
 	MCPGRAPH_STRESS=1 $(GO) test ./cmd/mcpgraph -run='^TestHungryCallersHurtNobody$$' -count=1 -timeout=15m -v
+
+chaos: ## kills a worker of durable runs each second and shows that no call is lost, and compares two workers with one
+	MCPGRAPH_CHAOS=1 $(GO) test ./cmd/mcpgraph -run='^Test(KilledWorkersLoseNothing|TwoWorkersAreTwiceAsFast)$$' -count=1 -timeout=30m -v
 
 bench: ## runs the benchmarks that match BENCH, COUNT times
 	$(GO) test ./... -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 )
 
@@ -26,4 +27,19 @@ func outcomeOf(t testing.TB, err error) *outcome {
 		}
 	}
 	return out
+}
+
+func TestAQueryWhoseWorkerIsLostHasNoWorker(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ err, want error }{
+		{serviceerror.NewDeadlineExceeded("query timed out before a worker could process it"), ErrNoWorker},
+		{serviceerror.NewCanceled("stream terminated by RST_STREAM with error code: CANCEL"), ErrNoWorker},
+		{&serviceerror.QueryFailed{Message: "unknown queryType"}, nil},
+		{serviceerror.NewNotFound("workflow not found"), ErrNotFound},
+		{nil, nil},
+	} {
+		if got := unanswered(c.err); c.want != nil && !errors.Is(got, c.want) || c.want == nil && errors.Is(got, ErrNoWorker) || (got == nil) != (c.err == nil) {
+			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
+		}
+	}
 }
