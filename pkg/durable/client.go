@@ -231,11 +231,12 @@ func (c *Client) query(ctx context.Context, id, name string, into any, args ...a
 }
 
 // unanswered is known for a query that the client has not given up. Temporal gives one
-// up if its worker is lost.
+// up if its worker is lost, and takes none of a run that has lost several in a row.
 func unanswered(err error) error {
 	var late *serviceerror.DeadlineExceeded
 	var canceled *serviceerror.Canceled
-	if errors.As(err, &late) || errors.As(err, &canceled) {
+	var notReady *serviceerror.WorkflowNotReady
+	if errors.As(err, &late) || errors.As(err, &canceled) || errors.As(err, &notReady) {
 		return ErrNoWorker
 	}
 	return known(err)

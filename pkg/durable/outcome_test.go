@@ -34,6 +34,7 @@ func TestAQueryWhoseWorkerIsLostHasNoWorker(t *testing.T) {
 	for _, c := range []struct{ err, want error }{
 		{serviceerror.NewDeadlineExceeded("query timed out before a worker could process it"), ErrNoWorker},
 		{serviceerror.NewCanceled("stream terminated by RST_STREAM with error code: CANCEL"), ErrNoWorker},
+		{serviceerror.NewWorkflowNotReady("Unable to query workflow due to Workflow Task in failed state."), ErrNoWorker},
 		{&serviceerror.QueryFailed{Message: "unknown queryType"}, nil},
 		{serviceerror.NewNotFound("workflow not found"), ErrNotFound},
 		{nil, nil},
