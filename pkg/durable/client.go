@@ -181,7 +181,7 @@ func known(err error) error {
 	case errors.As(err, &app) && app.Type() == notAsked:
 		return ErrNotAsked
 	case errors.As(err, &failed):
-		return fmt.Errorf("the worker of the run cannot answer: %s", failed.Message)
+		return fmt.Errorf("the worker of the run cannot answer: %w", failed)
 	case errors.As(err, &late), errors.Is(err, context.DeadlineExceeded):
 		return ErrNoWorker
 	}
@@ -316,8 +316,8 @@ func (c *Client) follow(ctx context.Context, id string, poll bool, next func() i
 		}
 		tick = time.After(wait)
 		switch {
-		case ctx.Err() != nil, errors.Is(err, ErrNoWorker):
-			continue // there may be one later
+		case ctx.Err() != nil, errors.Is(err, ErrNoWorker), errors.As(err, new(*serviceerror.QueryFailed)):
+			continue // there may be a worker later that can answer
 		case err != nil:
 			return nil, err
 		}
