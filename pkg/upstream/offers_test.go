@@ -307,7 +307,7 @@ func TestReadsDrawOnTheMemoryOfTheirCall(t *testing.T) {
 			"resources/read": json.RawMessage(`{"contents":` + text + `}`), "resources/list": json.RawMessage(`{"resources":` + text + `}`),
 		}
 	})
-	budget := memory.New(memory.MinLimit)
+	budget := memory.New(4 << 30) // other tests of the process must not use it up
 	p := start(t, Options{Dial: dialScript(script), Memory: budget}, &config.Upstream{Name: "fake"})
 	for name, read := range map[string]func(context.Context) error{
 		"read": func(ctx context.Context) error { return second(p.ReadResource(ctx, nil, "fake", "doc://1")) },
