@@ -19,9 +19,10 @@ import (
 
 // Shares of the limit of a process.
 const (
-	// collectorShare is left for what the runtime and the program's own file
-	// take beside the heap: the rest is the limit of the Go runtime.
+	// collectorShare, programFile at the least, is left for what the runtime and the
+	// program's own file take beside the heap: the rest is the limit of the Go runtime.
 	collectorShare = 8
+	programFile    = 32 << 20 // bytes
 	// heldShare of the limit can be held. The collector needs the rest: garbage
 	// stays until the next collection.
 	heldShare = 2
@@ -92,7 +93,7 @@ func (b *Budget) Held() int64 {
 // what the process takes beside its heap. Near it the collector works harder.
 func (b *Budget) Apply() {
 	if b != nil {
-		debug.SetMemoryLimit(b.limit - b.limit/collectorShare)
+		debug.SetMemoryLimit(b.limit - max(b.limit/collectorShare, programFile))
 	}
 }
 
