@@ -81,7 +81,14 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 	return err
 }
 
-const memoTool, memoCaller, memoDigest = "tool", "caller", "digest"
+// Members of the memo of a workflow, which lists of runs show. The first three are
+// those of the start; the workflow sets the last one.
+const (
+	memoTool    = "tool"
+	memoCaller  = "caller"
+	memoDigest  = "digest"
+	memoWaiting = "waiting"
+)
 
 // Outcome is what came of a run.
 type Outcome struct {

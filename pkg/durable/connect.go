@@ -30,6 +30,8 @@ type Options struct {
 	Storage string
 	// Log is required.
 	Log *slog.Logger
+	// Lazy lets Dial return before Temporal is reached; the first request connects.
+	Lazy bool
 }
 
 // Client starts runs on Temporal and looks at them. It is safe for concurrent use.
@@ -39,7 +41,8 @@ type Client struct {
 	data     converter.DataConverter
 }
 
-// Dial connects to Temporal. The error says why that cannot be reached.
+// Dial connects to Temporal. The error says why that cannot be reached; with
+// [Options.Lazy] it is about the options alone.
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	o.Address = cmp.Or(o.Address, DefaultAddress)
 	o.Namespace = cmp.Or(o.Namespace, DefaultNamespace)
@@ -47,6 +50,13 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	co, err := o.client()
 	if err != nil {
 		return nil, err
+	}
+	if o.Lazy {
+		c, err := client.NewLazyClient(co)
+		if err != nil {
+			return nil, err
+		}
+		return &Client{c, o, co.DataConverter}, nil
 	}
 	c, err := client.DialContext(ctx, co)
 	if err != nil {
@@ -80,6 +90,11 @@ func (o *Options) client() (client.Options, error) {
 		co.ExternalStorage = converter.ExternalStorage{Drivers: []converter.StorageDriver{store}, PayloadSizeThreshold: storeFrom}
 	}
 	return co, nil
+}
+
+// Address returns the address and the namespace of Temporal.
+func (c *Client) Address() (address, namespace string) {
+	return c.options.Address, c.options.Namespace
 }
 
 // Close ends the connection.

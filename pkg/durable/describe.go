@@ -3,9 +3,15 @@ package durable
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Description is a run as it is now.
@@ -16,10 +22,10 @@ type Description struct {
 	Seed uint64
 	Args json.RawMessage
 	// Count is how many records there are.
-	Count int
-	// Waiting is true if the run waits for answers of people alone.
-	Waiting   bool
+	Count     int
 	Questions []Question
+	// Active are the executions under way, the first 100 of them.
+	Active []executor.Activity
 	// Calls are those under way.
 	Calls []Call
 	// Problem is why Temporal could not get the latest step done, empty if it could.
@@ -28,8 +34,9 @@ type Description struct {
 
 // Call is a call of an upstream tool under way.
 type Call struct {
-	// ID names the execution and attempt, Worker is who makes the call; empty: nobody
-	// yet.
+	// ID names the execution and attempt: that of an [executor.Activity] is FRAME:EXECUTION#TRY,
+	// with .N behind it after the loss of N workers. Worker is who makes the call;
+	// empty: nobody yet.
 	ID, Worker string
 	Began      time.Time
 	// Progress is what the server reported last: the params of
@@ -44,6 +51,9 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	}
 	if t := info.GetCloseTime(); t != nil {
 		s.Ended = t.AsTime()
+	}
+	if p := info.GetMemo().GetFields()[memoWaiting]; p != nil && s.Status == "running" {
+		_ = c.data.FromPayload(p, &s.Waiting)
 	}
 	for name, into := range map[string]*string{memoTool: &s.Tool, memoCaller: &s.Caller, memoDigest: &s.Digest} {
 		if p := info.GetMemo().GetFields()[name]; p != nil {
@@ -87,6 +97,27 @@ func (c *Client) Describe(ctx context.Context, id string) (*Description, error) 
 	if err := c.query(ctx, id, queryState, s); err != nil {
 		return d, err
 	}
-	d.Seed, d.Args, d.Count, d.Waiting, d.Questions = s.Seed, s.Args, s.Count, s.Waiting, s.Questions
+	d.Seed, d.Args, d.Count, d.Waiting, d.Questions, d.Active = s.Seed, s.Args, s.Count, s.Waiting, s.Questions, s.Active
 	return d, nil
+}
+
+// Request returns the arguments and the seed that a run began with. It needs no worker.
+// The seed is 0 where the workflow chose it.
+func (c *Client) Request(ctx context.Context, id string) (args value.Value, seed uint64, err error) {
+	got, err := c.temporal.WorkflowService().GetWorkflowExecutionHistory(ctx, &workflowservice.GetWorkflowExecutionHistoryRequest{
+		Namespace: c.options.Namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: id}, MaximumPageSize: 1,
+	})
+	if err != nil {
+		return value.Undef, 0, known(err)
+	}
+	events := got.GetHistory().GetEvents()
+	if len(events) == 0 {
+		return value.Undef, 0, ErrNotFound
+	}
+	in := &request{}
+	if err := c.data.FromPayloads(events[0].GetWorkflowExecutionStartedEventAttributes().GetInput(), in); err != nil {
+		return value.Undef, 0, fmt.Errorf("the arguments of run %s cannot be read: %w", id, err)
+	}
+	args, err = parsed(in.Args)
+	return args, in.Seed, err
 }

@@ -74,7 +74,7 @@ const (
 
 // revision is raised when this package drives runs in another way than before, so
 // that workers leave older runs to older programs.
-const revision = 1
+const revision = 2
 
 // Source is the file that workers run. *mcpgraph.Engine implements it. It must be safe
 // for concurrent use.

@@ -14,7 +14,9 @@ type Summary struct {
 	ID, Tool, Caller, Digest string
 	// Status is "running", "completed", "failed", "canceled", "terminated" or
 	// "timed out".
-	Status       string
+	Status string
+	// Waiting is true if the run waits for answers of people alone.
+	Waiting      bool
 	Began, Ended time.Time // Ended is zero while it is under way
 	Events       int64     // in the history on Temporal, of the latest workflow
 	Bytes        int64
@@ -30,25 +32,37 @@ var statusNames = map[enums.WorkflowExecutionStatus]string{
 // List returns the latest runs, the newest first, and no more than most. Only running
 // ones if running is true.
 func (c *Client) List(ctx context.Context, most int, running bool) ([]Summary, error) {
+	var list []Summary
+	var token []byte
+	for {
+		got, next, err := c.ListPage(ctx, token, min(most-len(list), 1000), running)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, got...)
+		if token = next; len(token) == 0 || len(list) >= most {
+			return list[:min(len(list), most)], nil
+		}
+	}
+}
+
+// ListPage is a part of List: the runs behind a token, about as many as count, and the
+// token for the next ones; empty: there are no others. The first token is empty.
+func (c *Client) ListPage(ctx context.Context, token []byte, count int, running bool) ([]Summary, []byte, error) {
 	// A run that was continued is its latest workflow.
 	query := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'ContinuedAsNew'", WorkflowType)
 	if running {
 		query = fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", WorkflowType)
 	}
-	var list []Summary
-	var token []byte
-	for {
-		got, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-			Namespace: c.options.Namespace, Query: query, PageSize: int32(min(most-len(list), 1000)), NextPageToken: token,
-		})
-		if err != nil {
-			return nil, known(err)
-		}
-		for _, info := range got.GetExecutions() {
-			list = append(list, c.summary(info))
-		}
-		if token = got.GetNextPageToken(); len(token) == 0 || len(list) >= most {
-			return list[:min(len(list), most)], nil
-		}
+	got, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: c.options.Namespace, Query: query, PageSize: int32(count), NextPageToken: token,
+	})
+	if err != nil {
+		return nil, nil, known(err)
 	}
+	var list []Summary
+	for _, info := range got.GetExecutions() {
+		list = append(list, c.summary(info))
+	}
+	return list, got.GetNextPageToken(), nil
 }

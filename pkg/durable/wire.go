@@ -24,8 +24,10 @@ type request struct {
 	// without a sign of life a worker is lost.
 	MaxValue    int   `json:"maxValue,omitempty"`
 	HeartbeatMs int64 `json:"heartbeatMs,omitempty"`
-	// Records are those of the workflows that this one continues.
+	// Records are those of the workflows that this one continues, Waiting is what the
+	// last one of these told of itself.
 	Records []json.RawMessage `json:"records,omitempty"`
+	Waiting bool              `json:"waiting,omitempty"`
 }
 
 // caller is what calls carry about the caller of a run.

@@ -151,10 +151,20 @@ func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
 		if d.run.Done() {
 			return d.end()
 		}
+		d.tellWaiting()
 		d.arm()
 		d.selector.Select(d.ctx)
 		d.batch = 0
 		d.run.Advance(workflow.Now(ctx))
+	}
+}
+
+// tellWaiting lets lists of runs show whether the run waits for people alone, without a
+// worker being asked.
+func (d *driving) tellWaiting() {
+	if waiting := d.run.Parked(); waiting != d.in.Waiting {
+		d.in.Waiting = waiting
+		_ = workflow.UpsertMemo(d.ctx, map[string]any{memoWaiting: waiting}) // fails for an empty memo alone
 	}
 }
 

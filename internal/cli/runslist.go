@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph/pkg/durable"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+func (a *app) runsListCommand() *cobra.Command {
+	var o runsOptions
+	cmd := &cobra.Command{
+		Use: "list", Short: "List durable runs, the newest first",
+		Example: "  mcpgraph runs list --running\n  mcpgraph runs list --limit 1000 --json",
+		Args:    configArgs(),
+		RunE: func(*cobra.Command, []string) error {
+			if o.limit < 1 {
+				return usagef("--limit must be positive")
+			}
+			return a.withClient(o, func(ctx context.Context, c *durable.Client) error {
+				list, err := c.List(ctx, o.limit, o.running)
+				if err != nil {
+					return err
+				}
+				return failed(writeRuns(a.stdout, list, o.json))
+			})
+		},
+	}
+	o.temporal.flags(cmd)
+	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each run")
+	cmd.Flags().IntVar(&o.limit, "limit", 50, "list at most `N` runs")
+	cmd.Flags().BoolVar(&o.running, "running", false, "only runs under way")
+	return cmd
+}
+
+func writeRuns(w io.Writer, list []durable.Summary, asJSON bool) error {
+	if asJSON {
+		for _, s := range list {
+			if _, err := fmt.Fprintln(w, summaryValue(s).JSON()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "no runs")
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "RUN\tTOOL\tSTATUS\tBEGAN\tTOOK")
+	for _, s := range list {
+		end := s.Ended
+		if end.IsZero() {
+			end = time.Now()
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", visible(s.ID), visible(s.Tool), statusOf(s), s.Began.UTC().Format(time.RFC3339), duration(end.Sub(s.Began)))
+	}
+	return table.Flush()
+}
+
+func summaryValue(s durable.Summary) value.Value {
+	b := value.NewBuilder(8)
+	text := func(key, v string) {
+		if v != "" {
+			b.Set(key, value.FromString(v))
+		}
+	}
+	text("run", s.ID)
+	text("tool", s.Tool)
+	text("status", statusOf(s))
+	text("caller", s.Caller)
+	text("version", s.Digest)
+	text("began", s.Began.UTC().Format(time.RFC3339Nano))
+	if !s.Ended.IsZero() {
+		text("ended", s.Ended.UTC().Format(time.RFC3339Nano))
+	}
+	b.Set("historyBytes", value.FromInt(s.Bytes))
+	return b.Value()
+}
+
+// statusOf returns the status of a run for people.
+func statusOf(s durable.Summary) string {
+	if s.Waiting {
+		return "waiting"
+	}
+	return s.Status
+}

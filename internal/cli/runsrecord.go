@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/textline"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// recordWriter returns what prints records of a run.
+func (a *app) recordWriter(asJSON bool) func(json.RawMessage) {
+	width := a.width(a.stdout)
+	return func(text json.RawMessage) {
+		if asJSON {
+			fmt.Fprintln(a.stdout, string(text))
+			return
+		}
+		v, err := value.ParseLazyBytes(text)
+		if err != nil {
+			return
+		}
+		switch v.Get("event").Str() {
+		case "opened", "replaced":
+			return
+		}
+		line := recordLine(v)
+		if width > 0 {
+			line = textline.Shorten(line, width)
+		}
+		fmt.Fprintln(a.stdout, line)
+	}
+}
+
+// recordLine returns a record as a line for people.
+func recordLine(v value.Value) string {
+	node := v.Get("node").Str()
+	if path := v.Get("path").Str(); path != "" {
+		node = strings.TrimSuffix(path, ".") + "." + node
+	}
+	start, _ := time.Parse(time.RFC3339Nano, v.Get("start").Str())
+	end, _ := time.Parse(time.RFC3339Nano, v.Get("end").Str())
+	line := fmt.Sprintf("%s  %s %s  %s", end.UTC().Format("15:04:05.000"), v.Get("type").Str(), node, duration(end.Sub(start)))
+	if event := v.Get("event").Str(); event != "done" {
+		line += "  " + event
+	}
+	if failure := v.Get("error"); !failure.IsUndefined() {
+		line += "  failed: " + failure.Get("name").Str() + ": " + failure.Get("message").Str()
+	} else if out := v.Get("output"); !out.IsUndefined() {
+		line += "  " + out.Preview(maxShownOutput)
+	}
+	return visible(line)
+}
+
+// maxShownOutput is how much of an output is shown, in bytes.
+const maxShownOutput = 200
