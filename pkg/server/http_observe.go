@@ -119,8 +119,11 @@ func (h *httpHandler) logRefusal(ctx context.Context, t *responseRecorder, e Exc
 	h.log.Log(ctx, t.level, "request refused", attrs...)
 }
 
-// clip shortens text that clients control.
-func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 256)], "\uFFFD") }
+// clip returns the start of a text that clients control. It keeps nothing else of
+// their message.
+func clip(s string) string {
+	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), 256)], "\uFFFD"))
+}
 
 // refusalBurst is how many refusals with one reason are logged at once; after
 // that it is one per second. Anybody can cause refusals, and the log must not

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -69,7 +70,8 @@ type Detached struct {
 func (r *Request) Detach() *Detached {
 	d := &Detached{Request: Request{
 		Info:   callinfo.Info{Caller: r.Caller, Header: r.Header, Meta: copied(r.Meta), Trace: r.Trace, Secrets: r.Secrets, Log: r.Log},
-		Method: r.Method, Tool: r.Tool, ID: r.ID, Args: copied(r.Args), Transport: r.Transport, Protocol: r.Protocol,
+		Method: strings.Clone(r.Method), Tool: strings.Clone(r.Tool), ID: strings.Clone(r.ID), Args: copied(r.Args),
+		Transport: r.Transport, Protocol: strings.Clone(r.Protocol),
 		Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
 		modern: r.modern, offer: r.offer, slot: r.slot,
 	}}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -36,7 +37,7 @@ func (s *session) ProtocolVersion() string {
 func (s *session) initialize(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.version = version
+	s.version = strings.Clone(version) // not with the message that it is from
 }
 
 func (s *session) setCapabilities(declared value.Value) {
@@ -60,7 +61,7 @@ func (s *session) logLevel() mcp.LoggingLevel {
 func (s *session) setLogLevel(level mcp.LoggingLevel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.level = level
+	s.level = mcp.LoggingLevel(strings.Clone(string(level))) // not with the message that it is from
 }
 
 // Client returns the program that initialize named.
