@@ -28,7 +28,8 @@ type Completion struct {
 
 // CompleteFunc returns the values of an argument that begin as typed, or otherwise fit
 // it. known is an object with the values of other arguments. ctx ends soon, and what
-// is returned afterwards is ignored.
+// is returned afterwards is ignored. After ErrNotFound and an *[InvalidParamsError] the
+// client gets a JSON-RPC error, after other errors an empty list.
 type CompleteFunc func(ctx context.Context, r *Request, argument, typed string, known value.Value) (Completion, error)
 
 // completion are the params of completion/complete.
@@ -135,8 +136,8 @@ func (p *snapshot) checkCompletion(r *Request) *rpcError {
 // if there is none for the caller of r.
 func (p *snapshot) findTemplate(r *Request, uri string) *offer {
 	for _, m := range []map[string]*offer{p.templatesByURI, p.resourcesByURI} {
-		if o := m[uri]; o != nil && !p.hidden(r, o) {
-			return o
+		if o := m[uri]; o != nil {
+			return p.shown(r, o)
 		}
 	}
 	if p.dynamic.Resource != nil && len(uri) <= maxURI {
@@ -158,7 +159,8 @@ func (o *offer) checkArgument(r *Request, name string) *rpcError {
 // errTooSlow is the cancellation cause of a completion that takes too long.
 var errTooSlow = errors.New("the completion took too long")
 
-// complete answers completion/complete. What takes too long has no values.
+// complete answers completion/complete. What takes too long, fails or finds no slot has no
+// values: clients ask again with each key that their user presses, and cannot show errors.
 func (p *snapshot) complete(ctx context.Context, r *Request) ([]byte, *rpcError) {
 	var found Completion
 	if r.offer.complete != nil {
@@ -170,10 +172,14 @@ func (p *snapshot) complete(ctx context.Context, r *Request) ([]byte, *rpcError)
 			return value.Undef, err
 		}
 		r.offer = &of
-		if _, err := p.runCall(short, r); context.Cause(short) == errTooSlow && ctx.Err() == nil {
+		switch _, err := p.runCall(short, r); {
+		case context.Cause(short) == errTooSlow && ctx.Err() == nil:
 			found, r.reason = Completion{}, ""
-		} else if err != nil {
+		case errors.Is(err, ErrNotFound), errors.As(err, new(*InvalidParamsError)):
 			return p.failCall(ctx, r, err)
+		case err != nil:
+			found, r.failed, r.failure = Completion{}, true, err.Error()
+			p.logOf(r).DebugContext(ctx, "a completion failed", "of", r.Tool, "argument", clip(c.argument), "error", r.failure)
 		}
 	}
 	return p.message(r, found.appendMember(nil), false), nil

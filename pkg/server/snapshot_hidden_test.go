@@ -1,13 +1,16 @@
 package server_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // hiddenToolOptions are the tools of scoped, of which callers see those that they may call.
@@ -92,4 +95,46 @@ func TestToolsAreNotHiddenOverStandardInput(t *testing.T) {
 		t.Error(got)
 	}
 	c.closed()
+}
+
+// What is hidden from a caller is not served from elsewhere: neither by another template
+// nor by an upstream server that also has the URI.
+func TestHiddenResourcesHideWhatIsBehindThem(t *testing.T) {
+	opts, over := hiddenToolOptions(t)
+	read := func(text string) server.CallFunc {
+		return server.ReadText("", func(context.Context, *server.Request) (string, bool) { return text, true })
+	}
+	anything := func(context.Context, *server.Request, string, string, value.Value) (server.Completion, error) {
+		return server.Completion{Values: []string{"behind"}}, nil
+	}
+	opts.Resources = []server.Resource{
+		{URI: "a://secret", Name: "secret", Read: read("sealed"), RequiredScopes: []string{"admin"}},
+		{URI: "a://sealed/{x}", Template: true, Name: "sealed", Read: read("sealed"), RequiredScopes: []string{"admin"}},
+		{URI: "a://sealed/{x}{?y}", Template: true, Name: "open", Read: read("behind"), SubscribeEvery: time.Hour},
+	}
+	opts.Dynamic = &server.Dynamic{
+		Resources: func(context.Context, *server.Request) []value.Value { return nil }, Completes: true, Subscribes: true,
+		Resource: func(_ *server.Request, uri string) *server.Resource {
+			return &server.Resource{URI: uri, Name: "behind", Read: read("behind"), Complete: anything, SubscribeEvery: time.Hour}
+		},
+	}
+	x := serveAs(t, opts, over)
+	for caller, readable := range map[string]bool{"bob": false, "cat": true} {
+		in := x.session("2025-11-25", authorizedAs(caller)...)
+		for _, uri := range []string{"a://secret", "a://sealed/1"} {
+			g := x.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q}}`, uri), in...)
+			if strings.Contains(g.body, "behind") || strings.Contains(g.body, "sealed\"}]") != readable || strings.Contains(g.body, "unknown resource") == readable {
+				t.Errorf("%s reads %s: %d %s", caller, uri, g.status, g.body)
+			}
+			if g := x.post(fmt.Sprintf(subscribeTo, uri), in...); g.body == emptyResult {
+				t.Errorf("%s subscribes to %s: %s", caller, uri, g.body)
+			}
+		}
+		for _, uri := range []string{"a://secret", "a://sealed/{x}"} {
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/resource","uri":%q},"argument":{"name":"x","value":""}}}`, uri)
+			if g := x.post(body, in...); strings.Contains(g.body, "behind") {
+				t.Errorf("%s completes %s: %s", caller, uri, g.body)
+			}
+		}
+	}
 }

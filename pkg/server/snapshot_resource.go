@@ -157,18 +157,19 @@ func (p *snapshot) checkResources(r *Request) *rpcError {
 }
 
 // findResource returns the resource at a URI, and the variables of the template that
-// it belongs to; nil if there is none for the caller of r.
+// it belongs to; nil if there is none for the caller of r. One that is hidden from the
+// caller also hides what else has the URI: later templates and upstream servers.
 func (p *snapshot) findResource(r *Request, uri string) (*offer, value.Value) {
 	if len(uri) > maxURI {
 		return nil, value.Undef
 	}
 	none := value.FromEntries(nil)
-	if o := p.resourcesByURI[uri]; o != nil && !p.hidden(r, o) {
-		return o, none
+	if o := p.resourcesByURI[uri]; o != nil {
+		return p.shown(r, o), none
 	}
 	for _, t := range p.matchers {
-		if variables, ok := t.match(uri); ok && !p.hidden(r, t.offer) {
-			return t.offer, variables
+		if variables, ok := t.match(uri); ok {
+			return p.shown(r, t.offer), variables
 		}
 	}
 	if p.dynamic.Resource != nil {

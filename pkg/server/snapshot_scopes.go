@@ -97,6 +97,14 @@ func (s requiredScopes) widened(needed, granted []string) []string {
 // hidden reports whether an offer is hidden from the caller of a request.
 func (p *snapshot) hidden(r *Request, o *offer) bool { return p.hides && missingFor(r, o) }
 
+// shown returns an offer, nil if it is hidden from the caller of a request.
+func (p *snapshot) shown(r *Request, o *offer) *offer {
+	if p.hidden(r, o) {
+		return nil
+	}
+	return o
+}
+
 // unknown returns the error for a tool or prompt that does not exist for the caller.
 // It names none that is hidden.
 func (p *snapshot) unknown(r *Request, kind, name string, list []listed) *rpcError {
