@@ -25,23 +25,23 @@ type entry struct {
 
 // extra is what only few entries have.
 type extra struct {
-	err      error
-	sent     value.Value // the arguments of an upstream call
-	reply    value.Value // to it, undefined where there was none or it is not kept
-	until    instant
-	attempts int
-	times    []graph.Attempt // nil where one attempt was all
+	err   error
+	sent  value.Value // the arguments of an upstream call
+	reply value.Value // to it, undefined where there was none or it is not kept
 	// replyBytes is about how many bytes the reply has, kept or not.
 	replyBytes int
-	nextReply  *extra // in the list of replies
-	fromCache  bool
+	nextReply  *extra          // in the list of replies
+	times      []graph.Attempt // nil where one attempt was all
+	until      instant
 	opened     *opened // of an Opened
-	pinned     bool
 	foreign    *Record // what a replay was given and made nothing of
 	// was is, in a Replaced, the entry before it in the history, and version the
 	// place of the replacement among those of the run, from 1.
-	was     *entry
-	version int32
+	was       *entry
+	attempts  int
+	version   int32
+	fromCache bool
+	pinned    bool
 }
 
 var noExtra extra
@@ -108,29 +108,40 @@ func (f *frame) weigh(output value.Value) int32 {
 }
 
 // record returns the entry as observers see it.
-func (e *entry) record() Record {
-	d := e.extra.get()
-	if d.foreign != nil {
-		return *d.foreign
-	}
-	r := Record{
-		Index: e.index, Event: e.event, Frame: e.frame.id(), Path: e.frame.path(),
-		Node: e.node.ID, Kind: e.node.Kind.Name, Key: e.node.Key(),
-		Execution: int(e.execution), Try: int(e.try),
-		Start: e.start.time(), End: e.end.time(), Until: d.until.time(), Do: e.do,
-		Server: e.node.Server, Tool: e.node.Tool, Arguments: d.sent, Output: e.output, Err: d.err, Edge: int(e.edge),
-		Attempts: d.attempts, FromCache: d.fromCache, AttemptTimes: d.times, Reply: d.reply, Pinned: d.pinned,
-	}
-	if r.Reply.IsUndefined() {
-		r.ReplyBytes = d.replyBytes
-	}
+func (e *entry) record() (r Record) {
+	e.fill(&r)
+	return r
+}
+
+// fill is record for where there is an empty one. A Record is large: making one and
+// copying it takes twice as long.
+func (e *entry) fill(r *Record) {
+	r.Index, r.Event = e.index, e.event
+	r.Frame, r.Path = e.frame.id(), e.frame.path()
+	r.Node, r.Kind, r.Key = e.node.ID, e.node.Kind.Name, e.node.Key()
+	r.Server, r.Tool = e.node.Server, e.node.Tool
+	r.Execution, r.Try = int(e.execution), int(e.try)
+	r.Start, r.End = e.start.time(), e.end.time()
+	r.Do, r.Output, r.Edge = e.do, e.output, int(e.edge)
 	if e.event == Done {
 		if way := e.node.Way(r.Edge); way != nil {
 			r.Via, r.Next = way.Field, way.Target
 		}
 	}
-	if d.opened != nil {
-		r.Results, r.Failed = d.opened.dropped()
+	x := e.extra
+	if x == nil {
+		return
 	}
-	return r
+	if x.foreign != nil {
+		*r = *x.foreign
+		return
+	}
+	r.Until, r.Arguments, r.Err = x.until.time(), x.sent, x.err
+	r.Attempts, r.FromCache, r.AttemptTimes, r.Pinned = x.attempts, x.fromCache, x.times, x.pinned
+	if r.Reply = x.reply; r.Reply.IsUndefined() {
+		r.ReplyBytes = x.replyBytes
+	}
+	if x.opened != nil {
+		r.Results, r.Failed = x.opened.dropped()
+	}
 }

@@ -71,10 +71,13 @@ func retryAfter(err error) time.Duration {
 
 // named sets the name of an error that has none.
 func named(name string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var has failureNamer
 	var failed *graph.Failure
 	var expression *expr.Error
-	if err == nil || errors.As(err, &has) || errors.As(err, &failed) || errors.As(err, &expression) {
+	if errors.As(err, &has) || errors.As(err, &failed) || errors.As(err, &expression) {
 		return err
 	}
 	return &namedError{err, name}

@@ -43,13 +43,14 @@ func (r *Run) search(index int) int {
 func (r *Run) History() []Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	records := make([]Record, 0, len(r.log))
-	for i := range r.log {
-		if e := r.log[i]; e.event == Done {
-			records = append(records, e.record())
+	records, n := make([]Record, len(r.log)), 0
+	for _, e := range r.log {
+		if e.event == Done {
+			e.fill(&records[n])
+			n++
 		}
 	}
-	return records
+	return records[:n]
 }
 
 // append adds an entry and sets its index.

@@ -111,11 +111,12 @@ func (s *Store) drop(n int) {
 	if n <= 0 {
 		return
 	}
-	for _, r := range s.runs[:n] {
+	for i, r := range s.runs[:n] {
 		s.bytes -= r.bytes
 		s.held.Shrink(r.bytes)
+		s.runs[i] = nil
 	}
-	s.runs = slices.Delete(s.runs, 0, n)
+	s.runs = s.runs[n:] // those that are left move when the slice grows
 }
 
 // List returns the runs of a caller: those under way, then those that are over,
