@@ -163,27 +163,19 @@ func (c *call) note(info *callinfo.Info) {
 func (c *call) redactor() func(string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []func(string) string
+	var redact func(string) string
 	for i, one := range c.secrets {
 		if i > 0 && one.secrets == nil {
 			continue // it has those of the file alone, as the first one
 		}
-		if f := c.program.redactor(&callinfo.Info{Caller: one.caller, Secrets: one.secrets}); f != nil {
-			all = append(all, f)
+		f := c.program.redactor(&callinfo.Info{Caller: one.caller, Secrets: one.secrets})
+		if before := redact; before != nil && f != nil {
+			redact = func(text string) string { return f(before(text)) }
+		} else if f != nil {
+			redact = f
 		}
 	}
-	switch len(all) {
-	case 0:
-		return nil
-	case 1:
-		return all[0]
-	}
-	return func(text string) string {
-		for _, f := range all {
-			text = f(text)
-		}
-		return text
-	}
+	return redact
 }
 
 // drive drives the run to its end, or until it is parked.

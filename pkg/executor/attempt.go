@@ -90,6 +90,9 @@ type attempts struct {
 	over  []graph.Attempt
 	began instant // when the one under way began
 	tries []int   // by rule of retry, how often it was applied
+	// answer is what the question of the last one over was answered with, undefined
+	// if it asked nothing.
+	answer value.Value
 }
 
 // keepTimes notes the times of an attempt that an entry is about, if the execution
@@ -120,16 +123,18 @@ func (f *frame) keepTimes(e *entry) {
 	}
 }
 
-// reason returns why the attempt before the one under way failed, empty if there was
-// none.
-func (f *frame) reason() string {
-	if f.attempts == nil || len(f.attempts.over) == 0 {
-		return ""
+// rejection returns what was wrong with the attempt before the one under way, nil if
+// there was none.
+func (f *frame) rejection() *graph.Rejection {
+	a := f.attempts
+	if a == nil || len(a.over) == 0 {
+		return nil
 	}
-	if err := f.attempts.over[len(f.attempts.over)-1].Err; err != nil {
-		return err.Error()
+	err := a.over[len(a.over)-1].Err
+	if err == nil {
+		return nil
 	}
-	return ""
+	return &graph.Rejection{Answer: a.answer, Reason: err.Error()}
 }
 
 // causeOf leaves out what the record says anyway: the node and what it calls.

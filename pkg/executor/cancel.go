@@ -94,9 +94,15 @@ var errBeside error = &graph.Failure{Name: graph.FailCancelled, Message: "ended 
 // those whose bodies are decided. What they do, and what is done beneath them,
 // should end soon.
 func (r *Run) Cut() []Task {
+	cut, _, _ := r.changes()
+	return cut
+}
+
+// changes returns what may have changed beside tasks: Cut, whether there are questions,
+// and Stopped.
+func (r *Run) changes() (cut []Task, asks bool, stopped error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	cut := r.cut
-	r.cut = nil
-	return cut
+	cut, r.cut = r.cut, nil
+	return cut, len(r.asked) > 0, r.stopped
 }

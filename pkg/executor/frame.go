@@ -34,12 +34,11 @@ type frame struct {
 	// calls so far, or nil if it has made none.
 	start     instant
 	extra     *extra
-	attempts  *attempts   // of the execution under way, nil if none has failed
-	opened    *opened     // by the execution under way
-	rejected  value.Value // the answer to the question of the attempt before
-	pending   error       // the failure with which that goes on
-	cancelled error       // why the walk is being ended
-	last      *entry      // what Release has to follow
+	attempts  *attempts // of the execution under way, nil if none has failed
+	opened    *opened   // by the execution under way
+	pending   error     // the failure with which that goes on
+	cancelled error     // why the walk is being ended
+	last      *entry    // what Release has to follow
 
 	env    expr.Env
 	in     graph.Input // in.Args is what the walk was given

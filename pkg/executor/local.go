@@ -220,14 +220,14 @@ func (d *driving) applyChanges() {
 	if !d.run.changed.Load() {
 		return
 	}
-	d.run.changed.Store(false)
-	if cause := d.run.Stopped(); cause != nil {
-		d.ctx.cancel(cause)
+	cut, asks, stopped := d.run.changes()
+	if stopped != nil {
+		d.ctx.cancel(stopped)
 	}
-	for _, t := range d.run.Cut() {
+	for _, t := range cut {
 		d.interrupt(t)
 	}
-	if d.Ask != nil {
+	if asks && d.Ask != nil {
 		d.ask()
 	}
 	d.arm()

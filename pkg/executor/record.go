@@ -44,6 +44,8 @@ type Record struct {
 	// Index counts the records of the run from 0.
 	Index int
 	Event Event
+	// Do is what an opened execution waits for.
+	Do graph.Verb
 	// Frame names the walk that the execution is part of: empty for that of the
 	// tool, else execution and body, outermost first, such as "4.0/2.17".
 	Frame string
@@ -62,8 +64,6 @@ type Record struct {
 	// Until is when an opened or retried execution goes on by itself; zero where
 	// it waits for something else.
 	Until time.Time
-	// Do is what an opened execution waits for.
-	Do graph.Verb
 	// Server and Tool are what the node calls upstream, Arguments what it sent
 	// there. The first two are empty where the node calls nothing, and Arguments
 	// is undefined where they could not be evaluated.
@@ -85,6 +85,8 @@ type Record struct {
 	// false where it made none.
 	Attempts  int
 	FromCache bool
+	// Pinned is true where the node was not executed: a debugger set its output.
+	Pinned bool
 	// AttemptTimes are the attempts of the execution in their order, up to the last
 	// 32: those by the node's rules and, within these, those by the retry of the
 	// server's entry. In a record of event Retried they are those of the attempt that
@@ -96,8 +98,6 @@ type Record struct {
 	// about how many bytes that had.
 	Reply      value.Value
 	ReplyBytes int
-	// Pinned is true where the node was not executed: a debugger set its output.
-	Pinned bool
 	// Results are, in a record of opened bodies, the results of those whose own
 	// records were dropped, undefined for all others; Failed are the indexes of
 	// those that failed.

@@ -164,18 +164,18 @@ func (r *Run) commit(e *entry) {
 	switch e.event {
 	case Done:
 		f.add(e)
-		f.random, f.opened, f.pending, f.rejected = nil, nil, nil, value.Undef
+		f.random, f.opened, f.pending = nil, nil, nil
 		r.total++
 	case Retried:
+		a := f.attempts
 		if i := f.rule(FailureOf(e.extra.get().err)); i >= 0 {
-			a := f.attempts
 			for len(a.tries) <= i {
 				a.tries = append(a.tries, 0)
 			}
 			a.tries[i]++
 		}
-		if f.rejected = value.Undef; f.opened != nil && f.opened.do == graph.Ask {
-			f.rejected = f.opened.answer
+		if f.opened != nil && f.opened.do == graph.Ask {
+			a.answer = f.opened.answer
 		}
 		f.opened, f.pending = nil, nil
 	}

@@ -141,7 +141,7 @@ func (t Task) Conclude(ctx context.Context) (graph.Output, error) {
 // inputs returns what the step may read.
 func (f *frame) inputs() *graph.Input {
 	f.in.Previous, _ = f.previous(1) // it stands still while the task is somebody's
-	f.in.Rejected, f.in.Reason = f.rejected, f.reason()
+	f.in.Rejected = f.rejection()
 	return &f.in
 }
 

@@ -72,10 +72,16 @@ type Input struct {
 	Previous value.Value
 	// Env is what expressions are evaluated in.
 	Env *expr.Env
-	// Rejected is the answer to the [Ask] of the attempt before this one, which was
-	// not accepted, and Reason why; undefined and empty in the first attempt.
-	Rejected value.Value
-	Reason   string
+	// Rejected is what was wrong with the attempt before this one; nil in the first.
+	Rejected *Rejection
+}
+
+// Rejection is an attempt that failed.
+type Rejection struct {
+	// Answer is the answer to its [Ask], undefined if it asked nothing.
+	Answer value.Value
+	// Reason is why the attempt failed.
+	Reason string
 }
 
 // Caller calls tools of upstream servers. Arguments are an object. The error

@@ -132,16 +132,16 @@ const maxQuoted = 64 << 10
 // again returns the messages of a second attempt: they have the answer that did not
 // fit, and what was wrong with it.
 func (s *sample) again(list []value.Value, in *graph.Input) []value.Value {
-	if in.Reason == "" {
+	if in.Rejected == nil {
 		return list
 	}
-	if text, _ := textOf(in.Rejected); text != "" {
+	if text, _ := textOf(in.Rejected.Answer); text != "" {
 		if len(text) > maxQuoted {
 			text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 		}
 		list = append(list, say("assistant", text))
 	}
-	return append(list, say("user", "This answer cannot be used: "+in.Reason+". Answer again, with JSON alone that fits the JSON Schema."))
+	return append(list, say("user", "This answer cannot be used: "+in.Rejected.Reason+". Answer again, with JSON alone that fits the JSON Schema."))
 }
 
 // textOf returns the text of an answer, and the blocks that are no text.

@@ -112,21 +112,32 @@ func (r *Redactor) current() *forms {
 	if r == nil {
 		return nil
 	}
-	seen := make([]*forms, len(r.parents))
+	r.mu.RLock()
+	f, seen := r.forms, r.seen
+	r.mu.RUnlock()
+	if f != nil && r.parentsAre(seen) {
+		return f
+	}
+	seen = make([]*forms, len(r.parents))
 	for i, above := range r.parents {
 		seen[i] = above.current()
-	}
-	r.mu.RLock()
-	f, known := r.forms, slices.Equal(r.seen, seen)
-	r.mu.RUnlock()
-	if f != nil && known {
-		return f
 	}
 	above := r.ofParents()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forms, r.seen = formsOf(slices.Concat(r.fixed, r.learned, above)), seen
 	return r.forms
+}
+
+// parentsAre reports whether the parents have the same secrets as when these were
+// their forms.
+func (r *Redactor) parentsAre(seen []*forms) bool {
+	for i, above := range r.parents {
+		if i >= len(seen) || above.current() != seen[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func formsOf(secrets []string) *forms {
