@@ -351,10 +351,11 @@ func (x *exchange) sendRequest(id, method string, params value.Value) bool {
 	return x.response.sendEvent(jsonrpc.AppendRequest(nil, id, method, params))
 }
 
-func (x *exchange) notifySession(method string, params value.Value) {
-	if x.streams != nil {
-		x.streams.notify(method, params)
+func (x *exchange) sessionNotifier() func(method string, params value.Value) {
+	if x.streams == nil {
+		return func(string, value.Value) {}
 	}
+	return x.streams.notify
 }
 
 // keepOpen blocks until a subscription ends.

@@ -77,9 +77,10 @@ type peer interface {
 	// sendRequest sends a request of the server on the stream of the client's request.
 	// It reports false if the client cannot receive it there. It does not block.
 	sendRequest(id, method string, params value.Value) bool
-	// notifySession sends a notification that belongs to no request. It drops
-	// the notification if the session has no stream, and does not block.
-	notifySession(method string, params value.Value)
+	// sessionNotifier returns a function that sends a notification that belongs to no
+	// request. It keeps nothing of this one, and does not block. It drops the
+	// notification if the session has no stream.
+	sessionNotifier() func(method string, params value.Value)
 	// keepOpen blocks until the stream of notifications ends.
 	keepOpen(ctx context.Context)
 	// lasting returns a context for what outlives the request, until stop is called:

@@ -154,10 +154,9 @@ func (c *clientRequests) deliver(message value.Value) {
 	}
 	if a.Error == nil {
 		// The memory of the message is given back with it: keep a copy of its own.
-		text := a.Result.Append(nil)
-		if len(text) > maxAnswer {
-			a.Error = jsonrpc.Errorf(mcp.INVALID_REQUEST, "the client's answer has %d bytes; at most %d are accepted", len(text), maxAnswer)
-		} else if a.Result, _ = value.Parse(string(text)); a.Result.IsUndefined() {
+		if size := a.Result.TextSize(); size > maxAnswer {
+			a.Error = jsonrpc.Errorf(mcp.INVALID_REQUEST, "the client's answer has %d bytes; at most %d are accepted", size, maxAnswer)
+		} else if a.Result, _ = value.Parse(a.Result.JSON()); a.Result.IsUndefined() {
 			a.Error = jsonrpc.Errorf(mcp.INVALID_REQUEST, "the client's answer could not be read")
 		}
 	}

@@ -32,7 +32,7 @@ func newReporter(r *Request) *Reporter {
 	if r.modern {
 		return &Reporter{meta: r.Meta, level: r.Meta.Get(mcp.MetaKeyLogLevel).Str(), notify: r.peer.notify}
 	}
-	return &Reporter{meta: r.Meta, level: string(r.session.logLevel()), notify: r.peer.notify, notifySession: r.peer.notifySession}
+	return &Reporter{meta: r.Meta, level: string(r.session.logLevel()), notify: r.peer.notify, notifySession: r.peer.sessionNotifier()}
 }
 
 // Meta returns the _meta of the request; undefined if there is none.

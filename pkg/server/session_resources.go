@@ -102,14 +102,14 @@ func (p *snapshot) subscribe(_ context.Context, r *Request) ([]byte, *rpcError) 
 		if rpcErr != nil {
 			return nil, rpcErr
 		}
-		peer := r.peer
 		params := value.FromEntries([]value.Entry{{Key: "uri", Value: value.FromString(strings.Clone(r.URI))}})
-		w, rpcErr := p.watches.newWatcher(r, func() { peer.notifySession(mcp.MethodNotificationResourceUpdated, params) })
+		notify := r.peer.sessionNotifier()
+		w, rpcErr := p.watches.newWatcher(r, func() { notify(mcp.MethodNotificationResourceUpdated, params) })
 		if rpcErr != nil {
 			release()
 			return nil, rpcErr
 		}
-		ctx, admitted, stop := peer.lasting()
+		ctx, admitted, stop := r.peer.lasting()
 		w.ctx, w.admitted, w.over = ctx, admitted, over
 		leave := p.watches.add(w, "")
 		ended := context.AfterFunc(ctx, over)

@@ -235,7 +235,7 @@ func (c *stdioConn) sendRequest(id, method string, params value.Value) bool {
 	return true
 }
 
-func (c *stdioConn) notifySession(method string, params value.Value) { c.notify(method, params) }
+func (c *stdioConn) sessionNotifier() func(method string, params value.Value) { return c.notify }
 
 // keepOpen blocks until a subscription ends.
 func (c *stdioConn) keepOpen(ctx context.Context) {

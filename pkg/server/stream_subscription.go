@@ -27,6 +27,10 @@ type subscription struct {
 // resourceFilter is the member of a filter that lists URIs of resources.
 const resourceFilter = "resourceSubscriptions"
 
+// maxWantedURIs bounds what one subscriptions/listen can name: each URI is compared with
+// all templates. A caller can have far fewer subscriptions.
+const maxWantedURIs = 1000
+
 // subscribable returns the methods of the notifications that clients may
 // subscribe to, by their names in the request.
 func (p *snapshot) subscribable() map[string]string {
@@ -94,6 +98,9 @@ func (p *snapshot) listen(_ context.Context, r *Request) ([]byte, *rpcError) {
 func (p *snapshot) grantedURIs(r *Request, wanted value.Value) ([]string, *rpcError) {
 	if wanted.Kind() != value.Array {
 		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: notifications.%s must be an array, found %s", r.Method, resourceFilter, graph.Describe(wanted))
+	}
+	if n := wanted.Len(); n > maxWantedURIs {
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: notifications.%s has %d URIs; expected at most %d", r.Method, resourceFilter, n, maxWantedURIs)
 	}
 	var granted []string
 	seen := map[string]bool{}

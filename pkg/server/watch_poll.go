@@ -194,7 +194,7 @@ func (nobody) callerKey() string                            { return "" }
 func (nobody) verify(*snapshot, *Request) *rpcError         { return nil }
 func (nobody) notify(string, value.Value)                   {}
 func (nobody) sendRequest(string, string, value.Value) bool { return false }
-func (nobody) notifySession(string, value.Value)            {}
+func (nobody) sessionNotifier() func(string, value.Value)   { return nil }
 func (nobody) keepOpen(context.Context)                     {}
 func (nobody) lasting() (context.Context, func() bool, func()) {
 	return context.Background(), nil, func() {}

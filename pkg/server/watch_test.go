@@ -120,7 +120,8 @@ func TestSubscriptionsOverHTTPInBothEras(t *testing.T) {
 	headers := modern("subscriptions/listen", "")[:4]
 	all := x.listen(http.MethodPost, fmt.Sprintf(listen, `"all"`, `{"resourceSubscriptions":["a://b","a://b","a://never","a://none"],"resourcesListChanged":true,"promptsListChanged":true}`), headers...)
 	all.want(fmt.Sprintf(acknowledged, `"all"`, `{"resourceSubscriptions":["a://b"],"resourcesListChanged":true}`))
-	for _, wrong := range []string{`{"resourceSubscriptions":true}`, `{"resourceSubscriptions":[7]}`} {
+	tooMany := `{"resourceSubscriptions":["a://b"` + strings.Repeat(`,"a://b"`, 1000) + `]}`
+	for _, wrong := range []string{`{"resourceSubscriptions":true}`, `{"resourceSubscriptions":[7]}`, tooMany} {
 		if g := x.post(fmt.Sprintf(listen, "1", wrong), headers...); g.status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", wrong, g.status, g.body)
 		}
