@@ -247,6 +247,40 @@ resources:
 	}
 }
 
+// A variable with an asterisk is a list of texts (RFC 6570, 2.4.2), as the server that
+// takes a URI apart has it.
+func TestExplodedTemplateVariablesAreLists(t *testing.T) {
+	t.Parallel()
+	p := program(t, offersHead+`
+resources:
+  - name: file
+    uriTemplate: "file://x{/path*}{?tag*,page}"
+    mimeType: text/plain
+    nodes:
+      - {id: entry, type: entry, next: make}
+      - {id: make, type: transform, transform: {expr: '$join($.entry.path, "|") & "/" & $count($.entry.tag)'}, next: exit}
+      - {id: exit, type: exit}
+`)
+	for args, want := range map[string]string{
+		`{"path": ["a", "b/c"]}`:                          `[{"uri":"file://x/a/b%2Fc","mimeType":"text/plain","text":"a|b/c/0"}]`,
+		`{"path": ["a"], "tag": ["t", "u"], "page": "2"}`: `[{"uri":"file://x/a?tag=t&tag=u&page=2","mimeType":"text/plain","text":"a/2"}]`,
+		`{"path": "a"}`:                                   `resource "file": invalid arguments: path: expected an array`,
+		`{"path": [1]}`:                                   `resource "file": invalid arguments: path[0]: expected a string`,
+		`{"path": ["a"], "page": [1]}`:                    `resource "file": invalid arguments: page: expected a string`,
+		`{}`:                                              `resource "file": invalid arguments: missing required property "path"`,
+	} {
+		v, _ := value.Parse(args)
+		r, err := p.Call(t.Context(), nil, "resources/file", v, CallOptions{})
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = r.Value.JSON()
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s, want %s", args, got, want)
+		}
+	}
+}
+
 const completing = offersHead + `
 prompts:
   - name: review

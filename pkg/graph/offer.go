@@ -155,14 +155,20 @@ func promptSchema(p *config.Prompt) *config.Node {
 	return place.Generated(closedObject(properties.Value(), required))
 }
 
-// resourceSchema returns the schema of the variables of a resource, in their place.
-// Those of a query (RFC 6570, 3.2.8) may be left out.
+// resourceSchema returns the schema of the variables of a resource, in their place: a
+// string each, or a list of strings with an asterisk (RFC 6570, 2.4.2). Those of a query
+// (3.2.8) may be left out.
 func resourceSchema(r *config.Resource) *config.Node {
 	properties := value.NewBuilder(len(r.Variables))
 	var required []value.Value
 	for _, name := range r.Variables {
-		properties.Set(name, value.FromEntries([]value.Entry{{Key: "type", Value: value.FromString("string")}}))
-		if !inQuery(r.URI.String(), name) {
+		one := value.FromEntries([]value.Entry{{Key: "type", Value: value.FromString("string")}})
+		inQuery, exploded := formOf(r.URI.String(), name)
+		if exploded {
+			one = value.FromEntries([]value.Entry{{Key: "type", Value: value.FromString("array")}, {Key: "items", Value: one}})
+		}
+		properties.Set(name, one)
+		if !inQuery {
 			required = append(required, value.FromString(name))
 		}
 	}
@@ -173,21 +179,21 @@ func resourceSchema(r *config.Resource) *config.Node {
 	return place.Generated(closedObject(properties.Value(), required))
 }
 
-// inQuery reports whether a variable of a URI template stands in a query.
-func inQuery(template, name string) bool {
+// formOf reports whether a variable of a URI template stands in a query, and whether it
+// has an asterisk anywhere.
+func formOf(template, name string) (inQuery, exploded bool) {
 	for _, part := range strings.Split(template, "{")[1:] {
 		inside, _, _ := strings.Cut(part, "}")
-		if inside == "" || inside[0] != '?' && inside[0] != '&' {
-			continue
-		}
-		for _, spec := range strings.Split(inside[1:], ",") {
-			bare, _, _ := strings.Cut(strings.TrimSuffix(spec, "*"), ":")
-			if bare == name {
-				return true
+		bare := strings.TrimLeft(inside, "+#./;?&")
+		for _, spec := range strings.Split(bare, ",") {
+			plain, asterisk := strings.CutSuffix(spec, "*")
+			if plain, _, _ = strings.Cut(plain, ":"); plain == name {
+				inQuery = inQuery || strings.HasPrefix(inside, "?") || strings.HasPrefix(inside, "&")
+				exploded = exploded || asterisk
 			}
 		}
 	}
-	return false
+	return inQuery, exploded
 }
 
 // closedObject returns the schema of an object with no other properties than these.

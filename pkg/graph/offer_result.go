@@ -52,8 +52,15 @@ func (o *Offer) expand(args value.Value) string {
 	}
 	vars := uritemplate.Values{}
 	for _, e := range args.Entries() {
-		if e.Value.Kind() == value.String {
+		switch e.Value.Kind() {
+		case value.String:
 			vars.Set(e.Key, uritemplate.String(e.Value.Str()))
+		case value.Array:
+			var list []string
+			for _, one := range e.Value.Elems() {
+				list = append(list, one.Str())
+			}
+			vars.Set(e.Key, uritemplate.List(list...))
 		}
 	}
 	uri, err := t.Expand(vars)
