@@ -2,10 +2,13 @@ package mcpgraph
 
 import (
 	"context"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -35,6 +38,14 @@ func (e *Engine) CallTool(ctx context.Context, info *callinfo.Info, server, tool
 	p := e.engine.Use()
 	defer p.Release()
 	return p.CallTool(ctx, info, server, tool, args)
+}
+
+// ObserveRun begins to observe a run that something else drives, of which info has the id
+// and the trace that it is part of. It is nil without telemetry.
+func (e *Engine) ObserveRun(info *callinfo.Info, run *executor.Run, began time.Time) *telemetry.DurableRun {
+	p := e.engine.Use()
+	defer p.Release()
+	return p.ObserveRun(info, run, began)
 }
 
 // MayRepeat reports whether a call of an upstream tool may be made again that may have

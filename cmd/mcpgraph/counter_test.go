@@ -94,6 +94,16 @@ func (c *counter) workers() int {
 	return len(c.peers)
 }
 
+// peer returns a worker that has made calls.
+func (c *counter) peer() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name := range c.peers {
+		return name
+	}
+	return ""
+}
+
 // rate returns how many calls a second it has answered.
 func (c *counter) rate() float64 {
 	c.mu.Lock()

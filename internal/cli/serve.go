@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
 )
 
@@ -105,7 +106,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	if listener != nil {
 		defer listener.Close()
 	}
-	ob, err := a.observe(o.observe, log, o.http.metrics)
+	ob, err := a.observe(o.observe, log, exporters.Options{Prometheus: o.http.metrics})
 	if err != nil {
 		return err
 	}

@@ -85,10 +85,9 @@ type observation struct {
 
 // observe starts an observation. The error is for variables that cannot be
 // obeyed.
-func (a *app) observe(o observeOptions, log *slog.Logger, prometheus bool) (*observation, error) {
-	out, err := exporters.FromEnvironment(context.Background(), exporters.Options{
-		Version: mcpgraph.Version(), Console: a.stderr, Log: log, Prometheus: prometheus,
-	})
+func (a *app) observe(o observeOptions, log *slog.Logger, to exporters.Options) (*observation, error) {
+	to.Version, to.Console, to.Log = mcpgraph.Version(), a.stderr, log
+	out, err := exporters.FromEnvironment(context.Background(), to)
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/durable"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -37,7 +38,7 @@ func (a *app) newToolRunner(o runOptions) (*toolRunner, error) {
 			return nil, err
 		}
 	}
-	ob, err := a.observe(o.observe, log, false)
+	ob, err := a.observe(o.observe, log, exporters.Options{})
 	if err != nil {
 		return nil, err
 	}

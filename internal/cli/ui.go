@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
 )
 
@@ -93,7 +94,7 @@ func (a *app) ui(o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	ob, err := a.observe(o.observe, log, false)
+	ob, err := a.observe(o.observe, log, exporters.Options{})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/durable"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 )
 
 type workerOptions struct {
@@ -72,7 +73,7 @@ func (a *app) worker(o workerOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	ob, err := a.observe(o.observe, log, false)
+	ob, err := a.observe(o.observe, log, exporters.Options{Soon: true})
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (a *app) worker(o workerOptions) (err error) {
 	fatal := make(chan error, 1)
 	var once sync.Once
 	w := client.NewWorker(engine, durable.WorkerOptions{
-		Memory: budget, Calls: o.calls, Grace: o.grace, Log: ob.log,
+		Memory: budget, Calls: o.calls, Grace: o.grace, Log: ob.log, Telemetry: ob.durable(engine),
 		Failed: func(err error) { once.Do(func() { fatal <- err }) },
 	})
 	if err := w.Start(); err != nil {

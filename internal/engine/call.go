@@ -231,14 +231,15 @@ func (p *Program) prepare(info *callinfo.Info) {
 // hooksOf returns the hooks of a call: those of the Engine, telemetry first, and
 // then its own.
 func (p *Program) hooksOf(info *callinfo.Info, own []executor.Hooks) []executor.Hooks {
-	if p.recorder == nil && len(p.opts.HooksFunc) == 0 {
-		return append(slices.Clip(p.opts.Hooks), own...)
+	if p.recorder == nil {
+		return p.ownHooks(info, own)
 	}
-	var all []executor.Hooks
-	if p.recorder != nil {
-		all = append(all, p.recorder.Hooks(info))
-	}
-	all = append(all, p.opts.Hooks...)
+	return append([]executor.Hooks{p.recorder.Hooks(info)}, p.ownHooks(info, own)...)
+}
+
+// ownHooks is hooksOf without telemetry.
+func (p *Program) ownHooks(info *callinfo.Info, own []executor.Hooks) []executor.Hooks {
+	all := slices.Clip(p.opts.Hooks)
 	for _, f := range p.opts.HooksFunc {
 		all = append(all, f(info))
 	}

@@ -50,7 +50,13 @@ type RemoteCall struct {
 // driveRemote lets the Driver of the Engine drive the run.
 func (c *call) driveRemote(ctx context.Context, info *callinfo.Info, o CallOptions, ask func(context.Context, *executor.Run, executor.Question) (value.Value, error)) (err error) {
 	p := c.program
-	for _, h := range p.hooksOf(info, o.Hooks) {
+	if p.recorder != nil {
+		own := *info
+		own.Trace = p.recorder.Trace(ctx, info)
+		info = &own
+	}
+	// Whoever drives the run makes its spans.
+	for _, h := range p.ownHooks(info, o.Hooks) {
 		if h.RunStart != nil {
 			if ctx, err = h.RunStart(ctx, c.run); err != nil {
 				return err

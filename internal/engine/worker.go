@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -31,7 +34,20 @@ func (p *Program) Digest() string {
 // else drives. It sets the fields of info that are the engine's.
 func (p *Program) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	p.prepare(info)
+	if p.recorder != nil {
+		ctx = p.recorder.Continued(ctx, info)
+	}
 	return p.upstreams.caller.CallTool(ctx, info, server, tool, args)
+}
+
+// ObserveRun begins to observe a run that something else drives; see
+// [telemetry.Recorder.DurableRun]. It is nil without telemetry.
+func (p *Program) ObserveRun(info *callinfo.Info, run *executor.Run, began time.Time) *telemetry.DurableRun {
+	if p.recorder == nil {
+		return nil
+	}
+	p.prepare(info)
+	return p.recorder.DurableRun(info, run, began)
 }
 
 // MayRepeat reports whether a call may be made again that may have happened: the tool

@@ -123,6 +123,7 @@ var layers = map[string]struct{ ours, others []string }{
 		},
 	},
 	"pkg/telemetry/exporters": {
+		ours:   []string{"pkg/telemetry"},
 		others: []string{"go.opentelemetry.io", "github.com/prometheus/client_golang"},
 	},
 

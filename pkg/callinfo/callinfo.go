@@ -40,6 +40,10 @@ type Info struct {
 
 	// RunID is the id of the run. The engine sets it.
 	RunID string
+	// CallID names the call among all of its run, the same in every process, if one
+	// process drives the run and others make its calls; else it is empty. The driver
+	// of the run sets it.
+	CallID string
 	// Secrets collects the secrets that are sent for the caller, to redact them.
 	// The engine sets it; it stays nil if no server of the file gets any.
 	Secrets Secrets

@@ -24,6 +24,8 @@ type calls struct {
 	memory *memory.Budget
 	log    *slog.Logger
 	beat   time.Duration // how often a call gives a sign of life at most
+
+	telemetry Telemetry // may be nil
 }
 
 // call is the activity. Its error is an *ApplicationError whose details are a
@@ -33,7 +35,12 @@ func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	info.RunID, info.IdempotencyKey = in.Run, in.Key
+	trace, err := parsed(in.Trace)
+	if err != nil {
+		return nil, err
+	}
+	info.RunID, info.IdempotencyKey, info.Trace = in.Run, in.Key, trace.Entries()
+	info.CallID = activity.GetInfo(ctx).ActivityID
 	args, err := parsed(in.Args)
 	if err != nil {
 		return nil, err
@@ -66,6 +73,9 @@ func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
 	case ctx.Err() != nil:
 		return nil, temporal.NewCanceledError()
 	case err != nil:
+		if c.telemetry != nil {
+			out.ErrorType, out.ExceptionType = c.telemetry.DescribeError(callCtx, err)
+		}
 		return nil, c.refused(info, out, err)
 	}
 	if out.Reply = raw(result.Reply); len(out.Reply) > in.MaxValue {

@@ -28,7 +28,8 @@ type Start struct {
 	// Seed is what the randomness of the run derives from; 0: the workflow chooses.
 	Seed uint64
 	// Info is what calls carry about the caller. Its header and _meta travel only if
-	// they are sealed with a key, and of the header what Forwarded reports.
+	// they are sealed with a key, and of the header what Forwarded reports. So does its
+	// Trace, but for the traceparent.
 	Info      *callinfo.Info
 	Forwarded func(header string) bool
 	// Heartbeat is after how long without a sign of life a worker is lost; 0:
@@ -54,7 +55,7 @@ var (
 func (c *Client) Start(ctx context.Context, s Start) error {
 	in := &request{
 		Tool: s.Tool, Digest: s.Digest, Args: raw(s.Args), Seed: s.Seed,
-		MaxValue: c.maxValue(), HeartbeatMs: s.Heartbeat.Milliseconds(),
+		Trace: traceFor(s.Info, c.options.Key != nil), MaxValue: c.maxValue(), HeartbeatMs: s.Heartbeat.Milliseconds(),
 	}
 	if len(in.Args) > in.MaxValue {
 		return tooLarge("the arguments", len(in.Args), in.MaxValue)

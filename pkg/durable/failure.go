@@ -14,7 +14,15 @@ import (
 type callFailure struct {
 	*graph.Failure
 	after time.Duration
+	// What the worker has described the error as.
+	errorType, exceptionType string
 }
+
+// ErrorType returns the error.type of the call, empty if it is not known.
+func (f *callFailure) ErrorType() string { return f.errorType }
+
+// ExceptionType returns the exception.type of the call, empty if it is not known.
+func (f *callFailure) ExceptionType() string { return f.exceptionType }
 
 // Unwrap returns the failure as graphs see it.
 func (f *callFailure) Unwrap() error { return f.Failure }

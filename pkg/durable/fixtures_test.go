@@ -214,7 +214,13 @@ func compare(t testing.TB, want, got *executor.Run) {
 // returns the run that its outcome tells of.
 func simulated(t testing.TB, source *testSource, in *request, setup func(*testsuite.TestWorkflowEnvironment)) *executor.Run {
 	t.Helper()
-	out, _ := simulate(t, source, in, setup)
+	return simulatedBy(t, source, in, WorkerOptions{}, setup)
+}
+
+// simulatedBy is simulated for a worker with options.
+func simulatedBy(t testing.TB, source *testSource, in *request, o WorkerOptions, setup func(*testsuite.TestWorkflowEnvironment)) *executor.Run {
+	t.Helper()
+	out, _ := simulateBy(t, source, in, o, setup)
 	g, err := source.Graph(in.Tool)
 	if err != nil {
 		t.Fatal(err)
@@ -241,12 +247,17 @@ func simulated(t testing.TB, source *testSource, in *request, setup func(*testsu
 // simulate is simulated for what came of the workflow itself.
 func simulate(t testing.TB, source *testSource, in *request, setup func(*testsuite.TestWorkflowEnvironment)) (*outcome, error) {
 	t.Helper()
+	return simulateBy(t, source, in, WorkerOptions{}, setup)
+}
+
+func simulateBy(t testing.TB, source *testSource, in *request, o WorkerOptions, setup func(*testsuite.TestWorkflowEnvironment)) (*outcome, error) {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(10 * time.Second)
-	c := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: time.Second}
-	register(env, source, WorkerOptions{Log: c.log})
+	o.Log = slog.New(slog.DiscardHandler)
+	register(env, source, o)
 	if setup != nil {
 		setup(env)
 	}

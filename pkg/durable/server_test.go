@@ -131,7 +131,7 @@ func replayed(t testing.TB, c *Client, s *testSource, h *historypb.History) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registerWorkflow(r, s, nil)
+	registerWorkflow(r, s, WorkerOptions{})
 	if err := r.ReplayWorkflowHistory(quiet{}, h); err != nil {
 		t.Errorf("replay: %v", err)
 	}

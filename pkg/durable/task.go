@@ -20,8 +20,10 @@ type calling struct {
 	action graph.Action
 	in     *callRequest
 	cancel workflow.CancelFunc
-	lost   int  // workers that were lost with it
-	over   bool // nobody waits for it any more
+	id     string    // of the activity
+	began  time.Time // when it was given to a worker
+	lost   int       // workers that were lost with it
+	over   bool      // nobody waits for it any more
 }
 
 // work does tasks until none is ready, or enough calls are under way.
@@ -85,7 +87,10 @@ func (d *driving) settle(t executor.Task, o executor.Outcome) {
 	}
 	o.End = workflow.Now(d.ctx)
 	o.Output.Value = o.Output.Value.Metered(d.account)
-	if _, err := d.run.Settle(d.eval, t, o); err == nil {
+	if rec, err := d.run.Settle(d.eval, t, o); err == nil {
+		if d.observer != nil {
+			d.report(d.observer.Recorded(t, rec))
+		}
 		d.run.Release(t)
 	}
 }
@@ -104,7 +109,7 @@ func (d *driving) call(t executor.Task, a graph.Action) {
 	n := t.Node()
 	c := &calling{task: t, action: a, in: &callRequest{
 		Run: workflow.GetInfo(d.ctx).WorkflowExecution.ID, Node: t.Path(), Server: n.Server, Tool: n.Tool,
-		Args: args, Key: t.Key(), Caller: d.in.Caller, MaxValue: d.in.MaxValue,
+		Args: args, Key: t.Key(), Caller: d.in.Caller, Trace: d.traceOf(t), MaxValue: d.in.MaxValue,
 	}}
 	d.calls[t] = c
 	d.begin(c)
@@ -114,11 +119,12 @@ func (d *driving) call(t executor.Task, a graph.Action) {
 func (d *driving) begin(c *calling) {
 	d.batch += len(c.in.Args)
 	ctx, cancel := workflow.WithCancel(d.ctx)
-	c.cancel = cancel
-	id := fmt.Sprintf("%s#%d", c.task.ID(), c.task.Attempt())
+	c.cancel, c.began = cancel, workflow.Now(d.ctx)
+	id := fmt.Sprintf("%s#%d", c.task.Instance(), c.task.Attempt())
 	if c.lost > 0 {
 		id += fmt.Sprintf(".%d", c.lost)
 	}
+	c.id = id
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ActivityID:          id,
 		StartToCloseTimeout: maxCall,
@@ -135,6 +141,10 @@ func (d *driving) ended(c *calling, f workflow.Future) {
 	err := f.Get(d.ctx, out)
 	var gone *temporal.CanceledError
 	if err != nil && (isLost(err) || errors.As(err, &gone) && !c.over) {
+		var late *temporal.TimeoutError
+		if errors.As(err, &late) && d.observer != nil {
+			d.report(d.observer.Lost(c.task, c.id, c.began, workflow.Now(d.ctx)))
+		}
 		// A worker also gives a call up if it cannot give signs of life.
 		if c.lost++; c.lost <= maxLost && !c.over {
 			c.in.Again = true
@@ -187,7 +197,7 @@ func failed(err error) (*callReply, error) {
 	if !graph.IsFailure(f.Name) {
 		f.Name = graph.FailInternal // not one of ours: the activity did not come to its end
 	}
-	return out, &callFailure{Failure: f, after: out.RetryAfter}
+	return out, &callFailure{Failure: f, after: out.RetryAfter, errorType: out.ErrorType, exceptionType: out.ExceptionType}
 }
 
 // state is what a query tells of a run under way.

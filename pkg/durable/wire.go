@@ -20,6 +20,10 @@ type request struct {
 	Args   json.RawMessage `json:"args,omitempty"`
 	Seed   uint64          `json:"seed,omitempty,string"`
 	Caller *caller         `json:"caller,omitempty"`
+	// Trace has the members of _meta that say what the run is part of: an object.
+	Trace json.RawMessage `json:"trace,omitempty"`
+	// Began is when the run began, if another workflow has begun it.
+	Began time.Time `json:"began,omitzero"`
 	// MaxValue is how many bytes one value may have, HeartbeatMs after how long
 	// without a sign of life a worker is lost.
 	MaxValue    int   `json:"maxValue,omitempty"`
@@ -35,7 +39,6 @@ type caller struct {
 	Name   string          `json:"name,omitempty"`
 	Header http.Header     `json:"header,omitempty"`
 	Meta   json.RawMessage `json:"meta,omitempty"`
-	Trace  json.RawMessage `json:"trace,omitempty"` // an object
 }
 
 // callRequest is the input of an activity.
@@ -47,6 +50,7 @@ type callRequest struct {
 	Args     json.RawMessage `json:"args,omitempty"`
 	Key      string          `json:"key"`
 	Caller   *caller         `json:"caller,omitempty"`
+	Trace    json.RawMessage `json:"trace,omitempty"` // as in request
 	MaxValue int             `json:"maxValue"`
 	// Again is true after the loss of a worker: the call may have been made.
 	Again bool `json:"again,omitempty"`
@@ -60,6 +64,9 @@ type callReply struct {
 	Attempts   int             `json:"attempts,omitempty"`
 	FromCache  bool            `json:"fromCache,omitempty"`
 	Times      []attempt       `json:"times,omitempty"`
+	// ErrorType and ExceptionType describe the error for telemetry.
+	ErrorType     string `json:"errorType,omitempty"`
+	ExceptionType string `json:"exceptionType,omitempty"`
 }
 
 type attempt struct {
@@ -124,10 +131,7 @@ func callerOf(info *callinfo.Info, forwarded func(header string) bool) *caller {
 			c.Header[name] = values
 		}
 	}
-	if len(info.Trace) > 0 {
-		c.Trace = raw(value.FromEntries(info.Trace))
-	}
-	if c.Name == "" && c.Header == nil && c.Meta == nil && c.Trace == nil {
+	if c.Name == "" && c.Header == nil && c.Meta == nil {
 		return nil
 	}
 	return c
@@ -142,11 +146,7 @@ func (c *caller) info() (*callinfo.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	trace, err := parsed(c.Trace)
-	if err != nil {
-		return nil, err
-	}
-	return &callinfo.Info{Caller: c.Name, Header: c.Header, Meta: meta, Trace: trace.Entries()}, nil
+	return &callinfo.Info{Caller: c.Name, Header: c.Header, Meta: meta}, nil
 }
 
 // Calls is what workers have to know of the calls that they make.

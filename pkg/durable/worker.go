@@ -20,6 +20,8 @@ type WorkerOptions struct {
 	// Grace is how long calls under way may take once the worker stops; they are
 	// then taken for lost. 0: 10 seconds.
 	Grace time.Duration
+	// Telemetry observes runs; it may be nil.
+	Telemetry Telemetry
 	// Log is required.
 	Log *slog.Logger
 	// Failed is called once if the worker cannot go on, such as for lack of
@@ -75,15 +77,15 @@ type registry interface {
 }
 
 func register(w registry, source Source, o WorkerOptions) {
-	registerWorkflow(w, source, o.Memory)
-	c := &calls{source: source, memory: o.Memory, log: o.Log, beat: beatEvery}
+	registerWorkflow(w, source, o)
+	c := &calls{source: source, memory: o.Memory, log: o.Log, beat: beatEvery, telemetry: o.Telemetry}
 	w.RegisterActivityWithOptions(c.call, activity.RegisterOptions{Name: ActivityType})
 }
 
 func registerWorkflow(w interface {
 	RegisterWorkflowWithOptions(any, workflow.RegisterOptions)
-}, source Source, budget *memory.Budget) {
-	walks := &walks{source: source, memory: budget}
+}, source Source, o WorkerOptions) {
+	walks := &walks{source: source, memory: o.Memory, telemetry: o.Telemetry}
 	w.RegisterWorkflowWithOptions(walks.run, workflow.RegisterOptions{Name: WorkflowType})
 }
 

@@ -19,8 +19,9 @@ import (
 
 // walks runs workflows.
 type walks struct {
-	source Source
-	memory *memory.Budget
+	source    Source
+	memory    *memory.Budget
+	telemetry Telemetry // may be nil
 }
 
 // run is the workflow. Its error is an *ApplicationError or a *CanceledError whose
@@ -47,7 +48,12 @@ func (w *walks) run(ctx workflow.Context, in *request) (*outcome, error) {
 	}
 	own, _ := workflow.NewDisconnectedContext(ctx)
 	d := &driving{walks: w, ctx: own, in: in, run: run, eval: eval, account: account, calls: map[executor.Task]*calling{}}
-	return d.drive(ctx)
+	if err := d.observe(ctx); err != nil {
+		return nil, refused(&graph.Failure{Name: graph.FailArguments, Message: err.Error()}, &outcome{})
+	}
+	out, err := d.drive(ctx)
+	d.reported()
+	return out, err
 }
 
 func (in *request) callerName() string {
@@ -127,6 +133,10 @@ type driving struct {
 	canceled bool
 	tooLong  bool // the records are too many to continue as a new workflow
 
+	began    time.Time // the run, with the first of its workflows
+	observer Observer  // may be nil
+	reports  []func()  // to be called at the end of the step
+
 	armed  time.Time // when the timer fires; zero: there is none
 	disarm workflow.CancelFunc
 }
@@ -153,6 +163,7 @@ func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
 		}
 		d.tellWaiting()
 		d.arm()
+		d.reported()
 		d.selector.Select(d.ctx)
 		d.batch = 0
 		d.run.Advance(workflow.Now(ctx))
@@ -257,7 +268,7 @@ func (d *driving) draining() bool {
 // where that is too long; this workflow then goes on.
 func (d *driving) next() (*request, bool) {
 	next := *d.in
-	next.Records = []json.RawMessage{}
+	next.Records, next.Began = []json.RawMessage{}, d.began
 	size := len(next.Args)
 	for rec := range d.run.Records(0) {
 		v := rec.Value()
@@ -321,6 +332,9 @@ func (d *driving) end() (*outcome, error) {
 		out.Result = text
 	}
 	d.survive()
+	if d.observer != nil {
+		d.report(d.observer.Ended(err, workflow.Now(d.ctx)))
+	}
 	size := 0
 	for rec := range d.run.Records(0) {
 		text := raw(rec.Value())

@@ -83,6 +83,14 @@ func named(name string, err error) error {
 	return &namedError{err, name}
 }
 
+// Unnamed returns an error without the name that this package has given it.
+func Unnamed(err error) error {
+	if n, ok := err.(*namedError); ok {
+		return n.error
+	}
+	return err
+}
+
 type namedError struct {
 	error
 	name string

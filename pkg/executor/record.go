@@ -109,6 +109,9 @@ type Record struct {
 // of the tool's own walk it is the id.
 func (r *Record) NodePath() string { return join(r.Path, r.Node) }
 
+// ExecutionID is the ID of the task, see [Task.ID].
+func (r *Record) ExecutionID() string { return executionID(r.Frame, r.Execution) }
+
 // Value returns the record as JSON. [RecordFrom] reads it.
 func (r *Record) Value() value.Value {
 	b := value.NewBuilder(16)

@@ -52,9 +52,11 @@ func (t Task) Body() (index int, branch string, ok bool) {
 	return index, branch, true
 }
 
-// ID names the execution in its run. It is the same for every attempt and in
-// every replay, and no other execution has it.
-func (t Task) ID() string { return fmt.Sprintf("%s:%d", t.frame.id(), t.execution) }
+// ID names the execution in its run. It is the same for every attempt and in every
+// replay, and no other execution of the same attempts around it has it.
+func (t Task) ID() string { return executionID(t.frame.id(), t.execution) }
+
+func executionID(frame string, execution int) string { return fmt.Sprintf("%s:%d", frame, execution) }
 
 // IdempotencyKey returns what upstream servers can know repeated calls of the
 // execution by: the same in each attempt, also of what is around it. It is empty
@@ -79,6 +81,32 @@ func (t Task) Key() string {
 	before := t.frame.past.executed(t.node)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s %d", t.frame.run.seed, t.frame.id(), t.node.ID, before))
 	return hex.EncodeToString(sum[:16])
+}
+
+// Instance names the execution as ID does, but apart from those that another attempt of
+// what is around it has begun: "1.0:0", "1.0:0@2".
+func (t Task) Instance() string { return instance(t.frame, t.execution) }
+
+// Within returns the Instance of the execution whose body, or whose called tool, this one
+// is part of; empty in the walk of the tool.
+func (t Task) Within() string {
+	o := t.frame.opener
+	if o == nil {
+		return ""
+	}
+	return instance(o.frame, o.execution)
+}
+
+func instance(f *frame, execution int) string {
+	id, tries, again := executionID(f.id(), execution), "", false
+	for outer := f.outer(); outer != nil; outer = outer.outer() {
+		tries = fmt.Sprintf(".%d%s", outer.try, tries)
+		again = again || outer.try > 1
+	}
+	if !again {
+		return id
+	}
+	return id + "@" + tries[1:]
 }
 
 // outer returns the frame around one, nil for that of the tool.

@@ -25,12 +25,7 @@ type caller struct {
 
 func (c *caller) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	began := time.Now()
-	attrs := append(c.endpoint(server),
-		attribute.String("mcp.method.name", callMethod),
-		attribute.String("gen_ai.operation.name", "execute_tool"),
-		attribute.String("gen_ai.tool.name", tool))
-	ctx, span := c.tracer.Start(ctx, callMethod+" "+tool, trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(slices.Clone(attrs)...))
+	ctx, span, attrs := c.startCall(ctx, server, tool)
 	defer span.End()       // also where the call panics
 	var sent callinfo.Sent // the last of them
 	own := *info.OrNone()
@@ -58,6 +53,17 @@ func (c *caller) CallTool(ctx context.Context, info *callinfo.Info, server, tool
 	}
 	observe(ctx, c.metrics.call, began, append(attrs, failure...))
 	return result, err
+}
+
+// startCall begins the span of a call. The attributes are those of its measurement, too.
+func (r *Recorder) startCall(ctx context.Context, server, tool string, opts ...trace.SpanStartOption) (context.Context, trace.Span, attributes) {
+	attrs := append(r.endpoint(server),
+		attribute.String("mcp.method.name", callMethod),
+		attribute.String("gen_ai.operation.name", "execute_tool"),
+		attribute.String("gen_ai.tool.name", tool))
+	ctx, span := r.tracer.Start(ctx, callMethod+" "+tool,
+		append(opts, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(slices.Clone(attrs)...))...)
+	return ctx, span, attrs
 }
 
 func sentAttributes(s callinfo.Sent) (attrs attributes) {

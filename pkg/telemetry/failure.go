@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -25,8 +26,11 @@ func errorType(ctx context.Context, err error) string {
 		rule   *expr.Error
 		reply  *nodes.ToolError
 		failed *graph.Failure
+		told   toldFailure
 	)
 	switch {
+	case errors.As(err, &told) && told.ErrorType() != "":
+		return told.ErrorType()
 	case errors.As(err, &limit):
 		return "limit_exceeded"
 	case errors.As(err, &ended):
@@ -53,6 +57,28 @@ func errorType(ctx context.Context, err error) string {
 		return failed.Name
 	}
 	return other
+}
+
+// toldFailure is the error of a call that another process made and described with
+// [DescribeError].
+type toldFailure interface {
+	ErrorType() string
+	ExceptionType() string
+}
+
+// DescribeError returns what spans say of an error that happened in ctx: error.type
+// and exception.type.
+func DescribeError(ctx context.Context, err error) (errorTypeName, exceptionTypeName string) {
+	return errorType(ctx, err), exceptionType(err)
+}
+
+// exceptionType names the type of an error.
+func exceptionType(err error) string {
+	err = executor.Unnamed(cause(err))
+	if told, ok := err.(toldFailure); ok && told.ExceptionType() != "" {
+		return told.ExceptionType()
+	}
+	return fmt.Sprintf("%T", err)
 }
 
 // cause returns the error beneath the place of a failure.

@@ -33,10 +33,11 @@ type Endpoint struct {
 type Recorder struct {
 	*Telemetry
 	subject Subject
+	made    recent // spans of durable runs
 }
 
 // Recorder returns what observes the tools of a file.
-func (t *Telemetry) Recorder(s Subject) *Recorder { return &Recorder{t, s} }
+func (t *Telemetry) Recorder(s Subject) *Recorder { return &Recorder{Telemetry: t, subject: s} }
 
 // maxName bounds, in bytes, what foreign programs name: ids of requests and
 // sessions, tools and hosts.

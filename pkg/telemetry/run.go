@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -17,7 +16,7 @@ import (
 // Hooks observe the run of a call with info: it becomes a span of kind INTERNAL,
 // and below it each execution of a node another one.
 func (r *Recorder) Hooks(info *callinfo.Info) executor.Hooks {
-	o := &runObserver{r, info.OrNone()}
+	o := &runObserver{r, info.OrNone(), false}
 	return executor.Hooks{RunStart: o.runStart, RunDone: o.runDone, NodeStart: o.nodeStart, NodeRetry: o.nodeRetry, NodeDone: o.nodeDone}
 }
 
@@ -25,18 +24,29 @@ func (r *Recorder) Hooks(info *callinfo.Info) executor.Hooks {
 type runObserver struct {
 	*Recorder
 	info *callinfo.Info
+	// past is true if spans are made of what has happened, with the times that
+	// records have.
+	past bool
 }
 
 func (r *runObserver) runStart(ctx context.Context, run *executor.Run) (context.Context, error) {
+	return r.startRun(ctx, run), nil
+}
+
+func (r *runObserver) startRun(ctx context.Context, run *executor.Run, opts ...trace.SpanStartOption) context.Context {
 	tool := run.Graph().Name
 	attrs := attributes{attribute.String("gen_ai.operation.name", "invoke_workflow"), attribute.String("gen_ai.workflow.name", tool)}
 	attrs.text("mcpgraph.run.id", r.info.RunID)
 	attrs.text("enduser.id", r.info.Caller)
-	ctx, _ = r.tracer.Start(ctx, "invoke_workflow "+tool, trace.WithAttributes(attrs...))
-	return ctx, nil
+	ctx, _ = r.tracer.Start(ctx, "invoke_workflow "+tool, append(opts, trace.WithAttributes(attrs...))...)
+	return ctx
 }
 
 func (r *runObserver) runDone(ctx context.Context, run *executor.Run, err error) {
+	r.endRun(ctx, run, err)
+}
+
+func (r *runObserver) endRun(ctx context.Context, run *executor.Run, err error, opts ...trace.SpanEndOption) {
 	span := trace.SpanFromContext(ctx)
 	if span.IsRecording() {
 		span.SetAttributes(attribute.Int("mcpgraph.run.executions", run.Len()))
@@ -49,10 +59,14 @@ func (r *runObserver) runDone(ctx context.Context, run *executor.Run, err error)
 			r.failed(ctx, span, err)
 		}
 	}
-	span.End()
+	span.End(opts...)
 }
 
 func (r *runObserver) nodeStart(ctx context.Context, _ *executor.Run, t executor.Task) (context.Context, error) {
+	return r.startNode(ctx, t), nil
+}
+
+func (r *runObserver) startNode(ctx context.Context, t executor.Task, opts ...trace.SpanStartOption) context.Context {
 	n := t.Node()
 	attrs := attributes{
 		attribute.String("mcpgraph.node.id", n.ID),
@@ -67,8 +81,8 @@ func (r *runObserver) nodeStart(ctx context.Context, _ *executor.Run, t executor
 	} else if ok {
 		attrs = append(attrs, attribute.Int("mcpgraph.body.index", index))
 	}
-	ctx, _ = r.tracer.Start(ctx, n.Kind.Name+" "+n.ID, trace.WithAttributes(attrs...))
-	return ctx, nil
+	ctx, _ = r.tracer.Start(ctx, n.Kind.Name+" "+n.ID, append(opts, trace.WithAttributes(attrs...))...)
+	return ctx
 }
 
 // nodeRetry adds an event for an attempt that failed and is made again.
@@ -77,17 +91,30 @@ func (r *runObserver) nodeRetry(ctx context.Context, _ *executor.Run, rec execut
 	if !span.IsRecording() {
 		return
 	}
-	span.AddEvent("retry", trace.WithAttributes(
+	r.event(span, rec, "retry",
 		attribute.Int("mcpgraph.retry.attempt", rec.Try),
 		attribute.Int64("mcpgraph.retry.delay_ms", rec.Until.Sub(rec.End).Milliseconds()),
 		attribute.String("error.type", errorType(ctx, rec.Err)),
-		attribute.String("exception.message", r.message(rec.Err))))
+		attribute.String("exception.message", r.message(rec.Err)))
+}
+
+// event adds what a record tells to the span of its execution.
+func (r *runObserver) event(span trace.Span, rec executor.Record, name string, attrs ...attribute.KeyValue) {
+	opts := []trace.EventOption{trace.WithAttributes(attrs...)}
+	if r.past {
+		opts = append(opts, trace.WithTimestamp(rec.End))
+	}
+	span.AddEvent(name, opts...)
 }
 
 func (r *runObserver) nodeDone(ctx context.Context, _ *executor.Run, rec executor.Record) {
 	span := trace.SpanFromContext(ctx)
+	if r.past {
+		defer span.End(trace.WithTimestamp(rec.End))
+	} else {
+		defer span.End()
+	}
 	if !span.IsRecording() {
-		span.End()
 		return
 	}
 	if rec.Attempts > 0 || rec.FromCache {
@@ -108,11 +135,10 @@ func (r *runObserver) nodeDone(ctx context.Context, _ *executor.Run, rec executo
 		r.failed(ctx, span, rec.Err)
 		// The event has the text that the status and the client have, secrets
 		// aside, not the one of span.RecordError.
-		span.AddEvent("exception", trace.WithAttributes(
-			attribute.String("exception.type", fmt.Sprintf("%T", cause(rec.Err))),
-			attribute.String("exception.message", r.message(rec.Err))))
+		r.event(span, rec, "exception",
+			attribute.String("exception.type", exceptionType(rec.Err)),
+			attribute.String("exception.message", r.message(rec.Err)))
 	}
-	span.End()
 }
 
 // failed marks a span as that of something that failed.
