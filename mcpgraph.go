@@ -13,8 +13,8 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/serving"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -54,7 +54,7 @@ func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
 		if path == name {
 			return bytes.Clone(text), nil
 		}
-		return os.ReadFile(path)
+		return boundedfile.Read(path)
 	}
 	return load(name, o)
 }

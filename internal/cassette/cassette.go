@@ -16,12 +16,11 @@ package cassette
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/internal/atomicfile"
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -45,12 +44,7 @@ type Run struct {
 
 // Read reads a file. Errors name the file and, if its content is wrong, the line.
 func Read(path string) (*Cassette, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	text, err := boundedfile.ReadUpTo(path, MaxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"crypto/tls"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 )
 
 // certificateRest is how long a certificate is used before its files are looked
@@ -47,10 +48,10 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // each content.
 func (c *certificate) read() error {
 	c.looked = time.Now()
-	cert, err := os.ReadFile(c.certFile)
+	cert, err := boundedfile.Read(c.certFile)
 	var key []byte
 	if err == nil {
-		key, err = os.ReadFile(c.keyFile)
+		key, err = boundedfile.Read(c.keyFile)
 	}
 	if err == nil && bytes.Equal(cert, c.cert) && bytes.Equal(key, c.key) {
 		return nil

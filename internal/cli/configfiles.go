@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 )
 
@@ -68,7 +69,7 @@ func filesIn(folder string, wanted func(path string, text []byte) bool) (found [
 			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 				return nil // a link to nothing, or to a folder
 			}
-			text, err := os.ReadFile(path)
+			text, err := boundedfile.Read(path)
 			if err != nil {
 				return err
 			}

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/diff"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -153,7 +153,7 @@ func (a *app) formatOne(ctx context.Context, path string, o *fmtOptions) error {
 // source returns the text of a file, or of stdin, and what to call it.
 func (a *app) source(ctx context.Context, path string) (name string, text []byte, err error) {
 	if path != "-" {
-		text, err = os.ReadFile(path)
+		text, err = boundedfile.Read(path)
 		return path, text, failed(err)
 	}
 	s, name, err := a.readInput(ctx, "-", path)

@@ -2,10 +2,9 @@ package cli
 
 import (
 	"context"
-	"io"
-	"os"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 )
 
 // stdinName is what messages call the standard input.
@@ -39,9 +38,9 @@ func (a *app) readInput(ctx context.Context, flag, path string) (text, name stri
 	var err error
 	if name = path; path == "-" {
 		name = stdinName
-		b, err = unlessSignalled(ctx, func() ([]byte, error) { return io.ReadAll(a.stdin) })
+		b, err = unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.ReadAll(a.stdin) })
 	} else {
-		b, err = os.ReadFile(path)
+		b, err = boundedfile.Read(path)
 	}
 	if stopped := interrupted(ctx); stopped != nil {
 		return "", name, stopped

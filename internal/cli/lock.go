@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 )
@@ -153,7 +154,7 @@ func (a *app) reportCalls(engine *mcpgraph.Engine, locked *lock.File) error {
 // readLock reads the lock file there is; nil if there is none, which is an error
 // where it is needed. One that cannot be used is as none where it is not needed.
 func (a *app) readLock(path string, needed bool) (*lock.File, error) {
-	text, err := os.ReadFile(path)
+	text, err := boundedfile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !needed:
 		return nil, nil

@@ -50,8 +50,9 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code,
-			"web":  web,
+			"code":   code,
+			"sparse": sparse,
+			"web":    web,
 		},
 	})
 }
@@ -71,6 +72,18 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
 	}
+}
+
+// sparse makes a file of zeros that takes no room on disk: sparse FILE BYTES.
+func sparse(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sparse FILE BYTES")
+	}
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(errors.Join(f.Truncate(size), f.Close()))
 }
 
 // web serves a script of mcptest over HTTP and puts its address into a

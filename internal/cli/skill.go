@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
 	"github.com/mcpgraph/mcpgraph/skills"
@@ -166,7 +167,7 @@ func (a *app) installSkill(o skillOptions) error {
 			return err
 		}
 		var revision edit.Revision
-		if old, err := os.ReadFile(file); err == nil {
+		if old, err := boundedfile.Read(file); err == nil {
 			revision = edit.RevisionOf(old)
 		}
 		return edit.Write(file, revision, text)

@@ -6,11 +6,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/durable"
 )
@@ -135,7 +135,7 @@ func (o *temporalOptions) tlsConfig() (*tls.Config, error) {
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: o.serverName}
 	if o.ca != "" {
-		text, err := os.ReadFile(o.ca)
+		text, err := boundedfile.Read(o.ca)
 		if err != nil {
 			return nil, failedf("--temporal-ca: %w", err)
 		}

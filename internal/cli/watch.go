@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 )
 
 // contents identifies the contents of files, so that changes are found whatever
@@ -17,7 +19,7 @@ type contents map[string][sha256.Size]byte
 func (c contents) changed(paths []string) bool {
 	changed := false
 	for _, path := range paths {
-		text, _ := os.ReadFile(path)
+		text, _ := boundedfile.Read(path)
 		sum := sha256.Sum256(text)
 		before, known := c[path]
 		c[path] = sum

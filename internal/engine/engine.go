@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -205,7 +205,7 @@ func (e *Engine) CompileText(text []byte) (*Program, error) {
 		case e.opts.Read != nil:
 			return e.opts.Read(path)
 		}
-		return os.ReadFile(path)
+		return boundedfile.Read(path)
 	}
 	p, err := e.compile(opts)
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 )
@@ -44,7 +44,7 @@ func (p *Program) readLock(config string) []diag.Diagnostic {
 	path := o.path(config)
 	read := p.opts.Read
 	if read == nil || o.Path != "" {
-		read = os.ReadFile
+		read = boundedfile.Read
 	}
 	text, err := read(path)
 	switch {

@@ -23,6 +23,13 @@ var contextValues = map[string]string{
 // TestLayersShareNoContextValues checks that no other file puts values into a
 // context for others to find.
 func TestLayersShareNoContextValues(t *testing.T) {
+	onlyIn(t, "context.WithValue(", "pass the value as an argument, such as in callinfo.Info", contextValues)
+}
+
+// onlyIn checks that a text is in these source files, tests aside, and in no others,
+// which do better.
+func onlyIn(t *testing.T, text, better string, reasons map[string]string) {
+	t.Helper()
 	seen := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -34,22 +41,22 @@ func TestLayersShareNoContextValues(t *testing.T) {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || !strings.Contains(readFile(t, path), "context.WithValue(") {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || !strings.Contains(readFile(t, path), text) {
 			return nil
 		}
 		path = filepath.ToSlash(path)
 		seen[path] = true
-		if contextValues[path] == "" {
-			t.Errorf("%s puts a value into a context; pass it as an argument, such as in callinfo.Info", path)
+		if reasons[path] == "" {
+			t.Errorf("%s has %s: %s", path, text, better)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path := range contextValues {
+	for path := range reasons {
 		if !seen[path] {
-			t.Errorf("%s may put values into a context, and does not", path)
+			t.Errorf("%s may have %s, and has not", path, text)
 		}
 	}
 }

@@ -25,6 +25,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/memory":                   {others: []string{"github.com/KimMachineGun/automemlimit"}},
 	"pkg/value":                    {},
 	"pkg/scheduler":                {},
+	"internal/boundedfile":         {},
 	"pkg/callinfo":                 {ours: []string{"pkg/value"}},
 	"pkg/jsonata/internal/picture": {},
 	"pkg/jsonata/internal/regex":   {others: []string{"github.com/dlclark/regexp2/v2"}},
@@ -39,7 +40,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	"pkg/config": {
-		ours:   []string{"pkg/diag", "pkg/value"},
+		ours:   []string{"internal/boundedfile", "pkg/diag", "pkg/value"},
 		others: []string{"go.yaml.in/yaml/v4", "github.com/yosida95/uritemplate/v3"},
 	},
 
@@ -48,7 +49,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/jsonrpc":             {ours: []string{"pkg/value"}},
 	"pkg/upstream/internal/redact": {ours: []string{"pkg/value"}},
 	"pkg/upstream/internal/credential": {
-		ours: []string{"pkg/callinfo", "pkg/config", "pkg/upstream/internal/redact"},
+		ours: []string{"internal/boundedfile", "pkg/callinfo", "pkg/config", "pkg/upstream/internal/redact"},
 		others: []string{
 			"github.com/modelcontextprotocol/go-sdk", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2",
 		},
@@ -63,7 +64,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"pkg/upstream": {
 		ours: []string{
-			"internal/jsonrpc", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/lock", "pkg/memory", "pkg/value",
+			"internal/boundedfile", "internal/jsonrpc", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/lock", "pkg/memory", "pkg/value",
 			"pkg/upstream/internal/credential", "pkg/upstream/internal/policy", "pkg/upstream/internal/redact",
 			"pkg/upstream/internal/wire",
 		},
@@ -87,14 +88,14 @@ var layers = map[string]struct{ ours, others []string }{
 
 	"pkg/edit": {
 		ours: []string{
-			"internal/atomicfile", "internal/suite", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/nodes",
+			"internal/atomicfile", "internal/boundedfile", "internal/suite", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/nodes",
 			"pkg/value",
 		},
 		others: []string{"github.com/rogpeppe/go-internal"},
 	},
 
 	"pkg/auth": {
-		ours: []string{"pkg/config", "pkg/value"},
+		ours: []string{"internal/boundedfile", "pkg/config", "pkg/value"},
 		others: []string{
 			"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "github.com/maypok86/otter/v2",
 			"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync",
@@ -139,14 +140,14 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/tasks":  {ours: []string{"pkg/graph", "pkg/memory", "pkg/server", "pkg/value"}},
 	"internal/parked": {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"internal/engine": {ours: []string{
-		"pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",
+		"internal/boundedfile", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",
 		"pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
 	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/upstream", "pkg/value"}},
-	"internal/cassette": {ours: []string{"internal/atomicfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
+	"internal/cassette": {ours: []string{"internal/atomicfile", "internal/boundedfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/suite/runner": {ours: []string{
-		"internal/cassette", "internal/engine", "internal/suite", "internal/textline", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",
+		"internal/boundedfile", "internal/cassette", "internal/engine", "internal/suite", "internal/textline", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",
 		"pkg/expr", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value",
 	}},
 	"internal/suite/report": {ours: []string{"internal/diff", "internal/suite/runner", "pkg/diag", "pkg/graph"}},
@@ -155,7 +156,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
 	}},
 	".": {ours: []string{
-		"internal/engine", "internal/serving", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag",
+		"internal/boundedfile", "internal/engine", "internal/serving", "pkg/audit", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag",
 		"pkg/executor", "pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
@@ -175,7 +176,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
+			".", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/durable", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
@@ -184,7 +185,7 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"pkg/ui": {ours: []string{
-		".", "internal/cassette", "internal/graphedit", "internal/language", "internal/suite/runner", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit",
+		".", "internal/boundedfile", "internal/cassette", "internal/graphedit", "internal/language", "internal/suite/runner", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit",
 		"pkg/executor", "pkg/expr", "pkg/graph", "pkg/lock", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value", "web",
 	}},
 	"internal/language": {
@@ -201,7 +202,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/textline": {},
 	"skills":            {},
 	"internal/toolkit": {ours: []string{
-		"internal/cassette", "internal/diff", "internal/drawing", "internal/engine", "internal/graphedit", "internal/language", "internal/schematext",
+		"internal/boundedfile", "internal/cassette", "internal/diff", "internal/drawing", "internal/engine", "internal/graphedit", "internal/language", "internal/schematext",
 		"internal/serving", "internal/suite", "internal/suite/runner", "internal/textline", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug",
 		"pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value", "skills",
 	}},

@@ -1,10 +1,10 @@
 package toolkit
 
 import (
-	"os"
 	"strconv"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/language"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -124,7 +124,7 @@ func (d *diagnosed) fix(p diag.Diagnostic, at spot) value.Value {
 	}
 	if d.doc == nil {
 		d.doc = language.New(d.toolkit.opts.Path, string(d.text), language.Options{
-			Getenv: d.toolkit.opts.Getenv, Inputs: d.toolkit.opts.Inputs, MCPFiles: d.toolkit.opts.MCPFiles, Read: os.ReadFile,
+			Getenv: d.toolkit.opts.Getenv, Inputs: d.toolkit.opts.Inputs, MCPFiles: d.toolkit.opts.MCPFiles, Read: boundedfile.Read,
 		}, nil)
 	}
 	for _, a := range d.doc.Actions(d.doc.DiagnosticSpan(p)) {

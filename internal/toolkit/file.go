@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/graphedit"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
@@ -40,7 +40,7 @@ func (f *file) stamp(text []byte) string {
 	sum := sha256.New()
 	sum.Write(text)
 	for _, path := range append([]string{f.toolkit.engine.LockPath()}, f.toolkit.opts.MCPFiles...) {
-		more, err := os.ReadFile(path)
+		more, err := boundedfile.Read(path)
 		fmt.Fprintf(sum, "\n%s %v %d\n", path, err, len(more))
 		sum.Write(more)
 	}
@@ -49,7 +49,7 @@ func (f *file) stamp(text []byte) string {
 
 // read returns the file as it is now. The lock must be held.
 func (f *file) read() (*state, error) {
-	text, err := os.ReadFile(f.toolkit.opts.Path)
+	text, err := boundedfile.Read(f.toolkit.opts.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,9 @@ package toolkit
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -26,7 +26,7 @@ func (t *Toolkit) renameInTests(old, to string) string {
 }
 
 func renameInFile(path, old, to string) (changed bool, err error) {
-	text, err := os.ReadFile(path)
+	text, err := boundedfile.Read(path)
 	if err != nil {
 		return false, err
 	}

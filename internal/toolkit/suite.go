@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
@@ -45,7 +46,7 @@ func (t *Toolkit) testFiles() []string {
 		if e.IsDir() || !suite.IsTestFile(path) {
 			continue
 		}
-		text, err := os.ReadFile(path)
+		text, err := boundedfile.Read(path)
 		if err != nil {
 			continue
 		}
@@ -81,7 +82,7 @@ func testGraphTool(ctx context.Context, c *call) (value.Value, error) {
 	if tool != "" {
 		names := map[string]bool{}
 		for _, path := range files {
-			text, err := os.ReadFile(path)
+			text, err := boundedfile.Read(path)
 			if err != nil {
 				return value.Undef, err
 			}
@@ -182,7 +183,7 @@ var errSameTest = errors.New("there is a test with this name already")
 
 // addTest puts the one test of a test file into another file, or makes that.
 func (t *Toolkit) addTest(path string, drafted []byte) error {
-	text, err := os.ReadFile(path)
+	text, err := boundedfile.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return edit.Write(path, "", drafted)
 	}

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
@@ -83,7 +83,7 @@ func allTokens(settings *config.ServerAuth) ([]config.CallerToken, error) {
 	if settings.TokensFile == "" {
 		return settings.Tokens, nil
 	}
-	text, err := os.ReadFile(settings.TokensFile)
+	text, err := boundedfile.Read(settings.TokensFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading the tokens file: %w", err)
 	}

@@ -3,11 +3,10 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
@@ -25,7 +24,7 @@ func (s *section) envFile() []EnvVar {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.workspace(), path)
 	}
-	text, err := readBounded(path, maxEnvFile)
+	text, err := boundedfile.ReadUpTo(path, maxEnvFile)
 	if err != nil {
 		d := unreadableFile(path, err)
 		p := n.Problem(diag.CodeValue, fmt.Sprintf(`"envFile" of %s: %s`, s.owner, d.Message))
@@ -45,19 +44,6 @@ func (s *section) envFile() []EnvVar {
 		}
 	}
 	return out
-}
-
-func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(text)) > limit {
-		err = fmt.Errorf("the file is longer than %d bytes", limit)
-	}
-	return text, err
 }
 
 // parseVariable parses one line of an envFile: NAME=VALUE, optionally with

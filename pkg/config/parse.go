@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -76,11 +77,11 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 
 // Load reads a configuration and further files of upstream servers with read. It
 // also returns the contents of all of them, for the lines shown under diagnostics.
-// A file that cannot be read is a diagnostic with CodeFile. Read nil means
-// os.ReadFile.
+// A file that cannot be read is a diagnostic with CodeFile. Read nil reads
+// from disk, files of up to 64 MiB.
 func Load(path string, mcpFiles []string, read func(path string) ([]byte, error), opts Options) (*File, diag.Sources, []diag.Diagnostic) {
 	if read == nil {
-		read = os.ReadFile
+		read = boundedfile.Read
 	}
 	sources := diag.Sources{}
 	var unreadable []diag.Diagnostic

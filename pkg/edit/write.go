@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/mcpgraph/mcpgraph/internal/atomicfile"
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 )
 
 // Revision identifies a text: equal texts have the same one. The zero Revision
@@ -41,7 +42,7 @@ func Write(path string, old Revision, text []byte) error {
 		return err
 	}
 	defer unlock()
-	now, err := os.ReadFile(path)
+	now, err := boundedfile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if old != "" {

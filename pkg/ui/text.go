@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/language"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
@@ -83,7 +84,7 @@ func newTexts(p *Page) *texts { return &texts{page: p} }
 func (t *texts) refresh() *onDisk {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text, err := os.ReadFile(t.page.opts.Path)
+	text, err := boundedfile.Read(t.page.opts.Path)
 	locked := t.stamp()
 	if t.disk != nil && t.lock == locked && err == nil && t.disk.err == nil && string(text) == string(t.disk.text) {
 		return t.disk
@@ -120,7 +121,7 @@ func (t *texts) check(text string) *language.Document {
 func (t *texts) analyse(text string) *language.Document {
 	o := &t.page.opts
 	t.last = language.New(o.Path, text, language.Options{
-		Lock: t.locked, Read: os.ReadFile, MCPFiles: o.MCPFiles, Getenv: o.Getenv, Inputs: o.Inputs,
+		Lock: t.locked, Read: boundedfile.Read, MCPFiles: o.MCPFiles, Getenv: o.Getenv, Inputs: o.Inputs,
 	}, t.last)
 	return t.last
 }
@@ -142,7 +143,7 @@ func (t *texts) stamp() [2]int64 {
 
 // locked returns the lock file, or nil if there is none that can be read.
 func (t *texts) locked(string) *lock.File {
-	text, err := os.ReadFile(t.lockPath())
+	text, err := boundedfile.Read(t.lockPath())
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 )
 
 // SessionKey names one session: that of a caller with a server.
@@ -104,7 +106,7 @@ func (f fileStore) change(change func(savedFile)) error {
 }
 
 func (f fileStore) read() (savedFile, error) {
-	text, err := os.ReadFile(f.path)
+	text, err := boundedfile.Read(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return savedFile{}, nil
 	}

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -64,7 +64,7 @@ func (l *loader) compiled(path string) *config {
 
 // load reads a test file and compiles its configuration.
 func (l *loader) load(path string) *File {
-	text, err := os.ReadFile(path)
+	text, err := boundedfile.Read(path)
 	if err != nil {
 		return &File{Path: path, sources: diag.Sources{}, Diagnostics: []diag.Diagnostic{{
 			File: path, Severity: diag.Error, Code: diag.CodeFile, Message: "cannot read the file: " + reason(err),

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
@@ -255,7 +256,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // compile returns the engine of a configuration. It never connects to a server.
 func compile(path string, o Options) (*engine.Engine, error) {
 	e, err := engine.New(path, engine.Options{
-		Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: os.ReadFile,
+		Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: boundedfile.Read,
 		Log: quiet, Runs: runs.New(runs.Limits{Count: runs.None}), AllowUnset: !o.Live && !o.Record,
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -35,7 +36,7 @@ func snapshotPath(test string) string {
 // readSnapshots reads the snapshots of a test file.
 func readSnapshots(test string) snapshots {
 	s := snapshots{path: snapshotPath(test), stored: map[string]value.Value{}, now: map[string]value.Value{}}
-	text, err := os.ReadFile(s.path)
+	text, err := boundedfile.Read(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s
 	}
@@ -132,7 +133,7 @@ func (s *snapshots) write(v value.Value) error {
 		return err
 	}
 	text := append(v.AppendIndent(nil, "  "), '\n')
-	if now, err := os.ReadFile(s.path); err == nil && bytes.Equal(now, text) {
+	if now, err := boundedfile.Read(s.path); err == nil && bytes.Equal(now, text) {
 		return nil
 	}
 	fresh := s.path + ".new"

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 )
 
 // tokenStore is the file in which tokens outlive the program: one JSON object
@@ -94,7 +96,7 @@ func (s *tokenStore) read() (map[string]loginRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := boundedfile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return all, nil
