@@ -40,6 +40,9 @@ func (d *durableDriver) Drive(ctx context.Context, call mcpgraph.RemoteCall) err
 	if call.Watched {
 		q := &questions{driver: d, call: call, asked: map[string]context.CancelFunc{}}
 		watch = &durable.Watch{Record: call.Record, Changed: func() bool { return q.changed(ctx) }}
+		if to := call.Info.Listener; to != nil {
+			watch.Notify = to.Notify
+		}
 	}
 	out, err := d.client.Follow(ctx, call.ID, run, watch)
 	switch {

@@ -2,11 +2,9 @@ package durable
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -45,7 +43,7 @@ func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	stop := c.beatFor(ctx, info)
+	stop := c.beatFor(ctx, info, in)
 	defer stop()
 	if in.Again && !c.source.MayRepeat(ctx, info, in.Server, in.Tool) {
 		if ctx.Err() != nil {
@@ -64,6 +62,7 @@ func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
 		}
 	}
 	out := &callReply{Attempts: result.Attempts, FromCache: result.FromCache, Times: attemptsOf(result.AttemptTimes)}
+	out.Reports = stop()
 	for i := range out.Times {
 		out.Times[i].Error = c.source.Redact(info, out.Times[i].Error)
 	}
@@ -140,34 +139,4 @@ func stopped(ctx context.Context) bool {
 	default:
 		return false
 	}
-}
-
-// beatFor gives signs of life, with the latest progress that the server reported,
-// until stop is called. They also bring the cancellation of the run.
-func (c *calls) beatFor(ctx context.Context, info *callinfo.Info) (stop func()) {
-	var latest atomic.Pointer[json.RawMessage]
-	info.Listener = &callinfo.Listener{Notify: func(n callinfo.Notification) {
-		if n.Method == callinfo.MethodProgress {
-			text := raw(n.Params)
-			latest.Store(&text)
-		}
-	}}
-	done := make(chan struct{})
-	go func() {
-		tick := time.NewTicker(c.beat)
-		defer tick.Stop()
-		for {
-			if text := latest.Load(); text != nil {
-				activity.RecordHeartbeat(ctx, *text)
-			} else {
-				activity.RecordHeartbeat(ctx)
-			}
-			select {
-			case <-tick.C:
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() { close(done) }
 }

@@ -39,6 +39,7 @@ type Client struct {
 	temporal client.Client
 	options  Options
 	data     converter.DataConverter
+	looks    looks
 }
 
 // Dial connects to Temporal. The error says why that cannot be reached; with
@@ -56,13 +57,13 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Client{c, o, co.DataConverter}, nil
+		return &Client{temporal: c, options: o, data: co.DataConverter}, nil
 	}
 	c, err := client.DialContext(ctx, co)
 	if err != nil {
 		return nil, fmt.Errorf("no connection to Temporal at %s: %w", o.Address, err)
 	}
-	return &Client{c, o, co.DataConverter}, nil
+	return &Client{temporal: c, options: o, data: co.DataConverter}, nil
 }
 
 func (o *Options) client() (client.Options, error) {

@@ -44,6 +44,15 @@ type Call struct {
 	Progress json.RawMessage
 }
 
+// saidBy returns what the server of a call under way has reported; nil: nothing.
+func (c *Client) saidBy(a *workflowpb.PendingActivityInfo) *said {
+	s := &said{}
+	if a.GetHeartbeatDetails() == nil || c.data.FromPayloads(a.GetHeartbeatDetails(), s) != nil {
+		return nil
+	}
+	return s
+}
+
 func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	s := Summary{
 		ID: info.GetExecution().GetWorkflowId(), Status: statusNames[info.GetStatus()],
@@ -85,8 +94,8 @@ func (c *Client) Describe(ctx context.Context, id string) (*Description, error) 
 		if t := a.GetLastStartedTime(); t != nil {
 			call.Began = t.AsTime()
 		}
-		if a.GetHeartbeatDetails() != nil {
-			_ = c.data.FromPayloads(a.GetHeartbeatDetails(), &call.Progress)
+		if s := c.saidBy(a); s != nil {
+			call.Progress = s.progress()
 		}
 		d.Calls = append(d.Calls, call)
 	}

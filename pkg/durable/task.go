@@ -110,6 +110,7 @@ func (d *driving) call(t executor.Task, a graph.Action) {
 	c := &calling{task: t, action: a, in: &callRequest{
 		Run: workflow.GetInfo(d.ctx).WorkflowExecution.ID, Node: t.Path(), Server: n.Server, Tool: n.Tool,
 		Args: args, Key: t.Key(), Caller: d.in.Caller, Trace: d.traceOf(t), MaxValue: d.in.MaxValue,
+		Listening: d.in.Listening,
 	}}
 	d.calls[t] = c
 	d.begin(c)
@@ -156,6 +157,7 @@ func (d *driving) ended(c *calling, f workflow.Future) {
 		out, err = failed(err)
 	}
 	delete(d.calls, c.task)
+	d.note(c, out.Reports)
 	d.returned(c.task, c.action, out, err)
 }
 
@@ -229,7 +231,7 @@ func (d *driving) state() (*state, error) {
 
 // page returns records from an index on, as many as fit.
 func (d *driving) page(from int) (*page, error) {
-	p := &page{Records: []json.RawMessage{}, Next: from}
+	p := &page{Records: []json.RawMessage{}, Next: from, Said: saidSince(d.said, from)}
 	size := 0
 	for rec := range d.run.Records(from) {
 		text := raw(rec.Value())

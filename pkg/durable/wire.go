@@ -22,6 +22,8 @@ type request struct {
 	Caller *caller         `json:"caller,omitempty"`
 	// Trace has the members of _meta that say what the run is part of: an object.
 	Trace json.RawMessage `json:"trace,omitempty"`
+	// Listening is nil if the client wants no reports of upstream servers.
+	Listening *listening `json:"listening,omitempty"`
 	// Began is when the run began, if another workflow has begun it.
 	Began time.Time `json:"began,omitzero"`
 	// MaxValue is how many bytes one value may have, HeartbeatMs after how long
@@ -43,15 +45,16 @@ type caller struct {
 
 // callRequest is the input of an activity.
 type callRequest struct {
-	Run      string          `json:"run"`
-	Node     string          `json:"node"` // its path, for people
-	Server   string          `json:"server"`
-	Tool     string          `json:"tool"`
-	Args     json.RawMessage `json:"args,omitempty"`
-	Key      string          `json:"key"`
-	Caller   *caller         `json:"caller,omitempty"`
-	Trace    json.RawMessage `json:"trace,omitempty"` // as in request
-	MaxValue int             `json:"maxValue"`
+	Run       string          `json:"run"`
+	Node      string          `json:"node"` // its path, for people
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Args      json.RawMessage `json:"args,omitempty"`
+	Key       string          `json:"key"`
+	Caller    *caller         `json:"caller,omitempty"`
+	Trace     json.RawMessage `json:"trace,omitempty"` // as in request
+	MaxValue  int             `json:"maxValue"`
+	Listening *listening      `json:"listening,omitempty"` // as in request
 	// Again is true after the loss of a worker: the call may have been made.
 	Again bool `json:"again,omitempty"`
 }
@@ -64,6 +67,8 @@ type callReply struct {
 	Attempts   int             `json:"attempts,omitempty"`
 	FromCache  bool            `json:"fromCache,omitempty"`
 	Times      []attempt       `json:"times,omitempty"`
+	// Reports are what the server has reported, if the client wants to know.
+	Reports []report `json:"reports,omitempty"`
 	// ErrorType and ExceptionType describe the error for telemetry.
 	ErrorType     string `json:"errorType,omitempty"`
 	ExceptionType string `json:"exceptionType,omitempty"`
@@ -84,6 +89,7 @@ type outcome struct {
 	// them.
 	Records []json.RawMessage `json:"records,omitempty"`
 	Count   int               `json:"count"` // of the records
+	Said    []said            `json:"said,omitempty"`
 }
 
 // reply is the input of the signal and update that answer questions.
@@ -98,6 +104,9 @@ type page struct {
 	Records []json.RawMessage `json:"records"`
 	Next    int               `json:"next"`
 	Done    bool              `json:"done"` // no record will follow those before Next
+	// Said is what servers reported in the calls that ended with these records or
+	// later ones.
+	Said []said `json:"said,omitempty"`
 }
 
 // raw returns a value as JSON, nil for undefined.

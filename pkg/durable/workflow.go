@@ -133,6 +133,8 @@ type driving struct {
 	canceled bool
 	tooLong  bool // the records are too many to continue as a new workflow
 
+	said []said // by servers in calls that are over
+
 	began    time.Time // the run, with the first of its workflows
 	observer Observer  // may be nil
 	reports  []func()  // to be called at the end of the step
@@ -319,7 +321,7 @@ func (d *driving) end() (*outcome, error) {
 	if d.disarm != nil {
 		d.disarm()
 	}
-	out, err := &outcome{Count: d.run.NextIndex()}, d.run.Err()
+	out, err := &outcome{Count: d.run.NextIndex(), Said: d.said}, d.run.Err()
 	result := d.run.Result()
 	if g := d.run.Graph(); err == nil && g.Output != nil {
 		if wrong := g.Output.ValidateContext(d.eval, result); wrong != nil {

@@ -1,0 +1,137 @@
+package durable
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+func TestOfReportsTheLatestAreKept(t *testing.T) {
+	t.Parallel()
+	var s said
+	for i := 1; i <= 100; i++ {
+		s.add(i, callinfo.MethodProgress, fmt.Appendf(nil, `{"progress":%d}`, i))
+		s.add(100+i, callinfo.MethodMessage, fmt.Appendf(nil, `{"data":"%d"}`, i))
+	}
+	if len(s.Reports) != maxReports || string(s.progress()) != `{"progress":100}` || string(s.Reports[maxReports-1].Params) != `{"data":"100"}` {
+		t.Errorf("%d reports, progress %s", len(s.Reports), s.progress())
+	}
+	long := []byte(`"` + strings.Repeat("x", maxReportBytes/3) + `"`)
+	for i := range 10 {
+		s.add(300+i, callinfo.MethodMessage, long)
+	}
+	if n := s.size(); n > maxReportBytes || len(s.Reports) == 0 {
+		t.Errorf("%d bytes of reports are kept", n)
+	}
+	s.add(400, callinfo.MethodMessage, []byte(`"`+strings.Repeat("x", maxReportBytes)+`"`))
+	if len(s.Reports) != 0 {
+		t.Errorf("a report that is too long is kept beside %d", len(s.Reports))
+	}
+
+	d := &driving{run: executor.NewRun(newSource(t, oneTool(oneCall)).graphs[0], value.FromEntries(nil), 1)}
+	for i := range 200 {
+		d.note(&calling{id: fmt.Sprint(i), in: &callRequest{}}, []report{{N: 1, Params: long}})
+	}
+	if len(d.said) == 0 || len(d.said) > maxSaidBytes/len(long) || d.said[len(d.said)-1].Call != "199" {
+		t.Errorf("the reports of %d calls are kept", len(d.said))
+	}
+}
+
+func TestReportsReachTheClientOnce(t *testing.T) {
+	t.Parallel()
+	var got []string
+	n := &notifier{told: map[string]int{}, to: func(n callinfo.Notification) { got = append(got, n.Server+n.Params.JSON()) }}
+	a := said{Call: "a", Server: "s", Reports: []report{{1, callinfo.MethodProgress, []byte(`1`)}, {2, callinfo.MethodMessage, []byte(`2`)}}}
+	if !n.tell([]said{a}) || n.tell([]said{a}) {
+		t.Error("what is fresh is not what is new")
+	}
+	a.Reports = append(a.Reports, report{3, callinfo.MethodMessage, []byte(`3`)})
+	n.tell([]said{a, {Call: "b", Server: "t", Reports: []report{{1, callinfo.MethodMessage, []byte(`4`)}}}})
+	if text := strings.Join(got, " "); text != "s1 s2 s3 t4" {
+		t.Errorf("the client got %s", text)
+	}
+}
+
+func TestLooksOfAClientAreBounded(t *testing.T) {
+	t.Parallel()
+	var l looks
+	now, looked := time.Now(), 0
+	for i := range 1000 {
+		if l.may(now.Add(time.Duration(i) * time.Millisecond)) {
+			looked++
+		}
+	}
+	if looked != 100 {
+		t.Errorf("%d looks in a second", looked)
+	}
+}
+
+// TestOnAServerReportsOfCallsReachTheClient makes a call that reports while it is under
+// way and just before it ends, and one without a listener.
+func TestOnAServerReportsOfCallsReachTheClient(t *testing.T) {
+	t.Parallel()
+	c := dialed(t, nil)
+	source := unique(newSource(t, oneTool(oneCall)))
+	waited := make(chan struct{})
+	source.call = func(_ context.Context, info *callinfo.Info, server, tool string, _ value.Value) (graph.ToolResult, error) {
+		tell := func(method, params string) {
+			v, err := value.Parse(params)
+			if err != nil {
+				t.Error(err)
+			}
+			info.Listener.Notify(callinfo.Notification{Server: server, Tool: tool, Method: method, Params: v})
+		}
+		tell(callinfo.MethodProgress, `{"progressToken": 1, "progress": 1, "total": 3}`)
+		tell(callinfo.MethodMessage, fmt.Sprintf(`{"level": %q, "data": "early"}`, info.Listener.LogLevel))
+		select {
+		case <-waited:
+		case <-time.After(20 * time.Second):
+			t.Error("the client has no progress while the call is under way")
+		}
+		tell(callinfo.MethodProgress, `{"progressToken": 1, "progress": 2, "total": 3}`)
+		tell(callinfo.MethodMessage, `{"level": "info", "data": "late"}`)
+		return text("well"), nil
+	}
+	working(t, c, source)
+	var mu sync.Mutex
+	var got []string
+	once := sync.OnceFunc(func() { close(waited) })
+	listener := &callinfo.Listener{LogLevel: "debug", Notify: func(n callinfo.Notification) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, n.Method+n.Params.JSON())
+		if n.Method == callinfo.MethodMessage {
+			once()
+		}
+	}}
+	id := started(t, c, source, `{}`, func(s *Start) { s.Info = &callinfo.Info{Listener: listener} })
+	run := executor.NewRun(source.graphs[0], value.FromEntries(nil), 7)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	if _, err := c.Follow(ctx, id, run, &Watch{Notify: listener.Notify}); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	all := strings.Join(got, "\n")
+	mu.Unlock()
+	const want = `notifications/progress{"progressToken":":1#1","progress":1,"total":3}
+notifications/message{"level":"debug","data":"early"}
+notifications/progress{"progressToken":":1#1","progress":2,"total":3}
+notifications/message{"level":"info","data":"late"}`
+	if all != want {
+		t.Errorf("the client got\n%s\nwant\n%s", all, want)
+	}
+	// Without a listener nothing of it is kept.
+	id = started(t, c, source, `{}`, nil)
+	if _, out := followed(t, c, source, id, `{}`); len(out.said) > 0 {
+		t.Errorf("a run that nobody listens to keeps %v", out.said)
+	}
+}
