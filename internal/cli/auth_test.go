@@ -31,6 +31,7 @@ func TestAuthScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": code},
 		Setup: func(env *testscript.Env) error {
+			share(env)
 			env.Setenv("SERVER_URL", server.URL)
 			env.Setenv("ISSUER", as.URL)
 			env.Setenv("BROWSER", "browser")

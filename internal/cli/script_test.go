@@ -6,13 +6,11 @@ import (
 	"flag"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/mcpgraph/mcpgraph/internal/cli"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
@@ -25,12 +23,10 @@ func TestMain(m *testing.M) {
 	os.Setenv("GORACE", raceOptions)
 	testscale.SetGOGC()
 	_ = flag.Set("test.parallel", "8") // most of these tests wait for processes
-	program := func() {
-		os.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ()))
-	}
 	testscript.Main(m, map[string]func(){
 		"mcpgraph":        program,
 		"mcpgraphtoolkit": program,
+		sharedName:        runMany,
 		"fakeserver":      func() { os.Exit(mcptest.Run()) },
 		"browser":         browser,
 	})
@@ -47,6 +43,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", raceOptions)
 			e.Setenv("GOGC", os.Getenv("GOGC"))
+			share(e)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -55,23 +52,6 @@ func TestScripts(t *testing.T) {
 			"web":    web,
 		},
 	})
-}
-
-// code runs a command and checks its exit code: code 2 mcpgraph run.
-func code(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: code N command [args...]")
-	}
-	got := "0"
-	var exit *exec.ExitError
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
-		got = strconv.Itoa(exit.ExitCode())
-	} else if err != nil {
-		got = err.Error()
-	}
-	if got != args[0] {
-		ts.Fatalf("exit code %s, want %s", got, args[0])
-	}
 }
 
 // sparse makes a file of zeros that takes no room on disk: sparse FILE BYTES.
