@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -238,6 +242,48 @@ func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 	}
 	if there, err := p.Logout(t.Context(), "fake"); there || err != nil {
 		t.Errorf("a second Logout: %v, %v", there, err)
+	}
+}
+
+// TestALogoutEndsALoginThatGetsItsTokens lets a logout begin while the authorization
+// server issues the tokens of a login: none may be left afterwards.
+func TestALogoutEndsALoginThatGetsItsTokens(t *testing.T) {
+	t.Parallel()
+	as := mcptest.StartAuthServer(t)
+	server := mcptest.StartProtected(t, as)
+	target, err := url.Parse(as.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	auth := &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode, ClientID: "desktop", AuthorizationURL: as.URL + "/authorize"}
+	entry := remote(server.URL, auth)
+	o := loginAs(t, "alice")
+	var p, other *Pool
+	loggedOut := make(chan error, 1)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	issuing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		go func() {
+			_, err := other.Logout(t.Context(), "fake")
+			loggedOut <- err
+		}()
+		select {
+		case err := <-loggedOut: // it did not wait
+			loggedOut <- err
+		case <-time.After(50 * time.Millisecond):
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer issuing.Close()
+	auth.TokenURL = issuing.URL + "/token"
+	p, other = start(t, o, entry), start(t, o, entry)
+	if _, err := p.Login(t.Context(), "fake", o.OpenBrowser); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-loggedOut; err != nil {
+		t.Fatal(err)
+	}
+	if logins, err := p.Logins(t.Context()); err != nil || len(logins) != 1 || logins[0].LoggedIn {
+		t.Errorf("after the logout: %+v, %v", logins, err)
 	}
 }
 

@@ -59,6 +59,12 @@ func (o *oauthClient) login(ctx context.Context, seen Challenge, open func(conte
 		return loginRecord{}, &Error{Message: "the login failed: " + o.redact.Text(err.Error())}
 	}
 	o.redact.Learn(code, verifier)
+	// From here on a logout waits, and ends this login too.
+	unlock, err := o.store.lock(o.key())
+	if err != nil {
+		return loginRecord{}, o.storeError(err)
+	}
+	defer unlock()
 	t, err := o.requestToken(ctx, e, c, "authorization_code", url.Values{
 		"code": {code}, "redirect_uri": {back.url}, "code_verifier": {verifier},
 	})
@@ -73,11 +79,6 @@ func (o *oauthClient) login(ctx context.Context, seen Challenge, open func(conte
 		r.Scopes = strings.Fields(granted)
 	}
 	r.take(t)
-	unlock, err := o.store.lock(o.key())
-	if err != nil {
-		return loginRecord{}, o.storeError(err)
-	}
-	defer unlock()
 	if err := o.store.save(o.key(), r); err != nil {
 		return loginRecord{}, o.storeError(err)
 	}

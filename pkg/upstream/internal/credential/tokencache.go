@@ -96,9 +96,11 @@ func (c *tokenCache) join(why renewal) *pendingFetch {
 		defer cancel()
 		f.token, f.err = c.fetch(ctx, why)
 		c.mu.Lock()
-		c.pending = nil
-		if f.err == nil {
-			c.token, c.renewAt = f.token, renewAt(f.token.ExpiresAt, time.Now())
+		if c.pending == f { // it was not forgotten meanwhile
+			c.pending = nil
+			if f.err == nil {
+				c.token, c.renewAt = f.token, renewAt(f.token.ExpiresAt, time.Now())
+			}
 		}
 		c.mu.Unlock()
 		close(f.done)
@@ -123,9 +125,10 @@ func renewAt(expires, now time.Time) time.Time {
 	return expires.Add(-min(renewMargin, max(0, expires.Sub(now)/5)))
 }
 
-// forget drops the token, so that the next call asks for one.
+// forget drops the token, and the one that is being fetched, so that the next call
+// asks for one. Calls that wait for that fetch still get what it brings.
 func (c *tokenCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.token, c.renewAt = Token{}, time.Time{}
+	c.token, c.renewAt, c.pending = Token{}, time.Time{}, nil
 }

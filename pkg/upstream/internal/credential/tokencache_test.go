@@ -85,6 +85,33 @@ func TestATokenThatStillHoldsSurvivesAFailedRenewal(t *testing.T) {
 	}
 }
 
+func TestATokenThatIsFetchedDuringALogoutIsNotKept(t *testing.T) {
+	gate, began := make(chan struct{}), make(chan struct{}, 1)
+	c, fetched := newTestCache(time.Hour, func(n int) error {
+		if n == 1 {
+			began <- struct{}{}
+			<-gate
+		}
+		return nil
+	})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if got, err := c.get(t.Context()); err != nil || got.Value != "1" {
+			t.Errorf("the call that waited got %+v, %v", got, err)
+		}
+	})
+	<-began
+	c.forget()
+	if got, err := c.get(t.Context()); err != nil || got.Value != "2" {
+		t.Errorf("the call after the logout got %+v, %v", got, err)
+	}
+	close(gate)
+	wait.Wait()
+	if got, err := c.get(t.Context()); err != nil || got.Value != "2" || fetched.Load() != 2 {
+		t.Errorf("got %+v, %v after %d fetches", got, err, fetched.Load())
+	}
+}
+
 func TestRenewAt(t *testing.T) {
 	now := time.Now()
 	for life, before := range map[time.Duration]time.Duration{
