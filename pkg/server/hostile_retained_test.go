@@ -20,8 +20,13 @@ func TestNothingKeepsLongMessages(t *testing.T) {
 	of := &changing{}
 	opts := of.options(time.Hour)
 	var detached []*server.Detached
-	opts.Tools, opts.Call = []server.Tool{{Name: "later", InputSchema: parse(t, `{"type":"object"}`), Task: server.TaskOptional}},
+	var parked []string // what a run that waits for an answer keeps of its request
+	opts.Tools, opts.Call = []server.Tool{{Name: "later", InputSchema: parse(t, `{"type":"object"}`), Task: server.TaskOptional}, tool(t, "parks")},
 		func(_ context.Context, r *server.Request) (value.Value, error) {
+			if r.Tool == "parks" {
+				parked = append(parked, r.Tool)
+				return value.Undef, nil
+			}
 			d := r.Detach()
 			d.Release()
 			detached = append(detached, d)
@@ -53,6 +58,12 @@ func TestNothingKeepsLongMessages(t *testing.T) {
 				t.Errorf("%d %s", g.status, g.body)
 			}
 		},
+		"a parked call": func(x *testServer, _ []string) {
+			body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + pad + `,"name":"parks","_meta":{` + eraMeta + `}}}`
+			if g := x.post(body, modern("tools/call", "parks")...); g.status != http.StatusOK {
+				t.Errorf("%d %s", g.status, g.body)
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := serveAs(t, opts, server.HTTPOptions{})
@@ -73,7 +84,7 @@ func TestNothingKeepsLongMessages(t *testing.T) {
 			t.Errorf("%d messages of %d bytes: %d bytes are held", messages, padding, held)
 		})
 	}
-	if len(detached) != messages || detached[0].Args.JSON() != `{"a":"b"}` || detached[0].Tool != "later" || detached[0].ID != `"a"` || detached[0].Client.Name != "c" {
+	if len(parked) != messages || len(detached) != messages || detached[0].Args.JSON() != `{"a":"b"}` || detached[0].Tool != "later" || detached[0].ID != `"a"` || detached[0].Client.Name != "c" {
 		t.Errorf("%d tasks, such as %+v", len(detached), detached[0])
 	}
 }

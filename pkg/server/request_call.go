@@ -68,7 +68,7 @@ func (p *snapshot) checkCall(r *Request) *rpcError {
 	if o == nil || p.hidden(r, o) {
 		return p.unknown(r, "tool", r.Tool, p.tools)
 	}
-	r.offer = o
+	r.offer, r.Tool = o, o.target // which, unlike the name in the message, keeps nothing else
 	if rpcErr := o.checkTask(r); rpcErr != nil {
 		return rpcErr
 	}

@@ -70,7 +70,7 @@ type Detached struct {
 func (r *Request) Detach() *Detached {
 	d := &Detached{Request: Request{
 		Info:   callinfo.Info{Caller: r.Caller, Header: r.Header, Meta: copied(r.Meta), Trace: r.Trace, Secrets: r.Secrets, Log: r.Log},
-		Method: strings.Clone(r.Method), Tool: strings.Clone(r.Tool), ID: strings.Clone(r.ID), Args: copied(r.Args),
+		Method: strings.Clone(r.Method), Tool: r.Tool, ID: strings.Clone(r.ID), Args: copied(r.Args),
 		Transport: r.Transport, Protocol: strings.Clone(r.Protocol),
 		Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
 		modern: r.modern, offer: r.offer, slot: r.slot,

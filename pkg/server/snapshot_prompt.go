@@ -120,7 +120,7 @@ func (p *snapshot) checkGet(r *Request) *rpcError {
 	if rpcErr != nil {
 		return rpcErr
 	}
-	r.offer = o
+	r.offer, r.Tool = o, o.target
 	for _, name := range o.required {
 		if !r.Args.Has(name) {
 			return rpcErrorf(mcp.INVALID_PARAMS, "%s: %s: missing required argument %q", r.Method, o.label, name)
