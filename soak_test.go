@@ -129,7 +129,7 @@ func TestSoak(t *testing.T) {
 // soakHoldings are what a process that leaks has more and more of.
 type soakHoldings struct {
 	goroutines, descriptors int
-	heap                    uint64
+	heap                    int64
 }
 
 func (h soakHoldings) String() string {
@@ -145,12 +145,9 @@ func (h soakHoldings) more(before soakHoldings) bool {
 // settled measures when clients have gone, which their server may learn later.
 func (s *soak) settled(first soakHoldings) (h soakHoldings) {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		runtime.GC()
-		runtime.GC() // what a finalizer held
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
+		heap := testscale.Heap()
 		open, _ := os.ReadDir("/proc/self/fd") // none where there is no /proc
-		next := soakHoldings{runtime.NumGoroutine(), len(open), m.HeapAlloc}
+		next := soakHoldings{runtime.NumGoroutine(), len(open), heap}
 		calm := next.goroutines >= h.goroutines && next.descriptors >= h.descriptors && h.goroutines > 0
 		h = next
 		if time.Now().After(deadline) || calm && (first.goroutines == 0 || !h.more(first)) {

@@ -116,13 +116,12 @@ func asks(g *graph.Graph, seen map[*graph.Graph]bool) bool {
 // keep the whole message of the client alive.
 func apart(ctx context.Context, args value.Value) (value.Value, error) {
 	account := memory.AccountOf(ctx)
-	text := args.JSON()
-	if err := account.Grow(int64(len(text))); err != nil {
+	if err := account.Grow(int64(args.TextSize())); err != nil {
 		return args, err
 	}
-	args, err := value.ParseLazy(text)
+	args = args.Apart()
 	if account != nil {
 		args = args.Metered(account)
 	}
-	return args, err
+	return args, nil
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"strings"
 	"testing"
 	"weak"
 
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
@@ -56,16 +56,8 @@ func askEngine(t *testing.T) *Engine {
 func TestParkedCallForgetsItsRequest(t *testing.T) {
 	e := askEngine(t)
 	const big = 32 << 20
-	used := func() uint64 {
-		for range 3 {
-			runtime.GC()
-		}
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	call := func() (*Parked, weak.Pointer[callinfo.Info]) {
-		message, err := value.Parse(`{"arguments":{"file":"` + strings.Repeat("a", 100) + `"},"other":"` + strings.Repeat("x", big) + `"}`)
+	call := func(arguments int) (*Parked, weak.Pointer[callinfo.Info]) {
+		message, err := value.ParseLazy(`{"arguments":{"file":"` + strings.Repeat("a", arguments) + `"},"other":"` + strings.Repeat("x", big) + `"}`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,13 +68,14 @@ func TestParkedCallForgetsItsRequest(t *testing.T) {
 		}
 		return result.Parked, weak.Make(info)
 	}
-	before := used()
-	k, info := call()
-	after := used()
-	if info.Value() != nil || after > before+big/2 {
-		t.Errorf("a parked call holds %d bytes more; its info is kept: %v", int64(after-before), info.Value() != nil)
+	for _, arguments := range []int{100, 2000} { // decoded at once, and when they are read
+		before := testscale.Heap()
+		k, info := call(arguments)
+		if held := testscale.Heap() - before; info.Value() != nil || held > big/2 {
+			t.Errorf("a parked call with arguments of %d bytes holds %d bytes more; its info is kept: %v", arguments, held, info.Value() != nil)
+		}
+		k.End(errors.New("over"))
 	}
-	k.End(errors.New("over"))
 }
 
 // TestSecretsOfEachRequestAreTakenOut goes on with a call with other credentials.

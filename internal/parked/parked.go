@@ -32,7 +32,8 @@ const (
 	// RepeatFor is how long a call that was answered can be repeated with the same
 	// answers: the result is the same, and nothing is done again.
 	RepeatFor = time.Minute
-	// maxResults is how many results are kept for that, the latest.
+	// maxResults is how many results are kept for that. Of more, the oldest of the
+	// caller that has the most is forgotten.
 	maxResults = 1000
 )
 
@@ -75,6 +76,7 @@ type Store struct {
 	parked    int
 	perCaller map[string]int // of those that are parked
 	results   list.List      // of *entry, those that were answered, the oldest first
+	resultsOf map[string]int // how many of them each caller has
 }
 
 type id [16]byte
@@ -98,7 +100,7 @@ type entry struct {
 
 // New returns an empty Store. What it keeps draws on budget, which may be nil.
 func New(budget *memory.Budget) *Store {
-	s := &Store{budget: budget, entries: map[id]*entry{}, perCaller: map[string]int{}}
+	s := &Store{budget: budget, entries: map[id]*entry{}, perCaller: map[string]int{}, resultsOf: map[string]int{}}
 	_, _ = rand.Read(s.key[:])
 	return s
 }
@@ -249,6 +251,7 @@ func (s *Store) leave(e *entry) {
 // there is memory for it.
 func (t *Turn) Finish(r Result) {
 	s, e := t.store, t.entry
+	r.Value = r.Value.Apart() // without what else the replies had that it is from
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.result = r
@@ -261,11 +264,27 @@ func (t *Turn) Finish(r Result) {
 		return
 	}
 	e.kept = s.results.PushBack(e)
+	s.resultsOf[e.Caller]++
 	e.timer = time.AfterFunc(RepeatFor, func() { s.drop(e) })
 	if s.results.Len() > maxResults {
-		oldest := s.results.Front().Value.(*entry)
+		oldest := s.oldestOfMost()
 		oldest.timer.Stop()
 		s.forget(oldest)
+	}
+}
+
+// oldestOfMost returns the oldest result of the caller that has the most; s.mu is held.
+func (s *Store) oldestOfMost() *entry {
+	caller, most := "", 0
+	for name, n := range s.resultsOf {
+		if n > most {
+			caller, most = name, n
+		}
+	}
+	for at := s.results.Front(); ; at = at.Next() {
+		if e := at.Value.(*entry); e.Caller == caller {
+			return e
+		}
 	}
 }
 
@@ -275,6 +294,9 @@ func (s *Store) forget(e *entry) {
 	if e.kept != nil {
 		s.results.Remove(e.kept)
 		e.kept = nil
+		if s.resultsOf[e.Caller]--; s.resultsOf[e.Caller] == 0 {
+			delete(s.resultsOf, e.Caller)
+		}
 	}
 	e.account.Close()
 }

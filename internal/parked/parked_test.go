@@ -1,6 +1,7 @@
 package parked_test
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"math/rand/v2"
@@ -139,6 +140,43 @@ func TestRepeatedCallGetsTheSameResult(t *testing.T) {
 }
 
 // TestFinishedRunIsNotKept looks what is alive while a result can be repeated.
+// A caller that makes many calls does not take from others what lets them repeat theirs.
+func TestResultsOfOthersAreKept(t *testing.T) {
+	t.Parallel()
+	s := parked.New(nil)
+	args, answers := parse(t, `{"a":1}`), parse(t, `{"q":1}`)
+	answer := func(caller string) (state string) {
+		t.Helper()
+		state, err := s.Add(run(t, caller, time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn, _, err := s.Take(state, caller, "tool", args, answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn.Finish(parked.Result{Value: value.FromString(caller)})
+		return state
+	}
+	anns := answer("ann")
+	first := answer("bob")
+	var last string
+	for range 1000 {
+		last = answer("bob")
+	}
+	for state, caller := range map[string]string{anns: "ann", last: "bob", first: ""} {
+		_, result, err := s.Take(state, cmp.Or(caller, "bob"), "tool", args, answers, nil)
+		if caller == "" {
+			if err != parked.ErrState {
+				t.Errorf("the oldest of the caller with the most is kept: %v, %v", result, err)
+			}
+		} else if err != nil || result.Value.Str() != caller {
+			t.Errorf("%s: %v, %v", caller, result, err)
+		}
+	}
+	s.Close()
+}
+
 func TestFinishedRunIsNotKept(t *testing.T) {
 	s := parked.New(nil)
 	args := parse(t, `{"a":1}`)

@@ -169,11 +169,7 @@ func responses(r *server.Request) (value.Value, error) {
 	if v.LongerThan(maxResponses) {
 		return value.Undef, &server.InvalidParamsError{Message: "inputResponses are longer than 1 MiB"}
 	}
-	v, err := value.Parse(v.JSON())
-	if err != nil {
-		return value.Undef, &server.InvalidParamsError{Message: "inputResponses: " + err.Error()}
-	}
-	return v, nil
+	return v.Apart(), nil
 }
 
 // resume goes on with the run that the call names.

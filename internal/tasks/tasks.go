@@ -164,7 +164,7 @@ func (t *Task) run(ctx context.Context, run RunFunc) {
 		}()
 		v, err = run(ctx, t)
 	}()
-	t.end(v, err)
+	t.end(v.Apart(), err) // without what else the replies had that it is from
 	t.cancel(nil)
 }
 

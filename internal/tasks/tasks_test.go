@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -213,4 +215,30 @@ func TestTasksAreBounded(t *testing.T) {
 			t.Errorf("%d tasks are left", s.Len())
 		}
 	})
+}
+
+// A result that is a part of a long reply keeps nothing else of it.
+func TestResultsKeepNoReplies(t *testing.T) {
+	const tasks, padding = 8, 4 << 20
+	s := newStore()
+	defer s.Close()
+	before := testscale.Heap()
+	for range tasks {
+		started, err := s.Start(t.Context(), "ann", false, func(context.Context, *Task) (value.Value, error) {
+			reply, err := value.ParseLazy(`{"part":{"text":"` + strings.Repeat("y", 1000) + `"},"other":"` + strings.Repeat("x", padding) + `"}`)
+			return reply.Get("part"), err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			if task, _ := s.Get("ann", started.ID); task.Status == server.TaskCompleted {
+				break
+			}
+			runtime.Gosched()
+		}
+	}
+	if held := testscale.Heap() - before; held > padding {
+		t.Errorf("%d results of 1000 bytes hold %d bytes", tasks, held)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -71,13 +72,13 @@ func TestNothingKeepsLongMessages(t *testing.T) {
 			for range messages {
 				sessions = append(sessions, x.session("2025-11-25"))
 			}
-			before := currentUsage()
+			before := testscale.Heap()
 			for _, session := range sessions {
 				send(x, session)
 			}
 			var held int64
 			for deadline := time.Now().Add(testTimeout / 4); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-				if held = int64(currentUsage().heap - before.heap); held < messages*padding/2 {
+				if held = testscale.Heap() - before; held < messages*padding/2 {
 					return
 				}
 			}

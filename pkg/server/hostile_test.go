@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
@@ -49,17 +50,14 @@ func hostileOptions(t testing.TB) server.Options {
 // resourceUsage are what a process can lose.
 type resourceUsage struct {
 	goroutines, descriptors int
-	heap                    uint64
+	heap                    int64
 }
 
 func currentUsage() resourceUsage {
 	http.DefaultClient.CloseIdleConnections()
-	runtime.GC()
-	runtime.GC() // what a finalizer held
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
+	heap := testscale.Heap()
 	open, _ := os.ReadDir("/proc/self/fd") // none where there is no /proc
-	return resourceUsage{runtime.NumGoroutine(), len(open), m.HeapAlloc}
+	return resourceUsage{runtime.NumGoroutine(), len(open), heap}
 }
 
 // checkLeaks gives what checks that the process holds no more than now, but for

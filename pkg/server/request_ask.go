@@ -153,11 +153,11 @@ func (c *clientRequests) deliver(message value.Value) {
 		return
 	}
 	if a.Error == nil {
-		// The memory of the message is given back with it: keep a copy of its own.
+		// The memory of the message is given back when this returns.
 		if size := a.Result.TextSize(); size > maxAnswer {
 			a.Error = jsonrpc.Errorf(mcp.INVALID_REQUEST, "the client's answer has %d bytes; at most %d are accepted", size, maxAnswer)
-		} else if a.Result, _ = value.Parse(a.Result.JSON()); a.Result.IsUndefined() {
-			a.Error = jsonrpc.Errorf(mcp.INVALID_REQUEST, "the client's answer could not be read")
+		} else {
+			a.Result = a.Result.Apart()
 		}
 	}
 	got <- a

@@ -69,8 +69,8 @@ type Detached struct {
 // belongs to the message, and takes over its slot.
 func (r *Request) Detach() *Detached {
 	d := &Detached{Request: Request{
-		Info:   callinfo.Info{Caller: r.Caller, Header: r.Header, Meta: copied(r.Meta), Trace: r.Trace, Secrets: r.Secrets, Log: r.Log},
-		Method: strings.Clone(r.Method), Tool: r.Tool, ID: strings.Clone(r.ID), Args: copied(r.Args),
+		Info:   callinfo.Info{Caller: r.Caller, Header: r.Header, Meta: r.Meta.Apart(), Trace: r.Trace, Secrets: r.Secrets, Log: r.Log},
+		Method: strings.Clone(r.Method), Tool: r.Tool, ID: strings.Clone(r.ID), Args: r.Args.Apart(),
 		Transport: r.Transport, Protocol: strings.Clone(r.Protocol),
 		Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
 		modern: r.modern, offer: r.offer, slot: r.slot,
@@ -80,15 +80,6 @@ func (r *Request) Detach() *Detached {
 	}
 	r.slot = nil
 	return d
-}
-
-// copied returns a copy of a value that keeps no message alive.
-func copied(v value.Value) value.Value {
-	if v.IsUndefined() {
-		return v
-	}
-	c, _ := value.Parse(v.JSON())
-	return c
 }
 
 // Release frees the slot.
@@ -177,7 +168,7 @@ func (t Task) appendMembers(dst []byte) []byte {
 
 // updateTask answers tasks/update. What came of it is the next state of the task.
 func (p *snapshot) updateTask(_ context.Context, r *Request) ([]byte, *rpcError) {
-	responses := copied(r.params.Get("inputResponses"))
+	responses := r.params.Get("inputResponses").Apart()
 	if !p.tasks.Update(r.Caller, r.task, responses) {
 		return nil, unknownTask(r)
 	}

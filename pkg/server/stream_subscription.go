@@ -99,8 +99,8 @@ func (p *snapshot) grantedURIs(r *Request, wanted value.Value) ([]string, *rpcEr
 	if wanted.Kind() != value.Array {
 		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: notifications.%s must be an array, found %s", r.Method, resourceFilter, graph.Describe(wanted))
 	}
-	if n := wanted.Len(); n > maxWantedURIs {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: notifications.%s has %d URIs; expected at most %d", r.Method, resourceFilter, n, maxWantedURIs)
+	if wanted.Len() > maxWantedURIs {
+		return nil, tooManySubscriptions("a request may name %d resources", maxWantedURIs)
 	}
 	var granted []string
 	seen := map[string]bool{}
