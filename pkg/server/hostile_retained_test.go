@@ -21,11 +21,11 @@ func TestNothingKeepsLongMessages(t *testing.T) {
 	of := &changing{}
 	opts := of.options(time.Hour)
 	var detached []*server.Detached
-	var parked []string // what a run that waits for an answer keeps of its request
+	var parked []string // what runs that wait for an answer, and spans, keep of their requests
 	opts.Tools, opts.Call = []server.Tool{{Name: "later", InputSchema: parse(t, `{"type":"object"}`), Task: server.TaskOptional}, tool(t, "parks")},
 		func(_ context.Context, r *server.Request) (value.Value, error) {
 			if r.Tool == "parks" {
-				parked = append(parked, r.Tool)
+				parked = append(parked, r.Tool, r.Protocol)
 				return value.Undef, nil
 			}
 			d := r.Detach()
@@ -85,7 +85,7 @@ func TestNothingKeepsLongMessages(t *testing.T) {
 			t.Errorf("%d messages of %d bytes: %d bytes are held", messages, padding, held)
 		})
 	}
-	if len(parked) != messages || len(detached) != messages || detached[0].Args.JSON() != `{"a":"b"}` || detached[0].Tool != "later" || detached[0].ID != `"a"` || detached[0].Client.Name != "c" {
+	if len(parked) != 2*messages || len(detached) != messages || detached[0].Args.JSON() != `{"a":"b"}` || detached[0].Tool != "later" || detached[0].ID != `"a"` || detached[0].Client.Name != "c" {
 		t.Errorf("%d tasks, such as %+v", len(detached), detached[0])
 	}
 }

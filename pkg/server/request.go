@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -130,7 +131,7 @@ func (p *snapshot) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 		r.Meta = meta
 	}
 	said := r.Meta.Get(mcp.MetaKeyProtocolVersion).Str()
-	if r.Protocol = said; said == "" {
+	if r.Protocol = revision(said); said == "" {
 		r.Protocol = r.session.ProtocolVersion()
 	}
 	r.modern = mcp.IsModernProtocol(said)
@@ -150,6 +151,15 @@ func (p *snapshot) read(m jsonrpc.Request, r *Request) (method, *rpcError) {
 		rpcErr = found.check(p, r)
 	}
 	return found, rpcErr
+}
+
+// revision returns the revision of MCP with this name, or the start of a name that is
+// unknown. It keeps nothing of the message: spans and metrics keep it.
+func revision(said string) string {
+	if i := slices.Index(mcp.ValidProtocolVersions, said); i >= 0 {
+		return mcp.ValidProtocolVersions[i]
+	}
+	return clip(said)
 }
 
 // readClient sets r.Client: from the message (revision 2026-07-28 and

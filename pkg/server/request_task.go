@@ -71,7 +71,7 @@ func (r *Request) Detach() *Detached {
 	d := &Detached{Request: Request{
 		Info:   callinfo.Info{Caller: r.Caller, Header: r.Header, Meta: r.Meta.Apart(), Trace: r.Trace, Secrets: r.Secrets, Log: r.Log},
 		Method: strings.Clone(r.Method), Tool: r.Tool, ID: strings.Clone(r.ID), Args: r.Args.Apart(),
-		Transport: r.Transport, Protocol: strings.Clone(r.Protocol),
+		Transport: r.Transport, Protocol: r.Protocol,
 		Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
 		modern: r.modern, offer: r.offer, slot: r.slot,
 	}}

@@ -37,7 +37,7 @@ func (s *session) ProtocolVersion() string {
 func (s *session) initialize(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.version = strings.Clone(version) // not with the message that it is from
+	s.version = revision(version)
 }
 
 func (s *session) setCapabilities(declared value.Value) {

@@ -57,7 +57,7 @@ const watcherBytes = 4 << 10
 func (s *watches) newWatcher(r *Request, updated func()) (*watcher, *rpcError) {
 	w := &watcher{updated: updated, account: s.server.memory.Account(r.Caller), request: Request{
 		Info: callinfo.Info{Caller: r.Caller, Header: r.Header}, URI: strings.Clone(r.URI), Transport: r.Transport, Session: r.Session,
-		Protocol: strings.Clone(r.Protocol), Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
+		Protocol: r.Protocol, Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
 		Method: readMethod, modern: r.modern,
 	}}
 	size := int64(watcherBytes + len(r.URI))

@@ -69,9 +69,10 @@ func (r *Recorder) show(info *callinfo.Info, key string, v value.Value) []attrib
 	return []attribute.KeyValue{attribute.String(key, cut(clean.JSON(), r.limit))}
 }
 
-// text takes secrets out of a text, and cuts it.
+// text takes secrets out of a text, and cuts it. Spans wait to be sent, and must not
+// keep the message that the text is from.
 func (r *Recorder) text(info *callinfo.Info, s string) string {
-	return cut(r.subject.Redact(info, s), r.limit)
+	return strings.Clone(cut(r.subject.Redact(info, s), r.limit))
 }
 
 // cut shortens s to limit bytes, the mark of it aside, and leaves no half of a

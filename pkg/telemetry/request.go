@@ -29,7 +29,7 @@ var methods = []string{
 	callMethod, "tools/list", "initialize", "ping", "server/discover", "subscriptions/listen",
 	"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
 	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
-	"tasks/get", "tasks/list", "tasks/result", "tasks/cancel",
+	"tasks/get", "tasks/update", "tasks/cancel",
 }
 
 var _ server.ObserveFunc = (*Recorder)(nil).Observe

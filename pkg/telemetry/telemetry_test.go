@@ -168,6 +168,15 @@ func TestParentIsWhatMetaSaysAndTheAmbientContextALink(t *testing.T) {
 	}
 }
 
+func TestMethodsOfTasksHaveTheirNames(t *testing.T) {
+	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+		r := record(t, telemetry.Options{})
+		_, done := r.Recorder(subject).Observe(context.Background(), &server.Request{Method: method})
+		done(server.Outcome{})
+		r.span(t, method)
+	}
+}
+
 func TestNamesThatClientsMakeUpHaveNoPartInNamesAndMetrics(t *testing.T) {
 	r := record(t, telemetry.Options{})
 	observe := r.Recorder(subject).Observe
