@@ -28,7 +28,7 @@ func (d *decoder) prompt(n *Node, index int, first map[string]Text) *Prompt {
 	s := d.newSection(n, owner, promptSettings, nil)
 	p := &Prompt{Offer: s.offer(Prompts)}
 	d.unique(p.Name, "prompt name", first)
-	if name := p.Name.String(); name != "" && !toolName.MatchString(name) {
+	if name := p.Name.String(); name != "" && !isToolName(name) {
 		w := p.Name.Problem(diag.CodeToolName, "clients may reject the name of "+owner)
 		w.Hint = "use at most 128 ASCII letters, digits, _, - and ."
 		d.report(w)

@@ -37,7 +37,7 @@ func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 	t, owner := &Tool{Node: n, Pos: n.Pos()}, fmt.Sprintf("tool %d", index+1)
 	if name := n.Get("name"); name.IsString() && name.Text().String() != "" {
 		t.Name, owner = name.Text(), fmt.Sprintf("tool %q", name.Text().String())
-		if !toolName.MatchString(t.Name.String()) {
+		if !isToolName(t.Name.String()) {
 			p := t.Name.Problem(diag.CodeToolName, "clients may reject the name of "+owner)
 			p.Hint = "use at most 128 ASCII letters, digits, _, - and ."
 			d.report(p)
@@ -79,9 +79,11 @@ func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 	return t
 }
 
-// toolName matches the names that clients accept (MCP 2025-11-25, Tools, Tool
+// isToolName reports whether clients accept a name (MCP 2025-11-25, Tools, Tool
 // Names).
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+func isToolName(s string) bool { return len(s) <= 128 && toolName.MatchString(s) }
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 func noDescription(n *Node, t *Tool, owner string) diag.Diagnostic {
 	p := n.Problem(diag.CodeNoDescription, owner+" has no description")

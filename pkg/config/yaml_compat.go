@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -20,11 +21,19 @@ import (
 // string.
 
 var (
-	foreignBreaks         = []string{"\u0085", "\u2028", "\u2029"}
-	surrogateEscape       = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
-	replacedEscape        = regexp.MustCompile(`\\u[eE][89a-fA-F][0-9a-fA-F]{2}`)
-	longPrivateUse        = regexp.MustCompile(`\\U0000[eE][89a-fA-F]`)
-	directive             = regexp.MustCompile(`\A(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*%YAML[ \t]+1\.[0-9]+[ \t\r\n]`)
+	foreignBreaks   = []string{"\u0085", "\u2028", "\u2029"}
+	surrogateEscape = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
+	})
+	replacedEscape = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\\u[eE][89a-fA-F][0-9a-fA-F]{2}`)
+	})
+	longPrivateUse = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\\U0000[eE][89a-fA-F]`)
+	})
+	directive = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\A(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*%YAML[ \t]+1\.[0-9]+[ \t\r\n]`)
+	})
 	firstPlaceholder      = rune(0xE800) // stands for the surrogate U+D800
 	lastPlaceholder       = rune(0xEFFF)
 	placeholderOffset     = firstPlaceholder - 0xD800
@@ -36,7 +45,7 @@ var (
 // text of the source. double is whether the string was in double quotes.
 func makeCompatible(source []byte) ([]byte, func(s string, double bool) string) {
 	if bytes.Contains(source, []byte("%YAML")) {
-		source = directive.ReplaceAllFunc(source, func(head []byte) []byte {
+		source = directive().ReplaceAllFunc(source, func(head []byte) []byte {
 			head = bytes.Clone(head)
 			head[bytes.LastIndexByte(head, '%')] = '#'
 			return head
@@ -78,11 +87,11 @@ func replaceBreaks(source []byte) ([]byte, *strings.Replacer) {
 }
 
 func replaceSurrogates(source []byte) ([]byte, func(string, bool) string) {
-	if !surrogateEscape.Match(source) || replacedEscape.Match(source) || longPrivateUse.Match(source) ||
+	if !bytes.Contains(source, []byte(`\u`)) || !surrogateEscape().Match(source) || replacedEscape().Match(source) || longPrivateUse().Match(source) ||
 		bytes.ContainsFunc(source, isPlaceholder) {
 		return source, nil
 	}
-	text := surrogateEscape.ReplaceAllFunc(source, func(e []byte) []byte {
+	text := surrogateEscape().ReplaceAllFunc(source, func(e []byte) []byte {
 		e = bytes.Clone(e)
 		e[2]++ // D becomes E
 		return e
@@ -92,7 +101,7 @@ func replaceSurrogates(source []byte) ([]byte, func(string, bool) string) {
 			s = restoreSurrogates(s)
 		}
 		// Where no escape was meant: behind a backslash, or in other quotes.
-		return replacedEscape.ReplaceAllStringFunc(s, func(e string) string {
+		return replacedEscape().ReplaceAllStringFunc(s, func(e string) string {
 			return e[:2] + string(e[2]-1) + e[3:]
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,7 +17,7 @@ import (
 func (d *document) unclosedQuote(pos diag.Pos) *diag.Diagnostic {
 	s := quoteScanner{src: d.source, limit: d.lines.Offset(pos)}
 	s.scan()
-	if s.to == 0 || !swallowedLines.Match(s.src[s.from:s.to]) {
+	if s.to == 0 || !swallowedLines().Match(s.src[s.from:s.to]) {
 		return nil
 	}
 	open, end := d.lines.Pos(s.from), d.lines.Pos(s.to-1)
@@ -30,7 +31,9 @@ func (d *document) unclosedQuote(pos diag.Pos) *diag.Diagnostic {
 }
 
 // swallowedLines matches a string that holds lines which look like YAML themselves.
-var swallowedLines = regexp.MustCompile(`[\r\n][ \t]*(?:- +)*(?:[\w.$/-]+:(?:[ \t\r\n]|$)|- )`)
+var swallowedLines = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\r\n][ \t]*(?:- +)*(?:[\w.$/-]+:(?:[ \t\r\n]|$)|- )`)
+})
 
 // quoteScanner finds the last quoted string of several lines that begins before
 // a place. It knows only as much YAML as it needs to recognize quotes.

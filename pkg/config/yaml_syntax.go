@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -99,7 +100,7 @@ func (d *document) syntax(err error) *diag.Diagnostic {
 	line := d.lines.Line(pos.Line)
 	if what, at := findSpaceLookalike(line); at >= 0 {
 		hint = fmt.Sprintf("column %d contains %s: use a plain space", utf8.RuneCount(line[:at])+1, what)
-	} else if bareExpression.Match(line) {
+	} else if bareExpression().Match(line) {
 		hint = "YAML reads braces and brackets as a map or list: put quotes around the expression, or write it below \"|\""
 	}
 	p := d.problem(pos, diag.CodeSyntax, message, hint)
@@ -111,7 +112,9 @@ func (d *document) syntax(err error) *diag.Diagnostic {
 
 // bareExpression matches a line on which an expression begins with a bracket
 // and is not in quotes.
-var bareExpression = regexp.MustCompile(`\bexpr["']?[ \t]*:[ \t]+[{\[]`)
+var bareExpression = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bexpr["']?[ \t]*:[ \t]+[{\[]`)
+})
 
 // unknownAlias names the alias at pos and the anchors that could be meant.
 func (d *document) unknownAlias(pos diag.Pos) *diag.Diagnostic {

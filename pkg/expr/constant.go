@@ -5,13 +5,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // comparison matches a text that was meant to be evaluated: two sides with an
 // operator between them.
-var comparison = regexp.MustCompile(`^\s*([$\pL_` + "`" + `][^=<>!]*?)\s*(===?|!==?|>=|<=|=|>|<)\s*([^=<>\s][^=<>]*?)\s*$`)
+var comparison = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*([$\pL_` + "`" + `][^=<>!]*?)\s*(===?|!==?|>=|<=|=|>|<)\s*([^=<>\s][^=<>]*?)\s*$`)
+})
 
 // constants finds a rule whose truth is the same in every run, and conditions
 // in it of which that is so.
@@ -28,11 +31,15 @@ func (c *compiler) constants(rule value.Value, root node) {
 }
 
 // literalExpression matches a text that reads the document or calls a function.
-var literalExpression = regexp.MustCompile(`^\$\$?\.[\pL_` + "`" + `]|^\$\pL[\pL\pN_]*\(`)
+var literalExpression = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\$\$?\.[\pL_` + "`" + `]|^\$\pL[\pL\pN_]*\(`)
+})
 
 // LooksLikeExpression reports whether a text that stands where none is
 // evaluated was probably meant to be an expression.
-func LooksLikeExpression(s string) bool { return literalExpression.MatchString(s) }
+func LooksLikeExpression(s string) bool {
+	return strings.HasPrefix(s, "$") && literalExpression().MatchString(s)
+}
 
 func (c *compiler) constant(message, hint string) { c.report(ConstantRule, message, hint) }
 
@@ -80,7 +87,7 @@ func alwaysThe(rule value.Value, root node) (message, hint string) {
 // suggestion returns the rule that a text was probably meant to be, or "" if
 // that is not clear.
 func suggestion(s string) string {
-	if m := comparison.FindStringSubmatch(s); m != nil {
+	if m := comparison().FindStringSubmatch(s); m != nil {
 		op := m[2]
 		if op == "=" {
 			op = "=="
@@ -133,14 +140,16 @@ func (w *constantFinder) walk(rule value.Value, truth bool) {
 				"to evaluate it, write "+suggestion(rule.Str()))
 			w.reads = true // or was meant to
 		}
-		if w.meant == "" && dotted.MatchString(rule.Str()) {
+		if w.meant == "" && dotted().MatchString(rule.Str()) {
 			w.meant = fmt.Sprintf("to read the output of a node, write {var: %s}", rule.Str())
 		}
 	}
 }
 
 // dotted matches a path that a text may have been meant to be.
-var dotted = regexp.MustCompile(`^(\$\.)?[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)+$`)
+var dotted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\$\.)?[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)+$`)
+})
 
 func isOperator(name string) bool {
 	_, ok := operators[name]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -325,7 +326,9 @@ func short(s string) string {
 	return s
 }
 
-var plainKey = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$-]*$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$-]*$`)
+})
 
 // locate follows tokens into v and returns the way as a path in words.
 func locate(v value.Value, tokens []string) (string, value.Value) {
@@ -341,7 +344,7 @@ func locate(v value.Value, tokens []string) (string, value.Value) {
 			continue
 		}
 		switch {
-		case !plainKey.MatchString(t):
+		case !plainKey().MatchString(t):
 			b.WriteString("[" + strconv.Quote(t) + "]")
 		case b.Len() > 0:
 			b.WriteString("." + t)
