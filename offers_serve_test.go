@@ -262,19 +262,23 @@ func TestUpstreamPromptsAndResourcesPass(t *testing.T) {
 					t.Fatal("nobody subscribes at the server")
 				}
 			}
-			heard := make(chan value.Value, 1)
-			go func() { heard <- c.next() }()
-			for told := false; !told; {
-				web.Touch("a://1")
-				select {
-				case got := <-heard:
-					told = true
-					if got.Get("method").Str() != "notifications/resources/updated" || got.Get("params").JSON() != `{"uri":"a://1"}` {
-						t.Errorf("got %s", got.JSON())
+			updated := func(change func()) {
+				heard := make(chan value.Value, 1)
+				go func() { heard <- c.next() }()
+				for {
+					change()
+					select {
+					case got := <-heard:
+						if got.Get("method").Str() != "notifications/resources/updated" || got.Get("params").JSON() != `{"uri":"a://1"}` {
+							t.Errorf("got %s", got.JSON())
+						}
+						return
+					case <-time.After(50 * time.Millisecond):
 					}
-				case <-time.After(50 * time.Millisecond):
 				}
 			}
+			updated(func() {}) // it may have changed before the subscription stood
+			updated(func() { web.Touch("a://1") })
 		})
 	}
 }

@@ -92,10 +92,8 @@ func (w *watch) subscribe(one *watcher, r *Request) (next time.Duration) {
 		w.again = true
 	default:
 		w.failing, w.stop = false, stop
-		if w.digest != nil { // it may have changed while there was no subscription
-			go w.tellSoon()
-		}
 		w.digest = []byte{}
+		go w.tellSoon() // it may have changed since the client subscribed, or since the last one
 	}
 	return 0
 }
