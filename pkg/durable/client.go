@@ -47,6 +47,8 @@ var (
 	// ErrNotAsked is returned for an answer to something that a run does not ask, or
 	// not any more.
 	ErrNotAsked = errors.New("the run does not ask that (any more)")
+	// ErrUnreachable is returned if a request did not come to Temporal.
+	ErrUnreachable = errors.New("no connection to Temporal")
 	// ErrNoWorker is returned if no worker has the version of the file that a run
 	// needs.
 	ErrNoWorker = errors.New("no worker for this version of the file answers")
@@ -80,7 +82,7 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 	if errors.As(err, &exists) {
 		return ErrExists
 	}
-	return err
+	return known(err)
 }
 
 // Members of the memo of a workflow, which lists of runs show. The first three are
@@ -185,7 +187,12 @@ func known(err error) error {
 	var app *temporal.ApplicationError
 	var failed *serviceerror.QueryFailed
 	var late *client.WorkflowUpdateServiceTimeoutOrCanceledError
+	var elsewhere *serviceerror.NamespaceNotFound
 	switch {
+	case errors.As(err, &elsewhere):
+		return missingNamespace(elsewhere.Namespace)
+	case isUnreachable(err):
+		return fmt.Errorf("%w: %s", ErrUnreachable, plainText(err))
 	case errors.As(err, &missing):
 		return ErrNotFound
 	case errors.As(err, &app) && app.Type() == notAsked:

@@ -59,11 +59,16 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		}
 		return &Client{temporal: c, options: o, data: co.DataConverter}, nil
 	}
-	c, err := client.DialContext(ctx, co)
+	opened, err := client.DialContext(ctx, co)
 	if err != nil {
-		return nil, fmt.Errorf("no connection to Temporal at %s: %w", o.Address, err)
+		return nil, noConnection(ctx, o.Address, o.TLS, err)
 	}
-	return &Client{temporal: c, options: o, data: co.DataConverter}, nil
+	c := &Client{temporal: opened, options: o, data: co.DataConverter}
+	if err := c.reach(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
 }
 
 func (o *Options) client() (client.Options, error) {
