@@ -25,7 +25,7 @@ type notifications struct {
 	level        atomic.Int32         // index of the lowest level of log messages asked for so far, from 1
 	settingLevel chan struct{}        // held while the level is set
 	logQueue     chan json.RawMessage // log messages on their way to our log
-	late         []lateSubscriber     // guarded by session.mu, in the order in which they ended
+	late         []lateSubscriber     // guarded by session.mu, in the order in which they ended; forgetLate drops them
 }
 
 // subscriber takes the notifications that belong to a request.
@@ -65,14 +65,31 @@ func newNotifications() notifications {
 }
 
 // requestEnded is called at the end of a request, with the session locked.
-func (h *notifications) requestEnded(f *pendingRequest) {
-	if h.listening == nil || !f.wantsLog() {
+func (s *session) requestEnded(f *pendingRequest) {
+	if s.listening == nil || !f.wantsLog() {
 		return
 	}
-	if len(h.late) == maxLateSubscribers {
-		h.late = slices.Delete(h.late, 0, 1)
+	if len(s.late) == 0 {
+		time.AfterFunc(lateLogTime, s.forgetLate)
+	} else if len(s.late) == maxLateSubscribers {
+		s.late = slices.Delete(s.late, 0, 1)
 	}
-	h.late = append(h.late, lateSubscriber{f.subscriber, time.Now()})
+	s.late = append(s.late, lateSubscriber{f.subscriber, time.Now()})
+}
+
+// forgetLate drops the calls whose log messages nobody waits for any more: a listener
+// may keep all of its request alive.
+func (s *session) forgetLate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.late) > 0 {
+		if left := lateLogTime - time.Since(s.late[0].at); left > 0 {
+			time.AfterFunc(left, s.forgetLate)
+			return
+		}
+		s.late = slices.Delete(s.late, 0, 1)
+	}
+	s.late = nil
 }
 
 // handleNotification takes a notification. It runs on the reading goroutine and must not
@@ -174,9 +191,6 @@ func (s *session) subscribersOf(origin string) []subscriber {
 		}
 	}
 	for _, d := range slices.Backward(s.late) {
-		if time.Since(d.at) > lateLogTime {
-			break
-		}
 		if among(d.subscriber) < 0 {
 			all = append(all, d.subscriber)
 		}

@@ -3,8 +3,10 @@ package upstream
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/virtualtime"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -32,6 +34,45 @@ func TestLogMessagesAfterTheAnswerReachTheCaller(t *testing.T) {
 	}
 	if got := nothing.all(); len(got) != 0 {
 		t.Errorf("asked for nothing, heard %v", got)
+	}
+}
+
+// A listener may keep the request alive that it is for.
+func TestEndedCallsAreForgotten(t *testing.T) {
+	t.Parallel()
+	err := virtualtime.Run(func() {
+		s := &session{notifications: notifications{listening: make(chan struct{})}}
+		late := func() int {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.late)
+		}
+		end := func(n int) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for range n {
+				s.requestEnded(&pendingRequest{subscriber: subscriber{&callinfo.Listener{Notify: func(callinfo.Notification) {}, LogLevel: "info"}, "echo", true}})
+			}
+		}
+		wait := func(d time.Duration, want int) {
+			time.Sleep(d)
+			if n := late(); n != want || len(s.subscribersOf("")) != want {
+				t.Errorf("%d calls are waited for, want %d", n, want)
+			}
+		}
+		end(3)
+		wait(lateLogTime/2, 3)
+		end(2)
+		wait(lateLogTime*3/4, 2)
+		end(1000)
+		wait(lateLogTime/2, maxLateSubscribers)
+		wait(lateLogTime, 0)
+		end(1)
+		wait(lateLogTime/2, 1)
+		wait(lateLogTime, 0)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
