@@ -2,9 +2,11 @@
 // Node.js: the first failure is thrown.
 
 import { check, hint } from "./input/check";
+import type { Rec, RunState } from "./api/types";
 import { dropDrafts, moveDrafts } from "./input/context";
 import { withoutSecrets } from "./input/history";
 import { describe, field, fits, initial, isMap, type Schema } from "./input/schema";
+import { addActive, addRecord, emptyRun, oldestRuns } from "./store/records";
 import { differences, lines } from "./value/diff";
 import { decode, encode, equal, JSONError, parse, type Value } from "./value/json";
 import { jsonata, pointer } from "./value/path";
@@ -105,6 +107,27 @@ const tests: { [name: string]: () => void | Promise<void> } = {
     const v = parse('{"Name":"x","list":["a name",{"n":1}],"$cut":1}');
     same(find(v, new Map(), "NAME").map((m) => pointer(m.path)), ["/Name", "/list/0"]);
     same(find(v, new Map(), ""), []);
+  },
+  "records come in any order, and again"() {
+    const data = emptyRun("r");
+    const record = (index: number, more: object = {}) => ({ index, event: "done", state: "done", key: index % 2 ? "t#a" : "t#b", path: "p", execution: index, ms: 1, ...more }) as unknown as Rec;
+    for (const i of [3, 0, 7, 5, 1, 6, 2, 4]) addRecord(data, record(i));
+    addRecord(data, record(4, { ms: 9 })); // fetched again
+    addRecord(data, record(8, { event: "opened" }));
+    same(data.over.map((r) => r.index), [0, 1, 2, 3, 4, 5, 6, 7]);
+    same(data.over[4]!.ms, 9);
+    same(data.byKey.get("t#a")!.map((r) => r.index), [1, 3, 5, 7]);
+    same(data.counts.nodes.get("t#b")!.count, 4);
+    addActive(data, [{ path: "p", execution: 7 }, { path: "p", execution: 8 }] as never);
+    same([...data.active.keys()], ["p:8"]);
+    addRecord(data, record(8));
+    same([...data.active.keys(), data.over.length], [9]);
+  },
+  "the oldest runs are forgotten first"() {
+    const run = (id: string, began: string, ended?: string) => ({ id, began, ended }) as unknown as RunState;
+    const runs = [run("new", "3", "4"), run("live", "0"), run("old", "1", "9"), run("shown", "0", "1"), run("middle", "2", "2")];
+    same(oldestRuns(runs, 2, (id) => id === "shown"), ["old", "middle"]);
+    same(oldestRuns(runs, 9, () => false), ["shown", "old", "middle", "new"]);
   },
   "differences"() {
     const d = (a: string, b: string) => differences(parse(a), parse(b)).map((x) => [pointer(x.path), x.a ?? "-", x.b ?? "-"]);

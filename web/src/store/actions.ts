@@ -1,13 +1,16 @@
 // What people and components do to the state.
 import { api, RequestError } from "../api";
 import type { Breakpoint, BreakOn, Json, RunState, Start } from "../api/types";
-import { addRecord, emptyRun, addActive } from "./records";
+import { addRecord, emptyRun, addActive, oldestRuns, setActive } from "./records";
 import { reconnect, watch } from "./events";
 import { saveSettings, state, type Notice, type Selection, type Settings } from "./state";
 import { changed } from "./store";
 
 /** How many runs stay attached: the chosen one and those chosen before it. */
 const keepAttached = 6;
+
+/** How many runs the page knows, beside those that go on. The server forgets runs without saying so. */
+const keepRuns = 2000;
 
 // ---- messages ------------------------------------------------------------------------------
 
@@ -165,7 +168,16 @@ function setRun(run: RunState, before: number | undefined) {
 function merge(run: RunState) {
   if (run.state !== "paused") delete run.paused;
   state.runs.set(run.id, run);
+  if (state.runs.size < keepRuns + 200) return;
+  const shown = (id: string) => id === state.selection.run || state.attached.has(id);
+  for (const id of oldestRuns(state.runs.values(), state.runs.size - keepRuns, shown)) forgetRun(id);
 }
+
+function forgetRun(id: string) {
+  state.runs.delete(id);
+  told.delete(id);
+}
+
 
 export async function loadRuns() {
   try {
@@ -173,7 +185,12 @@ export async function loadRuns() {
     const { runs } = await api.runs();
     for (const run of runs) setRun(run, before.get(run.id));
     const known = new Set(runs.map((r) => r.id));
-    for (const id of state.runs.keys()) if (!known.has(id) && id !== state.selection.run) state.runs.delete(id);
+    for (const id of [...state.runs.keys()]) if (!known.has(id) && id !== state.selection.run) forgetRun(id);
+    for (const [id, data] of state.attached) {
+      if (!state.runs.get(id)?.ended || data.active.size === 0) continue;
+      setActive(data, []);
+      state.attached.set(id, { ...data });
+    }
     changed();
   } catch (e) {
     report(e, "Runs");
@@ -213,8 +230,10 @@ export async function loadRun(id: string) {
       changed();
       if (!more) return;
       records = (await api.records(id, records[records.length - 1]!.index + 1)).records;
+      const now = state.attached.get(id);
+      if (!now) return; // it was let go meanwhile
       if (records.length === 0) {
-        state.attached.set(id, { ...state.attached.get(id)!, loading: false });
+        state.attached.set(id, { ...now, loading: false });
         changed();
         return;
       }

@@ -60,6 +60,20 @@ function flush() {
   changed();
 }
 
+let loadingRuns = false, changedMeanwhile = false;
+
+/** Fetches the list of runs, once for all events that come meanwhile. */
+async function runsChanged() {
+  changedMeanwhile = true;
+  if (loadingRuns) return;
+  loadingRuns = true;
+  while (changedMeanwhile) {
+    changedMeanwhile = false;
+    await loadRuns();
+  }
+  loadingRuns = false;
+}
+
 /** The data of an attached run, which the end of this frame will announce as changed. */
 function touch(id: string, touched: Set<string>): RunData | undefined {
   const data = state.attached.get(id);
@@ -76,6 +90,9 @@ function apply(event: Event, touched: Set<string>) {
       break;
     case "reloaded":
       void loadState();
+      break;
+    case "runs":
+      void runsChanged();
       break;
     case "file":
       state.fileChanges++;

@@ -1,5 +1,5 @@
 // The records of attached runs.
-import type { Active, Rec } from "../api/types";
+import type { Active, Rec, RunState } from "../api/types";
 import type { Counts, RunData } from "./state";
 
 export function emptyRun(id: string): RunData {
@@ -46,27 +46,29 @@ export function addRecord(data: RunData, record: Rec) {
   let list = data.byKey.get(record.key);
   if (!list) data.byKey.set(record.key, (list = []));
   if (!known || !isOver(known)) countRecord(data.counts, record);
-  insert(data.over, record, known);
-  insert(list, record, known);
+  insert(data.over, record);
+  insert(list, record);
 }
 
-function insert(list: Rec[], record: Rec, known?: Rec) {
-  if (known) {
-    const at = list.indexOf(known);
-    if (at >= 0) {
-      list[at] = record;
-      return;
-    }
+/** Puts a record into a list that is in the order of indexes; one with its index is replaced. */
+function insert(list: Rec[], record: Rec) {
+  let from = 0, to = list.length;
+  if (to > 0 && list[to - 1]!.index < record.index) from = to;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (list[middle]!.index < record.index) from = middle + 1;
+    else to = middle;
   }
-  let at = list.length;
-  while (at > 0 && list[at - 1]!.index > record.index) at--;
-  list.splice(at, 0, record);
+  list.splice(from, list[from]?.index === record.index ? 1 : 0, record);
 }
 
 /** Adds executions under way, in place, without those that are over by now. */
 export function addActive(data: RunData, active: Active[]) {
+  if (active.length === 0) return;
+  const over = new Set(data.over.map(activeKey));
   for (const a of active) {
-    if (!data.over.some((r) => activeKey(r) === activeKey(a))) data.active.set(activeKey(a), a);
+    const key = activeKey(a);
+    if (!over.has(key)) data.active.set(key, a);
   }
 }
 
@@ -74,4 +76,11 @@ export function addActive(data: RunData, active: Active[]) {
 export function setActive(data: RunData, active: Active[]) {
   data.active.clear();
   for (const a of active) data.active.set(activeKey(a), a);
+}
+
+/** The oldest runs that are over and that nothing shows, at most n. */
+export function oldestRuns(runs: Iterable<RunState>, n: number, shown: (id: string) => boolean): string[] {
+  const over = [...runs].filter((r) => r.ended && !shown(r.id));
+  over.sort((a, b) => a.began.localeCompare(b.began));
+  return over.slice(0, n).map((r) => r.id);
 }
