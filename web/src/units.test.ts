@@ -6,6 +6,7 @@ import type { Rec, RunState } from "./api/types";
 import { dropDrafts, moveDrafts } from "./input/context";
 import { withoutSecrets } from "./input/history";
 import { describe, field, fits, initial, isMap, type Schema } from "./input/schema";
+import { inline } from "./kit/markdown";
 import { addActive, addRecord, emptyRun, oldestRuns } from "./store/records";
 import { differences, lines } from "./value/diff";
 import { decode, encode, equal, JSONError, parse, type Value } from "./value/json";
@@ -122,6 +123,14 @@ const tests: { [name: string]: () => void | Promise<void> } = {
     same([...data.active.keys()], ["p:8"]);
     addRecord(data, record(8));
     same([...data.active.keys(), data.over.length], [9]);
+  },
+  "marks within a line are found, and take no long time"() {
+    same([..."a `b` **c** [d](https://e.f) https://g.h, ``i`j``".matchAll(inline)].map((m) => m[2] ?? m[3] ?? m[4] ?? m[6]), ["b", "c", "d", "https://g.h", "i`j"]);
+    for (const text of ["[", "`a", "**a", "[a](", "https://", "[a](https://"]) {
+      const began = Date.now();
+      [...text.repeat(60_000).matchAll(inline)];
+      same([text, Date.now() - began < 2000], [text, true]);
+    }
   },
   "the oldest runs are forgotten first"() {
     const run = (id: string, began: string, ended?: string) => ({ id, began, ended }) as unknown as RunState;

@@ -2,7 +2,11 @@
 // else stays text; nothing is ever parsed as HTML.
 import { Fragment, type ReactNode } from "react";
 
-const inline = /(`+)(.+?)\1|\*\*(.+?)\*\*|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>)]+[^\s<>).,;:!?])/g;
+/** How much of a text is shown, in characters: servers write them, and may mean harm. */
+const longest = 20_000;
+
+/** What stands within a line. The bounds keep the time in proportion to the length of any text. */
+export const inline = /(`{1,4})(.{1,1000}?)\1|\*\*(.{1,1000}?)\*\*|\[([^[\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>)]+[^\s<>).,;:!?])/g;
 
 function spans(text: string): ReactNode {
   const parts: ReactNode[] = [];
@@ -21,7 +25,8 @@ function spans(text: string): ReactNode {
 
 export function Markdown({ text }: { text: string }) {
   const blocks: ReactNode[] = [];
-  const parts = text.replaceAll("\r\n", "\n").split(/(^```[^\n]*\n[\s\S]*?(?:^```[ \t]*$|(?![\s\S])))/m);
+  const shown = text.length > longest ? `${text.slice(0, longest)}…` : text;
+  const parts = shown.replaceAll("\r\n", "\n").split(/(^```[^\n]*\n[\s\S]*?(?:^```[ \t]*$|(?![\s\S])))/m);
   for (const part of parts) {
     if (part.startsWith("```")) {
       blocks.push(<pre key={blocks.length}><code>{part.replace(/^```[^\n]*\n/, "").replace(/\n?```[ \t]*$/, "")}</code></pre>);
