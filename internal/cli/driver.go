@@ -31,10 +31,8 @@ func (d *durableDriver) Drive(ctx context.Context, call mcpgraph.RemoteCall) err
 		if err := d.client.Start(ctx, startOf(call)); err != nil {
 			return err
 		}
-	} else if run.Parked() {
-		if list, _, _, err := d.client.Records(ctx, call.ID, run.NextIndex()); err == nil && len(list) == 0 {
-			return executor.ErrParked // without a new answer
-		}
+	} else if run.Parked() && !d.client.Fresh(ctx, call.ID, run) {
+		return executor.ErrParked // without a new answer
 	}
 	var watch *durable.Watch
 	if call.Watched {

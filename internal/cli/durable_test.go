@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -31,8 +33,25 @@ func TestDurableScripts(t *testing.T) {
 			e.Setenv("TEMPORAL_ADDRESS", net.JoinHostPort(host, port))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "detached": detached},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "detached": detached, "shows": shows},
 	})
+}
+
+// shows waits until runs show shows something of a run: shows RUN PATTERN.
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: shows RUN PATTERN")
+	}
+	wanted, err := regexp.Compile(args[1])
+	ts.Check(err)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if err := ts.Exec("mcpgraph", "runs", "show", args[0]); err == nil && wanted.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("run %s does not show %s", args[0], args[1])
+		}
+	}
 }
 
 // detached starts a run and puts its id into a variable: detached VARIABLE TOOL.

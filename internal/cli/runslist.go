@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -53,13 +54,13 @@ func writeRuns(w io.Writer, list []durable.Summary, asJSON bool) error {
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "RUN\tTOOL\tSTATUS\tBEGAN\tTOOK")
+	fmt.Fprintln(table, "RUN\tTOOL\tSTATUS\tBEGAN\tTOOK\tPARENT")
 	for _, s := range list {
 		end := s.Ended
 		if end.IsZero() {
 			end = time.Now()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", visible(s.ID), visible(s.Tool), statusOf(s), s.Began.UTC().Format(time.RFC3339), duration(end.Sub(s.Began)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", visible(s.ID), visible(s.Tool), statusOf(s), s.Began.UTC().Format(time.RFC3339), duration(end.Sub(s.Began)), visible(cmp.Or(s.Parent, "-")))
 	}
 	return table.Flush()
 }
@@ -74,6 +75,7 @@ func summaryValue(s durable.Summary) value.Value {
 	text("run", s.ID)
 	text("tool", s.Tool)
 	text("status", statusOf(s))
+	text("parent", s.Parent)
 	text("caller", s.Caller)
 	text("version", s.Digest)
 	text("began", s.Began.UTC().Format(time.RFC3339Nano))

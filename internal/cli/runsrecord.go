@@ -23,7 +23,11 @@ func (a *app) recordWriter(asJSON bool) func(json.RawMessage) {
 			return
 		}
 		switch v.Get("event").Str() {
-		case "opened", "replaced":
+		case "opened":
+			if v.Get("run").IsUndefined() {
+				return
+			}
+		case "replaced":
 			return
 		}
 		line := recordLine(v)
@@ -43,6 +47,9 @@ func recordLine(v value.Value) string {
 	start, _ := time.Parse(time.RFC3339Nano, v.Get("start").Str())
 	end, _ := time.Parse(time.RFC3339Nano, v.Get("end").Str())
 	line := fmt.Sprintf("%s  %s %s  %s", end.UTC().Format("15:04:05.000"), v.Get("type").Str(), node, duration(end.Sub(start)))
+	if run := v.Get("run"); !run.IsUndefined() {
+		return visible(line + "  waits for run " + run.Str())
+	}
 	if event := v.Get("event").Str(); event != "done" {
 		line += "  " + event
 	}

@@ -36,6 +36,9 @@ func (a *app) showRun(ctx context.Context, c *durable.Client, id string, asJSON 
 	}
 	if !asJSON {
 		fmt.Fprintf(a.stdout, "run %s of tool %s: %s, began %s\n", visible(id), visible(s.Tool), statusOf(s), s.Began.UTC().Format(time.RFC3339))
+		if s.Parent != "" {
+			fmt.Fprintf(a.stdout, "parent: %s\n", visible(s.Parent))
+		}
 	}
 	show := a.recordWriter(asJSON)
 	if s.Ended.IsZero() {
@@ -97,6 +100,9 @@ func (a *app) showNow(d *durable.Description) {
 			line += " " + string(call.Progress)
 		}
 		fmt.Fprintln(a.stdout, visible(line))
+	}
+	for _, child := range d.Children {
+		fmt.Fprintln(a.stdout, visible(fmt.Sprintf("waits for: run %s of tool %s (%s)", child.ID, child.Tool, child.Path)))
 	}
 	for _, q := range d.Questions {
 		fmt.Fprintln(a.stdout, visible(fmt.Sprintf("asks: %s (%s): %s", q.ID, q.Path, messageOf(q))))

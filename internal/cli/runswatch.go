@@ -29,18 +29,19 @@ func (a *app) runsWatchCommand() *cobra.Command {
 }
 
 func (a *app) watchRun(ctx context.Context, c *durable.Client, id string, asJSON bool) error {
-	show, asked := a.recordWriter(asJSON), map[string]bool{}
+	show, asked, children := a.recordWriter(asJSON), map[string]bool{}, false
 	out, err := c.Watch(ctx, id, func(list []json.RawMessage) error {
 		for _, text := range list {
 			show(text)
 		}
-		if asJSON {
+		if asJSON || len(list) == 0 && !children {
 			return nil
 		}
 		d, err := c.Describe(ctx, id)
 		if err != nil && !errors.Is(err, durable.ErrNoWorker) {
 			return err
 		}
+		children = len(d.Children) > 0 // what they ask changes no record of the run
 		for _, q := range d.Questions {
 			if !asked[q.ID] {
 				asked[q.ID] = true

@@ -19,6 +19,9 @@ func label(n *graph.Node) (id, what string) {
 	}
 	if n.Callee != nil {
 		what += ": " + n.Callee.Name
+		if n.Detached {
+			what += " (detached)"
+		}
 	}
 	return n.ID, what
 }
@@ -225,6 +228,9 @@ func graphJSON(g *graph.Graph, name string) value.Value {
 		}
 		if n.Callee != nil {
 			b.Set("calls", value.FromString(n.Callee.Name))
+			if n.Detached {
+				b.Set("detached", value.True)
+			}
 		}
 		b.Set("line", value.FromInt(int64(n.Pos.Line)))
 		var bodies []value.Value

@@ -92,26 +92,6 @@ func (k *Parked) End(err error) {
 	k.live.End(time.Now(), err)
 }
 
-// asks reports whether a graph, or what it runs, has a question to the client; seen are
-// the graphs that are known not to.
-func asks(g *graph.Graph, seen map[*graph.Graph]bool) bool {
-	if g == nil || seen[g] {
-		return false
-	}
-	seen[g] = true
-	for _, n := range g.Nodes {
-		if n.Approval != nil || n.Kind.Asks != "" || asks(n.Callee, seen) {
-			return true
-		}
-		for _, body := range n.Bodies {
-			if asks(body, seen) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // apart returns a copy of the arguments of a call that may be parked. They would
 // keep the whole message of the client alive.
 func apart(ctx context.Context, args value.Value) (value.Value, error) {

@@ -77,7 +77,7 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 	if err != nil {
 		return nil, err
 	}
-	if o.Park && asks(g, map[*graph.Graph]bool{}) {
+	if o.Park && g.Asks() {
 		if in, err = apart(ctx, in); err != nil {
 			return nil, interrupted(ctx, tool, err)
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -69,7 +68,7 @@ func (c *call) driveRemote(ctx context.Context, info *callinfo.Info, o CallOptio
 	}
 	remote := RemoteCall{
 		ID: c.id, Run: c.run, Digest: p.Digest(), Info: info, Forwarded: p.Forwards,
-		Again: c.remote, Ask: ask, Watched: len(o.Hooks) > 0 || p.opts.WatchRemote || asks(c.run.Graph(), map[*graph.Graph]bool{}),
+		Again: c.remote, Ask: ask, Watched: len(o.Hooks) > 0 || p.opts.WatchRemote || c.run.Graph().Asks(),
 	}
 	// Hooks of the Engine measure executions, which workers do.
 	remote.Record = func(rec executor.Record) {

@@ -57,6 +57,13 @@ func DecodeNumber(n *Node, setting Setting) (int64, []diag.Diagnostic) {
 	return int64(s.number(setting.Name)), d.diagnostics
 }
 
+// DecodeBool returns the setting of a node that is true or false.
+func DecodeBool(n *Node, setting Setting) (bool, []diag.Diagnostic) {
+	d := &decoder{}
+	s := &section{environment{decoder: d}, "", n, []Setting{setting}}
+	return s.boolean(setting.Name), d.diagnostics
+}
+
 var (
 	statusCode  = regexp.MustCompile(`^[1-5]([0-9][0-9]|xx)$`)
 	messageCode = regexp.MustCompile(`^-[1-9][0-9]{0,9}$`)

@@ -19,6 +19,7 @@ import (
 // calls makes the calls of upstream tools.
 type calls struct {
 	source Source
+	client *Client
 	memory *memory.Budget
 	log    *slog.Logger
 	beat   time.Duration // how often a call gives a sign of life at most

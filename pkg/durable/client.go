@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -75,7 +76,7 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 		ID: s.ID, TaskQueue: c.queue(s.Digest), WorkflowTaskTimeout: taskTimeout,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Memo:                                     map[string]any{memoTool: s.Tool, memoCaller: owner, memoDigest: s.Digest},
+		Memo:                                     memoOf(s.Tool, owner, s.Digest),
 		StaticSummary:                            s.Tool,
 	}, WorkflowType, in)
 	var exists *serviceerror.WorkflowExecutionAlreadyStarted
@@ -93,6 +94,11 @@ const (
 	memoDigest  = "digest"
 	memoWaiting = "waiting"
 )
+
+// memoOf returns what lists of runs show.
+func memoOf(tool, caller, digest string) map[string]any {
+	return map[string]any{memoTool: tool, memoCaller: caller, memoDigest: digest}
+}
 
 // Outcome is what came of a run.
 type Outcome struct {
@@ -129,35 +135,55 @@ func (e *RunError) Unwrap() error { return e.Failure }
 
 // Result waits for the end of a run.
 func (c *Client) Result(ctx context.Context, id string) (*Outcome, error) {
-	out := &outcome{}
-	err := c.temporal.GetWorkflow(ctx, id, "").Get(ctx, out)
+	end, err := c.end(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return end.Outcome.read()
+}
+
+// end is Result for what came of the workflow itself.
+func (c *Client) end(ctx context.Context, id string) (*childEnd, error) {
+	end := &childEnd{Outcome: &outcome{}}
+	err := c.temporal.GetWorkflow(ctx, id, "").Get(ctx, end.Outcome)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err != nil {
+		if end.Why, err = outcomeFrom(err, end.Outcome); err != nil {
+			return nil, err
+		}
+	}
+	return end, nil
+}
+
+// outcomeFrom reads what the error of a workflow says of its outcome. It returns how
+// somebody has ended it, empty if it failed by itself.
+func outcomeFrom(err error, out *outcome) (why string, _ error) {
 	var app *temporal.ApplicationError
 	var canceled *temporal.CanceledError
 	var ended *temporal.TerminatedError
 	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
 	case errors.As(err, &app):
 		out.Failure, out.Text = raw((&graph.Failure{Name: app.Type(), Message: app.Message()}).Value()), app.Message()
 		if app.HasDetails() {
 			if err := app.Details(out); err != nil {
-				return nil, fmt.Errorf("the outcome of run %s cannot be read: %w", id, err)
+				return "", fmt.Errorf("the outcome of the run cannot be read: %w", err)
 			}
 		}
+		return "", nil
 	case errors.As(err, &canceled):
 		out.Failure, out.Text = raw((&graph.Failure{Name: graph.FailCancelled, Message: cancelledText}).Value()), cancelledText
 		if canceled.HasDetails() {
 			if err := canceled.Details(out); err != nil {
-				return nil, fmt.Errorf("the outcome of run %s cannot be read: %w", id, err)
+				return "", fmt.Errorf("the outcome of the run cannot be read: %w", err)
 			}
 		}
+		return "cancelled", nil
 	case errors.As(err, &ended):
 		out.Failure, out.Text = raw((&graph.Failure{Name: graph.FailInterrupted, Message: terminatedText}).Value()), terminatedText
-	default:
-		return nil, known(err)
+		return "terminated", nil
 	}
-	return out.read()
+	return "", known(err)
 }
 
 const (
@@ -228,7 +254,10 @@ func (c *Client) Answer(ctx context.Context, id, question string, answer value.V
 	if err != nil && ctx.Err() != nil {
 		return known(ctx.Err())
 	}
-	return known(err)
+	if err = known(err); errors.Is(err, ErrNotAsked) && strings.Contains(question, ".") {
+		return c.answerChild(ctx, id, question, answer, failed)
+	}
+	return err
 }
 
 // queryTimeout is how long a worker may take to answer a query.

@@ -26,6 +26,9 @@ type Description struct {
 	Questions []Question
 	// Active are the executions under way, the first 100 of them.
 	Active []executor.Activity
+	// Children are the runs of detached calls under way. Questions has what they ask, of
+	// the first 50 that can ask something.
+	Children []Child
 	// Calls are those under way.
 	Calls []Call
 	// Problem is why Temporal could not get the latest step done, empty if it could.
@@ -58,6 +61,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 		ID: info.GetExecution().GetWorkflowId(), Status: statusNames[info.GetStatus()],
 		Began: info.GetStartTime().AsTime(), Events: info.GetHistoryLength(), Bytes: info.GetHistorySizeBytes(),
 	}
+	s.Parent = info.GetParentExecution().GetWorkflowId()
 	if t := info.GetCloseTime(); t != nil {
 		s.Ended = t.AsTime()
 	}
@@ -102,9 +106,13 @@ func (c *Client) Describe(ctx context.Context, id string) (*Description, error) 
 	if task := got.GetPendingWorkflowTask(); task.GetAttempt() > 1 {
 		d.Problem = "the latest step was not done and is tried again; the log of the workers says why"
 	}
-	s := &state{}
-	if err := c.query(ctx, id, queryState, s); err != nil {
+	budget := maxFollowed
+	s, err := c.stateOf(ctx, id, &budget)
+	if err != nil {
 		return d, err
+	}
+	for _, child := range s.Children {
+		d.Children = append(d.Children, Child{child.Run, child.Tool, child.Path})
 	}
 	d.Seed, d.Args, d.Count, d.Waiting, d.Questions, d.Active = s.Seed, s.Args, s.Count, s.Waiting, s.Questions, s.Active
 	return d, nil

@@ -23,6 +23,8 @@ const (
 	WorkflowType = "mcpgraph.run"
 	ActivityType = "mcpgraph.call"
 
+	resultType = "mcpgraph.result" // an activity: what came of another run
+
 	queryState   = "state"
 	queryRecords = "records"
 	updateAnswer = "answer"

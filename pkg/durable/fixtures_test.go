@@ -131,6 +131,9 @@ func scripted(t testing.TB, text string) func(context.Context, *callinfo.Info, s
 func timeless(t testing.TB, run *executor.Run) string {
 	t.Helper()
 	var b strings.Builder
+	var beneath []string // the walks that are runs of their own on Temporal
+	detached := map[string]bool{}
+	detachedNodes(run.Graph(), detached, map[*graph.Graph]bool{})
 	for rec := range run.Records(0) {
 		if rec.Event == executor.Cancelled {
 			continue // depends on what was under way beside it
@@ -139,10 +142,34 @@ func timeless(t testing.TB, run *executor.Run) string {
 		for i := range rec.AttemptTimes {
 			rec.AttemptTimes[i].Start, rec.AttemptTimes[i].End = time.Time{}, time.Time{}
 		}
+		if slices.ContainsFunc(beneath, func(walk string) bool { return strings.HasPrefix(rec.Frame+"/", walk) }) {
+			continue // on Temporal it is the record of another run
+		}
+		if rec.Event == executor.Opened && detached[rec.Key] {
+			beneath = append(beneath, strings.TrimPrefix(fmt.Sprintf("%s/%d.0/", rec.Frame, rec.Execution), "/"))
+			rec.Do, rec.Run = graph.Detach, ""
+		}
 		rec.Index = 0
 		b.WriteString(rec.Value().JSON() + "\n")
 	}
 	return b.String()
+}
+
+// detachedNodes adds the keys of nodes whose calls are detached.
+func detachedNodes(g *graph.Graph, keys map[string]bool, seen map[*graph.Graph]bool) {
+	if g == nil || seen[g] {
+		return
+	}
+	seen[g] = true
+	for _, n := range g.Nodes {
+		if n.Detached {
+			keys[n.Key()] = true
+		}
+		detachedNodes(n.Callee, keys, seen)
+		for _, body := range n.Bodies {
+			detachedNodes(body, keys, seen)
+		}
+	}
 }
 
 // fixture is a file of testdata/run.
@@ -257,10 +284,11 @@ func simulateBy(t testing.TB, source *testSource, in *request, o WorkerOptions, 
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(10 * time.Second)
 	o.Log = slog.New(slog.DiscardHandler)
-	register(env, source, o)
+	register(env, source, nil, o)
 	if setup != nil {
 		setup(env)
 	}
+	env.OnRequestCancelExternalWorkflow(anything, anything, anything).Return(nil) // of a child that has ended
 	env.ExecuteWorkflow(WorkflowType, in)
 	out := &outcome{}
 	if err := env.GetWorkflowError(); err != nil {
@@ -271,6 +299,8 @@ func simulateBy(t testing.TB, source *testSource, in *request, o WorkerOptions, 
 	}
 	return out, nil
 }
+
+const anything = "mock.Anything" // of the mocks of the environment
 
 type quiet struct{}
 

@@ -31,17 +31,22 @@ type Watch struct {
 // Follow adds to run what happens in the durable run with this id until that has ended,
 // or the watch ends. Run must have been made of the same graph, arguments and seed. It
 // returns what came of the run, nil where the watch ended. Without a watch all records
-// are added at the end.
+// are added at the end; with one, what the children of the run ask is known, too.
 func (c *Client) Follow(ctx context.Context, id string, run *executor.Run, watch *Watch) (*Outcome, error) {
 	var to *notifier
 	if watch != nil && watch.Notify != nil {
 		to = &notifier{to: watch.Notify, told: map[string]int{}}
 	}
 	return c.follow(ctx, id, watch != nil, to, run.NextIndex, func(list []json.RawMessage) (bool, error) {
-		if err := added(run, list, watch); err != nil {
+		if err := added(run, list, watch); err != nil || watch == nil {
+			return true, err
+		}
+		budget := maxFollowed
+		changed, err := c.followChildren(ctx, run, &budget)
+		if err != nil {
 			return false, err
 		}
-		return len(list) == 0 || watch == nil || watch.Changed == nil || watch.Changed(), nil
+		return !changed && len(list) == 0 || watch.Changed == nil || watch.Changed(), nil
 	})
 }
 
@@ -121,15 +126,15 @@ func added(run *executor.Run, list []json.RawMessage, watch *Watch) error {
 }
 
 // Watch hands the records of a run to show, as JSON and as they come, until the run has
-// ended. It returns what came of it, or the error of show.
+// ended; none each time that there are no new ones. It returns what came of it, or the
+// error of show.
 func (c *Client) Watch(ctx context.Context, id string, show func([]json.RawMessage) error) (*Outcome, error) {
 	seen := 0
 	return c.follow(ctx, id, true, nil, func() int { return seen }, func(list []json.RawMessage) (bool, error) {
 		fresh := after(list, seen)
-		if len(fresh) == 0 {
-			return true, nil
+		if len(fresh) > 0 {
+			seen = indexOf(fresh[len(fresh)-1]) + 1
 		}
-		seen = indexOf(fresh[len(fresh)-1]) + 1
 		return true, show(fresh)
 	})
 }

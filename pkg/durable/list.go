@@ -12,6 +12,8 @@ import (
 // Summary is a run as lists have it.
 type Summary struct {
 	ID, Tool, Caller, Digest string
+	// Parent is the id of the run that waits for this one; empty without one.
+	Parent string
 	// Status is "running", "completed", "failed", "canceled", "terminated" or
 	// "timed out".
 	Status string

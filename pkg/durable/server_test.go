@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -132,7 +133,9 @@ func replayed(t testing.TB, c *Client, s *testSource, h *historypb.History) {
 		t.Fatal(err)
 	}
 	registerWorkflow(r, s, WorkerOptions{})
-	if err := r.ReplayWorkflowHistory(quiet{}, h); err != nil {
+	began := h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes()
+	original := workflow.Execution{ID: began.GetWorkflowId(), RunID: began.GetOriginalExecutionRunId()} // the ids of children derive from it
+	if err := r.ReplayWorkflowHistoryWithOptions(quiet{}, h, worker.ReplayWorkflowHistoryOptions{OriginalExecution: original}); err != nil {
 		t.Errorf("replay: %v", err)
 	}
 }

@@ -28,11 +28,10 @@ type calling struct {
 
 // work does tasks until none is ready, or enough calls are under way.
 func (d *driving) work() {
-	for len(d.calls) < maxCalls {
+	for d.cut(); len(d.calls) < maxCalls && len(d.children) < maxChildren; d.cut() {
 		if d.batch > maxBatch || d.draining() && len(d.calls) > 0 {
 			break
 		}
-		d.cut()
 		t, ok := d.run.Take()
 		if !ok {
 			break
@@ -53,6 +52,9 @@ func (d *driving) cut() {
 			c.over = true
 			c.cancel()
 		}
+		if c := d.children[t]; c != nil {
+			d.giveUp(c)
+		}
 	}
 }
 
@@ -71,6 +73,8 @@ func (d *driving) perform(t executor.Task) {
 		d.settle(t, executor.Outcome{Output: graph.Output{Value: a.Value, Edge: a.Edge}})
 	case a.Do == graph.CallTool:
 		d.call(t, a)
+	case a.Do == graph.Invoke && t.Node().Detached:
+		d.detach(t, a)
 	default:
 		if err := d.run.Open(t, a, workflow.Now(d.ctx)); err != nil && !errors.Is(err, executor.ErrStale) {
 			d.settle(t, executor.Outcome{Err: err})
@@ -213,6 +217,7 @@ type state struct {
 	Waiting   bool                `json:"waiting"` // for people alone
 	Questions []Question          `json:"questions,omitempty"`
 	Active    []executor.Activity `json:"active,omitempty"`
+	Children  []childState        `json:"children,omitempty"`
 }
 
 // maxActive is how many executions under way a query tells of.
@@ -222,6 +227,7 @@ func (d *driving) state() (*state, error) {
 	s := &state{
 		Tool: d.in.Tool, Digest: d.source.Digest(), Seed: d.in.Seed, Args: d.in.Args,
 		Count: d.run.NextIndex(), Done: d.run.Done(), Waiting: d.run.Parked(), Active: d.run.Active(maxActive),
+		Children: d.childStates(),
 	}
 	for _, q := range d.run.Questions() {
 		s.Questions = append(s.Questions, d.questionOf(q))

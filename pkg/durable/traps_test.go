@@ -196,7 +196,7 @@ func TestARunContinuesAsANewWorkflow(t *testing.T) {
 		suite.SetLogger(quiet{})
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetContinueAsNewSuggested(true)
-		register(env, source, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
+		register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
 		env.ExecuteWorkflow(WorkflowType, in)
 		next, ok := continued(t, env)
 		if !ok {

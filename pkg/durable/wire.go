@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -30,10 +31,15 @@ type request struct {
 	// without a sign of life a worker is lost.
 	MaxValue    int   `json:"maxValue,omitempty"`
 	HeartbeatMs int64 `json:"heartbeatMs,omitempty"`
-	// Records are those of the workflows that this one continues, Waiting is what the
-	// last one of these told of itself.
+	// Share is what the run may take of the limits of its parent; nil without one.
+	Share *executor.Share `json:"share,omitempty"`
+	// Records are those of the workflows that this one continues. Spent is how many
+	// executions there were, Shares are those of the children under way by their ids.
+	// Waiting is what the last one of these told of itself.
 	Records []json.RawMessage `json:"records,omitempty"`
 	Waiting bool              `json:"waiting,omitempty"`
+	Spent   int               `json:"spent,omitempty"`
+	Shares  map[string]int    `json:"shares,omitempty"`
 }
 
 // caller is what calls carry about the caller of a run.
@@ -85,6 +91,10 @@ type outcome struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	Failure json.RawMessage `json:"failure,omitempty"`
 	Text    string          `json:"text,omitempty"` // of the error of the run
+	// Error is the failure as a parent takes it; see executor.FailureValue. Executions
+	// is how many the run had, with its children.
+	Error      json.RawMessage `json:"error,omitempty"`
+	Executions int             `json:"executions,omitempty"`
 	// Records are all of the run, absent where they are too long: a query then has
 	// them.
 	Records []json.RawMessage `json:"records,omitempty"`

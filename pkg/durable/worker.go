@@ -66,7 +66,7 @@ func (c *Client) NewWorker(source Source, o WorkerOptions) *Worker {
 			}
 		},
 	})
-	register(w.worker, source, o)
+	register(w.worker, source, c, o)
 	return w
 }
 
@@ -76,10 +76,11 @@ type registry interface {
 	RegisterActivityWithOptions(a any, o activity.RegisterOptions)
 }
 
-func register(w registry, source Source, o WorkerOptions) {
+func register(w registry, source Source, client *Client, o WorkerOptions) {
 	registerWorkflow(w, source, o)
-	c := &calls{source: source, memory: o.Memory, log: o.Log, beat: beatEvery, telemetry: o.Telemetry}
+	c := &calls{source: source, client: client, memory: o.Memory, log: o.Log, beat: beatEvery, telemetry: o.Telemetry}
 	w.RegisterActivityWithOptions(c.call, activity.RegisterOptions{Name: ActivityType})
+	w.RegisterActivityWithOptions(c.result, activity.RegisterOptions{Name: resultType})
 }
 
 func registerWorkflow(w interface {

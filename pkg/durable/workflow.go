@@ -47,7 +47,7 @@ func (w *walks) run(ctx workflow.Context, in *request) (*outcome, error) {
 		return nil, refused(f, &outcome{Failure: raw(f.Value()), Text: err.Error()})
 	}
 	own, _ := workflow.NewDisconnectedContext(ctx)
-	d := &driving{walks: w, ctx: own, in: in, run: run, eval: eval, account: account, calls: map[executor.Task]*calling{}}
+	d := &driving{walks: w, ctx: own, in: in, run: run, eval: eval, account: account, calls: map[executor.Task]*calling{}, children: map[executor.Task]*child{}}
 	if err := d.observe(ctx); err != nil {
 		return nil, refused(&graph.Failure{Name: graph.FailArguments, Message: err.Error()}, &outcome{})
 	}
@@ -90,14 +90,21 @@ func (in *request) begin(ctx context.Context, g *graph.Graph, info *workflow.Inf
 		if err := g.Input.ValidateContext(ctx, args); err != nil {
 			return nil, &graph.Failure{Name: graph.FailArguments, Message: fmt.Sprintf("tool %q: invalid arguments: %s", g.Name, err)}
 		}
-		return executor.NewRun(g, args, in.Seed), nil
+	}
+	run := executor.NewRun(g, args, in.Seed)
+	if in.Share != nil {
+		run.Confine(*in.Share)
 	}
 	var bad error
-	run, err := executor.Replay(g, args, in.Seed, recordsOf(g, in.Records, &bad))
-	if err == nil {
-		err = bad
+	for rec := range recordsOf(g, in.Records, &bad) {
+		if err := run.Follow(rec); err != nil {
+			return nil, err
+		}
 	}
-	return run, err
+	if in.Records != nil {
+		run.Restore(in.Spent, in.Shares)
+	}
+	return run, bad
 }
 
 // recordsOf reads records of a run of g until one is wrong.
@@ -129,6 +136,8 @@ type driving struct {
 	selector workflow.Selector
 	changed  workflow.Channel // an update has changed the run
 	calls    map[executor.Task]*calling
+	children map[executor.Task]*child
+	ending   int // children that were given up and are not cancelled yet
 	batch    int // bytes of arguments since the last step
 	canceled bool
 	tooLong  bool // the records are too many to continue as a new workflow
@@ -149,9 +158,13 @@ func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
 	}
 	d.run.Begin(workflow.Now(ctx))
 	d.run.Advance(workflow.Now(ctx))
+	d.awaitChildren()
 	first := d.run.NextIndex()
 	for {
 		if d.full() && len(d.calls) == 0 && d.run.NextIndex() > first && !d.run.Done() {
+			if err := d.awaitBegun(); err != nil {
+				return nil, err
+			}
 			d.takeSignals(ctx)
 			next, ok := d.next()
 			if ok {
@@ -270,7 +283,7 @@ func (d *driving) draining() bool {
 // where that is too long; this workflow then goes on.
 func (d *driving) next() (*request, bool) {
 	next := *d.in
-	next.Records, next.Began = []json.RawMessage{}, d.began
+	next.Records, next.Began, next.Spent, next.Shares = []json.RawMessage{}, d.began, d.run.Spent(), d.shares()
 	size := len(next.Args)
 	for rec := range d.run.Records(0) {
 		v := rec.Value()
@@ -321,9 +334,12 @@ func (d *driving) end() (*outcome, error) {
 	if d.disarm != nil {
 		d.disarm()
 	}
-	out, err := &outcome{Count: d.run.NextIndex(), Said: d.said}, d.run.Err()
+	if err := d.awaitEnding(); err != nil {
+		return nil, err
+	}
+	out, err := &outcome{Count: d.run.NextIndex(), Executions: d.run.Spent(), Said: d.said}, d.run.Err()
 	result := d.run.Result()
-	if g := d.run.Graph(); err == nil && g.Output != nil {
+	if g := d.run.Graph(); err == nil && g.Output != nil && d.in.Share == nil { // a parent checks it
 		if wrong := g.Output.ValidateContext(d.eval, result); wrong != nil {
 			err = &graph.Failure{Name: graph.FailResult, Message: fmt.Sprintf("tool %q: the result does not fit its outputSchema: %s", g.Name, wrong)}
 		}
@@ -351,6 +367,9 @@ func (d *driving) end() (*outcome, error) {
 	}
 	f := executor.FailureOf(err)
 	out.Failure, out.Text = raw(f.Value()), err.Error()
+	if d.in.Share != nil {
+		out.Error = raw(executor.FailureValue(err))
+	}
 	if d.canceled {
 		return nil, temporal.NewCanceledError(out)
 	}

@@ -30,7 +30,7 @@ type Activity struct {
 
 var stateNames = [...]string{
 	ready: "ready", held: "running", calling: "running",
-	delayed: "retrying", sleeping: "sleeping", joining: "joining", asking: "asking",
+	delayed: "retrying", sleeping: "sleeping", joining: "joining", detached: "joining", asking: "asking",
 }
 
 // Active returns the executions under way, outer ones before those of their

@@ -58,6 +58,9 @@ func (r *Run) cancel(f *frame, cause error) {
 		f.pending = cause
 		r.close(f.opened)
 	default:
+		if f.state == detached {
+			r.interrupt(f)
+		}
 		f.pending, f.phase = cause, conclude
 		r.unask(f)
 		r.push(f)

@@ -7,13 +7,15 @@ import (
 
 // clock is the time of a run, which the driver sets. It has two readings: the
 // driver's time, by which sleeps and questions end; and the working time, by
-// which limits end, which stands still while the run only waits for people.
+// which limits end, which stands still while the run only waits for people and for
+// runs of their own.
 type clock struct {
 	began, now instant
-	paused     time.Duration // while people were waited for
+	paused     time.Duration // while only they were waited for
 	since      instant       // when that began; 0 where something else goes on
-	active     int           // frames that wait for anything but people or bodies
+	active     int           // frames that wait for anything but people, bodies or runs
 	asking     int           // frames that wait for people
+	runs       int           // frames that wait for runs of their own, which count their time
 }
 
 // advance sets the time; it never goes back.
@@ -31,10 +33,10 @@ func (c *clock) work() instant {
 // elapsed returns for how long the run has worked.
 func (c *clock) elapsed() time.Duration { return time.Duration(c.work() - c.began) }
 
-// changed takes note of whether only people are waited for. It reports whether
+// changed takes note of whether only people and other runs are waited for. It reports whether
 // that is new.
 func (c *clock) changed() bool {
-	switch people := c.active == 0 && c.asking > 0; {
+	switch people := c.active == 0 && c.asking+c.runs > 0; {
 	case people && c.since == 0:
 		c.since = c.now
 		return true
@@ -62,6 +64,8 @@ func (c *clock) count(s state, n int) {
 		c.active += n
 	case asking:
 		c.asking += n
+	case detached:
+		c.runs += n
 	}
 }
 
@@ -209,7 +213,7 @@ func (r *Run) fire(a timerEvent) {
 		}
 		r.push(f)
 	case deadline:
-		if f.state != asking { // the time of people does not count
+		if f.state != asking && f.state != detached { // neither the time of people nor that of other runs counts
 			r.timeout(f)
 		}
 	case expiry:
@@ -238,6 +242,8 @@ func (r *Run) timeout(f *frame) {
 		f.pending = err
 		r.interrupt(f)
 		return
+	case detached:
+		r.interrupt(f)
 	case calling:
 		r.interrupt(f)
 		r.held--

@@ -142,6 +142,7 @@ func (e *entry) fill(r *Record) {
 		r.ReplyBytes = x.replyBytes
 	}
 	if x.opened != nil {
+		r.Run = x.opened.run
 		r.Results, r.Failed = x.opened.dropped()
 	}
 }

@@ -57,6 +57,7 @@ const (
 	delayed               // for the next attempt
 	sleeping              // for a time
 	joining               // for its bodies, or the called tool
+	detached              // for a run of its own
 	asking                // for a person
 	ended
 )
@@ -79,7 +80,7 @@ func (f *frame) init(r *Run, g *graph.Graph, input value.Value, opener *opened, 
 	}
 	from := opener.frame
 	f.depth = from.depth
-	if opener.do == graph.Invoke {
+	if opener.do == graph.Invoke || opener.do == graph.Detach {
 		f.depth++
 	} else {
 		f.env.Vars = opener.vars(from.env.Vars, slot)
@@ -135,11 +136,7 @@ func (f *frame) id() string {
 	if f.opener == nil {
 		return ""
 	}
-	id := f.opener.frame.id()
-	if id != "" {
-		id += "/"
-	}
-	return id + strconv.Itoa(f.opener.execution) + "." + strconv.Itoa(int(f.slot))
+	return f.opener.bodyID(int(f.slot))
 }
 
 // path is the id for people; see Record.Path.
@@ -149,7 +146,7 @@ func (f *frame) path() string {
 	}
 	path := join(f.opener.frame.path(), f.opener.node.ID)
 	switch spread := f.opener.node.Spread; {
-	case f.opener.do == graph.Invoke:
+	case f.opener.do == graph.Invoke, f.opener.do == graph.Detach:
 		return path + ">"
 	case spread.Each:
 		return path + "[" + strconv.Itoa(int(f.slot)) + "]"

@@ -66,6 +66,7 @@ func (l *Local) Run(ctx context.Context, r *Run, port Port) (err error) {
 	d.ctx.Context, d.ctx.driving = ctx, d
 	defer d.ctx.free()
 	r.Begin(port.Now())
+	r.inline()
 	if r.attach(d) {
 		r.changed.Store(true) // the driver before may have missed something
 		r.Advance(port.Now()) // before it is parked again, its time may be over

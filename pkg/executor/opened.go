@@ -47,6 +47,11 @@ type opened struct {
 	queued  bool   // among the forks of the run that can begin bodies
 	err     error  // of the fork as a whole
 	answer  value.Value
+	child   *Run   // follows that run; may be nil
+	run     string // the id of the run that is waited for; empty without one
+	share   int    // the executions that it may have, until they are charged
+	used    int    // those that it has had, if counted is true
+	counted bool
 }
 
 // open makes what an action asks for. The error is for an action that asks for
@@ -56,7 +61,7 @@ func (f *frame) open(a graph.Action, now instant) (*opened, instant, error) {
 	switch a.Do {
 	case graph.Fork:
 		return o, 0, o.fork()
-	case graph.Invoke:
+	case graph.Invoke, graph.Detach:
 		if f.node.Callee == nil {
 			return nil, 0, errors.New("the node calls no tool")
 		}
@@ -64,6 +69,10 @@ func (f *frame) open(a graph.Action, now instant) (*opened, instant, error) {
 			return nil, 0, &LimitError{MaxDepth: limit}
 		}
 		o.bodies = 1
+		// The run has a clock of its own, which this one does not know.
+		if limit := f.node.Policy.Timeout; limit > 0 && a.Do == graph.Detach {
+			return o, now.add(limit), o.room()
+		}
 	case graph.Sleep:
 		until, err := wake(a.Value, now)
 		return o, until, err
@@ -137,7 +146,7 @@ const latest instant = math.MaxInt64
 
 // spreads reports whether a body can be begun.
 func (o *opened) spreads() bool {
-	if o.closing || o.next >= o.bodies {
+	if o.closing || o.next >= o.bodies || o.do == graph.Detach {
 		return false
 	}
 	limit := 0
@@ -300,7 +309,7 @@ func (e *locatedFailure) Unwrap() []error { return []error{e.Failure, e.at} }
 // result returns what the execution that waits goes on with.
 func (o *opened) result() value.Value {
 	if o.do != graph.Fork {
-		if o.do == graph.Invoke {
+		if o.do == graph.Invoke || o.do == graph.Detach {
 			return o.results[0]
 		}
 		return o.answer

@@ -29,13 +29,14 @@ type Question struct {
 	frame *frame
 }
 
-// Questions returns what is to be answered, the oldest first.
+// Questions returns what is to be answered, the oldest first, and then what the runs ask
+// that are attached.
 func (r *Run) Questions() []Question {
 	list := r.questions()
 	for i, q := range list {
 		list[i] = q.shown()
 	}
-	return list
+	return append(list, r.childQuestions()...)
 }
 
 // shown returns the question as a person is asked it. It reads the values of other
@@ -51,7 +52,7 @@ func (q Question) shown() Question {
 func (r *Run) Parked() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !r.done && r.clock.since != 0
+	return !r.done && r.clock.since != 0 && (r.clock.runs == 0 || r.childrenParked())
 }
 
 // Answer answers a question. It returns an error if the question cannot be

@@ -64,6 +64,9 @@ type Record struct {
 	// Until is when an opened or retried execution goes on by itself; zero where
 	// it waits for something else.
 	Until time.Time
+	// Run is the id of the run that an opened execution waits for; empty for anything
+	// else.
+	Run string
 	// Server and Tool are what the node calls upstream, Arguments what it sent
 	// there. The first two are empty where the node calls nothing, and Arguments
 	// is undefined where they could not be evaluated.
@@ -147,6 +150,7 @@ func (r *Record) Value() value.Value {
 	at("end", r.End)
 	at("until", r.Until)
 	number("do", int(r.Do))
+	text("run", r.Run)
 	text("server", r.Server)
 	text("tool", r.Tool)
 	data("arguments", r.Arguments)
@@ -205,7 +209,7 @@ func RecordFrom(g *graph.Graph, v value.Value) (Record, error) {
 	text := func(key string) string { return v.Get(key).Str() }
 	r := Record{
 		Index: count("index"), Frame: text("frame"), Path: text("path"), Node: text("node"), Kind: text("type"),
-		Execution: count("execution"), Try: count("try"), Do: graph.Verb(count("do")),
+		Execution: count("execution"), Try: count("try"), Do: graph.Verb(count("do")), Run: text("run"),
 		Server: text("server"), Tool: text("tool"), Arguments: v.Get("arguments"), Output: v.Get("output"), Edge: count("edge"),
 		Attempts: count("attempts"), FromCache: v.Get("fromCache").Bool(),
 		Pinned: v.Get("pinned").Bool(), Reply: v.Get("reply"), ReplyBytes: count("replyBytes"),

@@ -95,9 +95,7 @@ func (r *Run) replay(rec *Record) error {
 			return fmt.Errorf("node %q has no edge %d", rec.Node, rec.Edge)
 		}
 		r.unask(f)
-		if f.opened != nil {
-			f.opened.closing = true
-		}
+		r.forget(f.opened)
 		r.commit(e)
 		r.release(f)
 	default:
@@ -122,6 +120,7 @@ func (r *Run) replayOpened(f *frame, rec *Record, e *entry) error {
 	if err != nil {
 		return err
 	}
+	o.run = rec.Run
 	e.extend().opened = o
 	r.append(e)
 	r.wait(o, e.extra.get().until)

@@ -38,6 +38,7 @@ type Run struct {
 	held      int
 	next      int // index of the next record
 	total     int // executions
+	shares    *shares
 	trim      trimming
 	replies   replies
 	stopped   error       // what ends the run before its end
@@ -179,8 +180,8 @@ func (r *Run) admit(f *frame) error {
 	if n := len(f.past.executions); n >= limits.MaxNodeExecutions {
 		return &LimitError{MaxExecutions: limits.MaxNodeExecutions, Executions: n}
 	}
-	if total := r.graph.Limits.MaxTotalExecutions; r.total >= total {
-		return &LimitError{MaxTotal: total, Executions: r.total}
+	if total := r.maxTotal(); r.spent()+r.reserved() >= total {
+		return &LimitError{MaxTotal: total, Executions: r.spent()}
 	}
 	return nil
 }

@@ -161,6 +161,7 @@ func (r *Run) commit(e *entry) {
 	f.keepTimes(e)
 	r.append(e)
 	r.replies.add(e)
+	r.charge(f.opened)
 	switch e.event {
 	case Done:
 		f.add(e)
@@ -242,18 +243,25 @@ func (r *Run) Open(t Task, a graph.Action, now time.Time) error {
 	if !r.valid(t) {
 		return ErrStale
 	}
-	f := t.frame
+	_, err := r.open(t.frame, a, "", size, instantOf(now))
+	return err
+}
+
+// open is Open for a task that is the caller's. id is that of the run to wait for, if
+// there is one.
+func (r *Run) open(f *frame, a graph.Action, id string, size int32, now instant) (*opened, error) {
 	if f.cancelled != nil {
-		return f.cancelled
+		return nil, f.cancelled
 	}
 	if f.pending != nil {
-		return f.pending
+		return nil, f.pending
 	}
-	o, until, err := f.open(a, instantOf(now))
+	o, until, err := f.open(a, now)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.clock.advance(instantOf(now))
+	o.run = id
+	r.clock.advance(now)
 	r.held--
 	e := f.entry(Opened, r.clock.now)
 	e.output, e.do, e.edge, e.size = a.Value, a.Do, int32(a.Edge), size
@@ -261,7 +269,7 @@ func (r *Run) Open(t Task, a graph.Action, now time.Time) error {
 	x.opened, x.until = o, until
 	r.append(e)
 	r.wait(o, until)
-	return nil
+	return o, nil
 }
 
 // wait lets a frame wait for what it opened.
@@ -283,6 +291,11 @@ func (r *Run) wait(o *opened, until instant) {
 			r.schedule(&r.timers.wall, timerEvent{until, f, f.task, expiry})
 		}
 		r.changed.Store(true)
+	case graph.Detach:
+		r.set(f, detached)
+		if until != 0 {
+			r.schedule(&r.timers.wall, timerEvent{until, f, f.task, expiry})
+		}
 	default:
 		r.set(f, joining)
 		if o.ended == o.bodies {

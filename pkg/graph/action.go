@@ -26,6 +26,9 @@ const (
 	// Ask waits for an answer of the client: Value is the params of the request, whose
 	// method the kind of the node has.
 	Ask
+	// Detach waits for a run of the node's Callee that the driver has begun. No step
+	// asks for it: drivers that can do it perform an Invoke of a Detached node so.
+	Detach
 )
 
 // Action is what a step wants to be done: JSON and a verb.

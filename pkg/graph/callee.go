@@ -49,6 +49,16 @@ func (f *Fields) Callee(name, doc string) *Callee {
 	return c
 }
 
+// Detachable asks whether the tool that the node runs has a run of its own where the
+// driver has such runs.
+func (f *Fields) Detachable() {
+	s := config.Setting{Name: "detached", Doc: "Run the tool as a run of its own if runs are durable: with its own history and limits", Shape: config.BoolShape}
+	f.setting(s)
+	detached, ds := config.DecodeBool(f.src, s)
+	f.reportAll(ds)
+	f.node.Detached = detached
+}
+
 // calledTool is a node that runs a tool, before that is known.
 type calledTool struct {
 	node   *Node

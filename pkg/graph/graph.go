@@ -103,6 +103,9 @@ type Node struct {
 	Bodies []*Graph
 	Spread *Spread
 	Callee *Graph
+	// Detached is true if the Callee is a run of its own where the driver has such
+	// runs.
+	Detached bool
 	// Pos is where the node is written.
 	Pos diag.Pos
 

@@ -134,3 +134,25 @@ func (f *Fields) Schema(name, doc string) *Schema {
 func (f *Fields) AnswerAgain() {
 	f.node.Policy.Retry = append(f.node.Policy.Retry, RetryRule{Errors: []string{FailAnswer}, MaxAttempts: 2})
 }
+
+// Asks reports whether the graph, or what it runs, has a question to the client.
+func (g *Graph) Asks() bool { return g.asks(map[*Graph]bool{}) }
+
+// asks is Asks; seen are the graphs that are known not to.
+func (g *Graph) asks(seen map[*Graph]bool) bool {
+	if g == nil || seen[g] {
+		return false
+	}
+	seen[g] = true
+	for _, n := range g.Nodes {
+		if n.Approval != nil || n.Kind.Asks != "" || n.Callee.asks(seen) {
+			return true
+		}
+		for _, body := range n.Bodies {
+			if body.asks(seen) {
+				return true
+			}
+		}
+	}
+	return false
+}

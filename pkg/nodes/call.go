@@ -14,6 +14,7 @@ var Call = &graph.Kind{
 	Decode: func(f *graph.Fields) graph.Step {
 		s := &invocation{callee: f.Callee("tool", "Name of the tool")}
 		s.args = f.CallArgs("args", argsDoc, graph.Optional)
+		f.Detachable()
 		s.next = f.Next()
 		f.Policy()
 		return s

@@ -1,0 +1,128 @@
+package durable
+
+import (
+	"context"
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Child is a run that another run waits for.
+type Child struct {
+	// ID is that of the run, Path is where the node stands in the other one.
+	ID, Tool, Path string
+}
+
+// maxFollowed is how many runs one look at a run and its children asks: those that can
+// have questions, outer ones first.
+const maxFollowed = 50
+
+// followChildren adds what happens in the children of a run that can ask something. It
+// reports whether anything was new. Children that cannot be asked now are left for later.
+func (c *Client) followChildren(ctx context.Context, run *executor.Run, budget *int) (changed bool, err error) {
+	for _, d := range run.Detached() {
+		callee := d.Task.Node().Callee
+		if !callee.Asks() {
+			continue
+		}
+		if *budget--; *budget < 0 {
+			return changed, nil
+		}
+		child := d.Child
+		if child == nil {
+			child = executor.NewRun(callee, d.Args, childSeed(run.Seed(), d.Task.ID()))
+			run.Attach(d.Frame, child)
+		}
+		if child.Done() {
+			continue
+		}
+		list, _, _, err := c.Records(ctx, d.Run, child.NextIndex())
+		switch {
+		case ctx.Err() != nil:
+			return changed, ctx.Err()
+		case err != nil:
+			continue // it has not begun, or no worker answers now
+		}
+		if err := added(child, list, nil); err != nil {
+			return changed, err
+		}
+		more, err := c.followChildren(ctx, child, budget)
+		if changed = changed || more || len(list) > 0; err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+// Fresh reports whether anything happened in a run, or in one of its children, that run
+// does not have yet. It is true if nobody can tell.
+func (c *Client) Fresh(ctx context.Context, id string, run *executor.Run) bool {
+	list, _, _, err := c.Records(ctx, id, run.NextIndex())
+	if err != nil || len(list) > 0 {
+		return true
+	}
+	for _, d := range run.Detached() {
+		if d.Child != nil && c.Fresh(ctx, d.Run, d.Child) {
+			return true
+		}
+	}
+	return false
+}
+
+// stateOf returns what a worker tells of a run, with the questions of its children.
+func (c *Client) stateOf(ctx context.Context, id string, budget *int) (*state, error) {
+	s := &state{}
+	if err := c.query(ctx, id, queryState, s); err != nil {
+		return nil, err
+	}
+	for _, child := range s.Children {
+		if !child.Asks {
+			continue
+		}
+		if *budget--; *budget < 0 {
+			break
+		}
+		inner, err := c.stateOf(ctx, child.Run, budget)
+		if err != nil {
+			continue // it has not begun, or no worker answers now
+		}
+		for _, q := range inner.Questions {
+			q.ID, q.Path = executor.JoinID(child.Frame, q.ID), child.Path+">"+q.Path
+			s.Questions = append(s.Questions, q)
+		}
+	}
+	return s, nil
+}
+
+// answerChild answers a question of a child, which has it under the id that JoinID
+// returns.
+func (c *Client) answerChild(ctx context.Context, id, question string, answer value.Value, failed error) error {
+	s := &state{}
+	if err := c.query(ctx, id, queryState, s); err != nil {
+		return err
+	}
+	for _, child := range s.Children {
+		if inner, ok := executor.CutID(child.Frame, question); ok {
+			return c.Answer(ctx, child.Run, inner, answer, failed)
+		}
+	}
+	return ErrNotAsked
+}
+
+// result is the activity that returns what came of a run. While that is under way it
+// fails, and Temporal tries it again.
+func (c *calls) result(ctx context.Context, id string) (*childEnd, error) {
+	s, err := c.client.Summarize(ctx, id)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return &childEnd{Why: "deleted"}, nil
+	case err != nil:
+		return nil, err
+	case s.Ended.IsZero():
+		return nil, temporal.NewApplicationError("the run is under way", "mcpgraph.underWay")
+	}
+	return c.client.end(ctx, id)
+}
