@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/mcptest/protected"
 )
 
 // browser is the BROWSER of the scripts: it logs in as the user of the variable
@@ -24,7 +25,7 @@ func browser() {
 // server and a server that is protected by it.
 func TestAuthScripts(t *testing.T) {
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/auth",
 		RequireExplicitExec: true,

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -23,13 +25,25 @@ func TestMain(m *testing.M) {
 	os.Setenv("GORACE", raceOptions)
 	testscale.SetGOGC()
 	_ = flag.Set("test.parallel", "8") // most of these tests wait for processes
-	testscript.Main(m, map[string]func(){
+	testscript.Main(inPath{m}, map[string]func(){
 		"mcpgraph":        program,
 		"mcpgraphtoolkit": program,
 		sharedName:        runMany,
-		"fakeserver":      func() { os.Exit(mcptest.Run()) },
 		"browser":         browser,
 	})
+}
+
+// inPath runs the tests with the fake server in PATH.
+type inPath struct{ *testing.M }
+
+func (m inPath) Run() int {
+	path, err := mcptest.Program()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	os.Setenv("PATH", filepath.Dir(path)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return m.M.Run()
 }
 
 // TestScripts runs every command as a person or a program would: its output,

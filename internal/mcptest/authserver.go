@@ -22,36 +22,19 @@ import (
 // http://127.0.0.1/callback on any port.
 type AuthServer struct{ URL string }
 
-var (
-	buildAuthServer sync.Once
-	authServerPath  string
-	authServerErr   error
-)
-
-// authServer returns the path of the program. The go command builds it where it
-// has to, and keeps it as it does with every tool of a module.
-func authServer(root string) (string, error) {
-	buildAuthServer.Do(func() {
-		cmd := exec.Command("go", "tool", "-n", "authserver")
-		cmd.Dir = filepath.Join(root, "testdata", "authserver")
-		// It is not what is tested, and takes minutes to build for the race detector.
-		cmd.Env = append(os.Environ(), "GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-race", ""))
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			authServerErr = fmt.Errorf("cannot build the authorization server in %s: %w\n%s", cmd.Dir, err, stderr.String())
-		}
-		authServerPath = strings.TrimSpace(string(out))
-	})
-	return authServerPath, authServerErr
-}
+var authServer = sync.OnceValues(func() (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	return goTool(filepath.Join(root, "testdata", "authserver"), "authserver")
+})
 
 // StartAuthServer starts one, which ends with the test. The flags are those of
 // the program: -access, -resource, -register, -jwt.
 func StartAuthServer(t testing.TB, flags ...string) *AuthServer {
 	t.Helper()
-	path, err := authServer(moduleRoot(t))
+	path, err := authServer()
 	if err != nil {
 		t.Fatal(err)
 	}

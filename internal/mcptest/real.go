@@ -3,6 +3,7 @@ package mcptest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +17,11 @@ import (
 // test is skipped, or fails if the variable CI is "true".
 func RealServers(t testing.TB) string {
 	t.Helper()
-	bin := filepath.Join(moduleRoot(t), "testdata", "realservers", "node_modules", ".bin")
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(root, "testdata", "realservers", "node_modules", ".bin")
 	if _, err := os.Stat(filepath.Join(bin, "mcp-server-filesystem")); err != nil {
 		missing(t, "the real MCP servers are not installed: run npm ci in testdata/realservers")
 	}
@@ -65,19 +70,18 @@ func missing(t testing.TB, what string) {
 
 // moduleRoot returns the folder of the module, which is above the working
 // directory of a test.
-func moduleRoot(t testing.TB) string {
-	t.Helper()
+func moduleRoot() (string, error) {
 	root, err := os.Getwd()
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			return root
+			return root, nil
 		}
 		parent := filepath.Dir(root)
 		if parent == root {
-			t.Fatal("no go.mod above the working directory")
+			return "", errors.New("no go.mod above the working directory")
 		}
 		root = parent
 	}

@@ -8,10 +8,8 @@
 //	func TestMain(m *testing.M) { mcptest.Main(m) }
 //
 // and takes the command from [Script.Command]. Where the command has to stand
-// in a file, as in a testscript, register [Run] as a program and give it the
-// path of a JSON file that holds the script:
-//
-//	testscript.Main(m, map[string]func(){"fakeserver": func() { os.Exit(mcptest.Run()) }})
+// in a file, as in a testscript, put the folder of [Program] into PATH and give it
+// the path of a JSON file that holds the script:
 //
 //	-- config.yaml --
 //	mcpServers: {fake: {command: fakeserver, args: [script.json]}}
@@ -97,15 +95,16 @@ func Structured(raw string) json.RawMessage {
 
 // Command returns what starts the script as a child process: the running test
 // binary, and the variables that it needs. [Main] must be the package's
-// TestMain.
+// TestMain, or call [UseProgram].
 func (s Script) Command() (command string, args []string, env map[string]string) {
 	encoded, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("mcptest: a result or schema of the script is not JSON: %v", err))
 	}
-	command, err = os.Executable()
-	if err != nil {
-		panic("mcptest: " + err.Error())
+	if command = scriptProgram; command == "" {
+		if command, err = os.Executable(); err != nil {
+			panic("mcptest: " + err.Error())
+		}
 	}
 	return command, nil, map[string]string{
 		scriptVariable: string(encoded),

@@ -17,7 +17,7 @@ var contextValues = map[string]string{
 	"pkg/upstream/internal/credential/oauth.go": "golang.org/x/oauth2 takes its HTTP client from the context",
 	"pkg/telemetry/ids.go":                      "OpenTelemetry's SDK asks a generator for ids with nothing but the context",
 	"pkg/auth/oauth.go":                         "go-oidc hands the context, and nothing else, to the key set",
-	"internal/mcptest/protected.go":             "a handler of net/http has no other arguments",
+	"internal/mcptest/protected/server.go":      "a handler of net/http has no other arguments",
 }
 
 // TestLayersShareNoContextValues checks that no other file puts values into a

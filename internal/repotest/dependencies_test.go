@@ -27,7 +27,7 @@ func TestDependenciesDocHasTheModules(t *testing.T) {
 	}
 	importers := map[string][]string{}
 	for folder, imports := range importsOfModule(t) {
-		if strings.HasPrefix(folder, "examples/") || folder == "internal/mcptest" {
+		if strings.HasPrefix(folder, "examples/") || strings.HasPrefix(folder, "internal/mcptest") {
 			continue
 		}
 		for _, path := range imports {

@@ -214,11 +214,16 @@ var layers = map[string]struct{ ours, others []string }{
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
 	"web":          {},
 
-	"internal/atomicfile":    {},
-	"internal/virtualtime":   {},
-	"internal/diff":          {others: []string{"github.com/rogpeppe/go-internal"}},
-	"internal/mcptest":       {others: []string{"github.com/mark3labs/mcp-go"}},
-	"internal/testscale":     {},
+	"internal/atomicfile":  {},
+	"internal/virtualtime": {},
+	"internal/diff":        {others: []string{"github.com/rogpeppe/go-internal"}},
+	"internal/mcptest":     {},
+	"internal/testscale":   {},
+
+	"internal/mcptest/fakeserver": {ours: []string{"internal/mcptest"}},
+	"internal/mcptest/protected": {
+		ours: []string{"internal/mcptest"}, others: []string{"github.com/mark3labs/mcp-go"},
+	},
 	"examples/embed":         {ours: []string{".", "pkg/executor"}},
 	"examples/servers/files": {others: []string{"github.com/mark3labs/mcp-go"}},
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/mcptest/protected"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -22,7 +23,7 @@ import (
 
 // tokensFor returns as many access tokens as there are users, each of another
 // user, for the server.
-func tokensFor(t testing.TB, server *mcptest.Protected, users ...string) []string {
+func tokensFor(t testing.TB, server *protected.Server, users ...string) []string {
 	t.Helper()
 	var tokens []string
 	for _, user := range users {
@@ -75,7 +76,7 @@ func forwarding(u *config.Upstream) {
 
 func TestCallersBringTheirCredentials(t *testing.T) {
 	t.Parallel()
-	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
+	server := protected.Start(t, mcptest.StartAuthServer(t))
 	tokens := tokensFor(t, server, "alice", "bob")
 	p := start(t, Options{}, remote(server.URL, nil, forwarding))
 
@@ -97,7 +98,7 @@ func TestCallersBringTheirCredentials(t *testing.T) {
 
 func TestTheCallersOwnTokenIsNotPassedOn(t *testing.T) {
 	t.Parallel()
-	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
+	server := protected.Start(t, mcptest.StartAuthServer(t))
 	token := tokensFor(t, server, "alice")[0]
 	own := withHeader(t.Context(), "Authorization", "Bearer "+token)
 	rule := config.Forward{From: "authorization", To: "Authorization"}
@@ -120,7 +121,7 @@ func TestTheCallersOwnTokenIsNotPassedOn(t *testing.T) {
 
 func TestNothingOfTheCallerIsSentWithoutARule(t *testing.T) {
 	t.Parallel()
-	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
+	server := protected.Start(t, mcptest.StartAuthServer(t))
 	token := tokensFor(t, server, "alice")[0]
 	p := start(t, Options{}, remote(server.URL, nil))
 	before, _ := server.Tokens()
@@ -132,7 +133,7 @@ func TestNothingOfTheCallerIsSentWithoutARule(t *testing.T) {
 
 func TestABearerTokenOfTheConfig(t *testing.T) {
 	t.Parallel()
-	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
+	server := protected.Start(t, mcptest.StartAuthServer(t))
 	token := tokensFor(t, server, "alice")[0]
 	p := start(t, Options{}, remote(server.URL, &config.Auth{Type: config.AuthBearer, Token: token}))
 	mustBe(t, t.Context(), p, identityOf{Sub: "alice", Client: "desktop", Scope: "read"})
@@ -165,7 +166,7 @@ func write(t testing.TB, file, content string) {
 
 func TestATokenCommandRunsAgainWhenItsTokenIsRefused(t *testing.T) {
 	t.Parallel()
-	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
+	server := protected.Start(t, mcptest.StartAuthServer(t))
 	tokens := tokensFor(t, server, "alice", "bob")
 	argv, file, runs := tokenCommand(t, tokens[0]+"\n")
 	p := start(t, Options{}, remote(server.URL, &config.Auth{Type: config.AuthBearer, TokenCommand: argv}))
@@ -193,7 +194,7 @@ func TestATokenCommandRunsAgainWhenItsTokenIsRefused(t *testing.T) {
 
 func TestATokenCommandRunsAgainWhenItsTokenHasExpired(t *testing.T) {
 	t.Parallel()
-	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
+	server := protected.Start(t, mcptest.StartAuthServer(t))
 	tokens := tokensFor(t, server, "alice")
 	argv, _, runs := tokenCommand(t, fmt.Sprintf(`{"token": %q, "expiresAt": %d}`, tokens[0], time.Now().Add(-time.Minute).Unix()))
 	p := start(t, Options{}, remote(server.URL, &config.Auth{Type: config.AuthBearer, TokenCommand: argv}))
@@ -224,7 +225,7 @@ func TestATokenCommandThatFailsIsNamed(t *testing.T) {
 func TestCallersTokensAreExchanged(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	tokens := tokensFor(t, server, "alice", "bob")
 	before, _ := server.Tokens()
 	auth := &config.Auth{
@@ -284,7 +285,7 @@ func (s *issuing) Token(_ context.Context, info *callinfo.Info, server string, r
 
 func TestAProgramBringsItsCredentials(t *testing.T) {
 	t.Parallel()
-	server := mcptest.StartProtected(t, mcptest.StartAuthServer(t))
+	server := protected.Start(t, mcptest.StartAuthServer(t))
 	tokens := tokensFor(t, server, "alice", "alice", "bob")
 	source := &issuing{tokens: map[string][]string{"a": tokens[:2], "b": tokens[2:]}}
 	p := start(t, Options{Credentials: map[string]CredentialSource{"fake": source}}, remote(server.URL, nil))

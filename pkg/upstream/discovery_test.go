@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/mcptest/protected"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
 func TestAMissingScopeIsAskedFor(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	auth := worker(config.FlowClientCredentials)
 	auth.Scopes = []string{"write"}
 	mustBe(t, t.Context(), start(t, Options{}, remote(server.URL, auth)), identityOf{Client: "worker", Scope: "write read"})
@@ -28,7 +29,7 @@ func TestAMissingScopeIsAskedFor(t *testing.T) {
 func TestAServerMayGetAnotherAuthorizationServer(t *testing.T) {
 	t.Parallel()
 	before, after := mcptest.StartAuthServer(t), mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, before)
+	server := protected.Start(t, before)
 	o := loginAs(t, "alice")
 	login := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode})
 	person, without := start(t, o, login), start(t, Options{TokenFile: o.TokenFile}, login)

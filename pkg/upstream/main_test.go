@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -23,7 +24,11 @@ func TestMain(m *testing.M) {
 	if script := os.Getenv(serverVariable); script != "" {
 		os.Exit(serveScript(script))
 	}
-	mcptest.Main(m)
+	if err := mcptest.UseProgram(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
 }
 
 // child returns an entry named fake whose process serves the script.

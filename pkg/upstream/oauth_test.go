@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/mcptest/protected"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -33,7 +34,7 @@ func remote(url string, auth *config.Auth, change ...func(*config.Upstream)) *co
 	return u
 }
 
-// identityOf is the answer of the tool whoami of mcptest.Protected.
+// identityOf is the answer of the tool whoami of protected.Server.
 type identityOf struct{ Sub, Client, Scope, Tenant string }
 
 func whoami(ctx context.Context, p *Pool) (identityOf, error) {
@@ -80,7 +81,7 @@ func worker(flow string) *config.Auth {
 func TestClientCredentialsAreFoundByDiscovery(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
 	mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
 	mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
@@ -92,7 +93,7 @@ func TestClientCredentialsAreFoundByDiscovery(t *testing.T) {
 func TestTheAuthorizationServerCanBeConfigured(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	for name, change := range map[string]func(*config.Auth){
 		"issuer":   func(a *config.Auth) { a.Issuer = as.URL },
 		"tokenUrl": func(a *config.Auth) { a.TokenURL = as.URL + "/token" },
@@ -108,7 +109,7 @@ func TestTheAuthorizationServerCanBeConfigured(t *testing.T) {
 func TestTokensAreForTheConfiguredResource(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	for name, resource := range map[string]string{"another": "https://elsewhere.example/mcp", "none": ""} {
 		t.Run(name, func(t *testing.T) {
 			auth := worker(config.FlowClientCredentials)
@@ -121,7 +122,7 @@ func TestTokensAreForTheConfiguredResource(t *testing.T) {
 func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
 	mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
 	first, _ := server.Tokens()
@@ -145,7 +146,7 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 func TestATokenThatIsAlwaysRefusedIsNoLoop(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	auth := worker(config.FlowClientCredentials)
 	resource := "https://elsewhere.example/mcp"
 	auth.Resource = &resource // so that the server never takes it
@@ -161,7 +162,7 @@ func TestATokenThatIsAlwaysRefusedIsNoLoop(t *testing.T) {
 func TestTokensAreRenewedBeforeTheyExpire(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-access", "3s")
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
 	mustBe(t, t.Context(), p, identityOf{Client: "worker", Scope: "read"})
 	eventually(t, "a second token", func() bool {
@@ -178,7 +179,7 @@ func TestTokensAreRenewedBeforeTheyExpire(t *testing.T) {
 func TestAWrongClientSecretIsNamedAndNotShown(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	auth := worker(config.FlowClientCredentials)
 	auth.ClientSecret = "worker-wrong-secret"
 	e := mustRefuse(t, t.Context(), start(t, Options{}, remote(server.URL, auth)), "invalid_client", "mcpServers.fake.auth.clientId")
@@ -198,7 +199,7 @@ func loginAs(t testing.TB, user string) Options {
 func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	entry := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode})
 	o := loginAs(t, "alice")
 	without := Options{TokenFile: o.TokenFile}
@@ -250,7 +251,7 @@ func TestLoginRegistersAClientAndOutlivesTheProgram(t *testing.T) {
 func TestALogoutEndsALoginThatGetsItsTokens(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	target, err := url.Parse(as.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +291,7 @@ func TestALogoutEndsALoginThatGetsItsTokens(t *testing.T) {
 func TestLoginWithAConfiguredClient(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-register=false")
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	auth := &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode, ClientID: "desktop"}
 	p := start(t, loginAs(t, "bob"), remote(server.URL, auth))
 	// A call may log in by itself where there is a browser.
@@ -300,7 +301,7 @@ func TestLoginWithAConfiguredClient(t *testing.T) {
 func TestLoginWithoutAClientSaysWhatToRegister(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t, "-register=false")
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	auth := &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode}
 	o := loginAs(t, "bob")
 	_, err := start(t, o, remote(server.URL, auth)).Login(t.Context(), "fake", o.OpenBrowser)
@@ -312,7 +313,7 @@ func TestLoginWithoutAClientSaysWhatToRegister(t *testing.T) {
 func TestLoginIgnoresWhoeverElseCallsThePort(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	o := loginAs(t, "alice")
 	browse := o.OpenBrowser
 	o.OpenBrowser = func(ctx context.Context, address string) error {
@@ -336,7 +337,7 @@ func TestLoginIgnoresWhoeverElseCallsThePort(t *testing.T) {
 func TestLoginDistrustsAnotherIssuer(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	o := loginAs(t, "alice")
 	o.OpenBrowser = func(_ context.Context, address string) error {
 		response, err := http.Get(redirectOf(t, address) + "?code=c0de&iss=https://evil.example&state=" + query(t, address).Get("state"))
@@ -354,7 +355,7 @@ func TestLoginDistrustsAnotherIssuer(t *testing.T) {
 func TestAConfiguredRefreshTokenIsKeptUpToDate(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	o := loginAs(t, "carol")
 	login := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode, ClientID: "desktop"})
 	if _, err := start(t, o, login).Login(t.Context(), "fake", o.OpenBrowser); err != nil {
@@ -387,7 +388,7 @@ func TestAConfiguredRefreshTokenIsKeptUpToDate(t *testing.T) {
 func TestProgramsShareTheirTokens(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	o := loginAs(t, "alice")
 	entry := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode})
 	if _, err := start(t, o, entry).Login(t.Context(), "fake", o.OpenBrowser); err != nil {

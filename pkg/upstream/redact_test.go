@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/mcptest/protected"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
@@ -28,7 +29,7 @@ import (
 func TestNoCredentialIsEverWritten(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
-	server := mcptest.StartProtected(t, as)
+	server := protected.Start(t, as)
 	tokens := tokensFor(t, server, "alice", "bob", "carol")
 	login := loginAs(t, "alice")
 	argv, _, _ := tokenCommand(t, tokens[1])

@@ -1,4 +1,5 @@
-package mcptest
+// Package protected is an MCP server for tests that OAuth protects.
+package protected
 
 import (
 	"context"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 )
 
-// Protected is an MCP server over streamable HTTP that answers only where the
+// Server is an MCP server over streamable HTTP that answers only where the
 // Authorization has a token of its authorization server, meant for it (RFC
 // 8707), with the scope "read". Its metadata names the authorization server
 // (RFC 9728).
@@ -23,20 +26,20 @@ import (
 // It has two tools: "whoami" answers with a JSON object: sub, client and scope
 // of the token, and the header X-Tenant; "leak" answers with an error that
 // holds the whole Authorization, and writes it to the log.
-type Protected struct {
+type Server struct {
 	URL string
 
 	mu         sync.Mutex
-	auth       *AuthServer
+	auth       *mcptest.AuthServer
 	distrusted map[string]bool
 	tokens     []string
 	refusals   int
 }
 
-// StartProtected starts one, which ends with the test.
-func StartProtected(t testing.TB, auth *AuthServer) *Protected {
+// Start starts one, which ends with the test.
+func Start(t testing.TB, auth *mcptest.AuthServer) *Server {
 	t.Helper()
-	p := &Protected{auth: auth, distrusted: map[string]bool{}}
+	p := &Server{auth: auth, distrusted: map[string]bool{}}
 	s := mcpserver.NewMCPServer("protected", "1", mcpserver.WithLogging())
 	s.AddTool(mcp.NewTool("whoami"), p.whoami)
 	s.AddTool(mcp.NewTool("leak"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -58,11 +61,11 @@ func StartProtected(t testing.TB, auth *AuthServer) *Protected {
 	return p
 }
 
-// whoKey has the Introspection of a request in its context.
+// whoKey has the introspection of a request in its context.
 type whoKey struct{}
 
-func (p *Protected) whoami(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	who, _ := ctx.Value(whoKey{}).(Introspection)
+func (p *Server) whoami(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	who, _ := ctx.Value(whoKey{}).(mcptest.Introspection)
 	text, err := json.Marshal(map[string]string{
 		"sub": who.Subject, "client": who.ClientID, "scope": who.Scope, "tenant": r.Header.Get("X-Tenant"),
 	})
@@ -74,20 +77,20 @@ func (p *Protected) whoami(ctx context.Context, r mcp.CallToolRequest) (*mcp.Cal
 
 // Distrust makes the server answer 401 to a token, even if the authorization
 // server accepts it.
-func (p *Protected) Distrust(token string) {
+func (p *Server) Distrust(token string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.distrusted[token] = true
 }
 
 // Move makes the server use another authorization server.
-func (p *Protected) Move(to *AuthServer) {
+func (p *Server) Move(to *mcptest.AuthServer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.auth = to
 }
 
-func (p *Protected) authServer() *AuthServer {
+func (p *Server) authServer() *mcptest.AuthServer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.auth
@@ -95,14 +98,14 @@ func (p *Protected) authServer() *AuthServer {
 
 // Tokens returns the tokens that were sent so far, each once, and how many
 // requests were refused.
-func (p *Protected) Tokens() (tokens []string, refusals int) {
+func (p *Server) Tokens() (tokens []string, refusals int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.tokens), p.refusals
 }
 
 // trusts takes note of a token.
-func (p *Protected) trusts(token string) bool {
+func (p *Server) trusts(token string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !slices.Contains(p.tokens, token) {
@@ -111,7 +114,7 @@ func (p *Protected) trusts(token string) bool {
 	return !p.distrusted[token]
 }
 
-func (p *Protected) guard(next http.Handler) http.Handler {
+func (p *Server) guard(next http.Handler) http.Handler {
 	refuse := func(w http.ResponseWriter, status int, challenge string) {
 		p.mu.Lock()
 		p.refusals++
