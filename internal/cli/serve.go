@@ -127,6 +127,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}
 	var ending atomic.Bool
+	var durableRuns ui.Durable
 	if durable {
 		client, err := a.dial(context.Background(), o.temporal.of(file), ob.log)
 		if err != nil {
@@ -135,6 +136,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		defer client.Close()
 		driver := &durableDriver{client: client, leave: ending.Load}
 		options = append(options, mcpgraph.WithDriver(driver, listener != nil || o.observe.expose))
+		durableRuns = durablePage{client}
 	}
 	others := slices.Clone(o.mcpFiles)
 	if o.http.auth.TokensFile != "" {
@@ -165,7 +167,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	if listener != nil {
 		page := a.newPage(o.page, ui.Options{
 			Path: o.config, Engine: engine, Reload: again.reload, Serve: true,
-			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,
+			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log, Durable: durableRuns,
 		})
 		again.page = page
 		fmt.Fprintf(a.stderr, "mcpgraph: the page of %s is at %s\n", o.config, page.URL(listener.Addr()))

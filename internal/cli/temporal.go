@@ -40,6 +40,7 @@ type temporalOptions struct {
 	tls                                bool
 	ca, cert, key, serverName          string
 	apiKey                             string // of the file
+	lazy                               bool   // connect with the first request
 }
 
 func (o *temporalOptions) flags(cmd *cobra.Command) {
@@ -107,6 +108,7 @@ func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (*d
 	}
 	options := durable.Options{
 		Address: cmp.Or(o.address, a.environ[addressVariable]), Namespace: cmp.Or(o.namespace, a.environ[namespaceVariable]), TaskQueue: o.queue, TLS: secured, Storage: o.storage, Log: log,
+		Lazy: o.lazy,
 	}
 	if key, ok := a.getenv(keyVariable); ok && key != "" {
 		options.Key = []byte(key)

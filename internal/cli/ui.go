@@ -37,6 +37,8 @@ type uiOptions struct {
 	observe  observeOptions
 	memory   memoryOption
 	lock     lockOptions
+	drivenBy string
+	temporal temporalOptions
 }
 
 func (a *app) uiCommand() *cobra.Command {
@@ -52,10 +54,14 @@ The page listens on this machine only. Upstream servers start when a run first
 needs them. The file is reloaded whenever it changes, also by other editors: if it has
 errors, the page shows them, and the previous version stays in use.
 
+With --engine temporal, or engine in the file, the page also shows durable runs, starts
+them, answers their questions and cancels them. Temporal need not be reachable at once.
+
 It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
 		Example: `  mcpgraph ui tools.yaml
   mcpgraph ui tools.yaml --open
-  mcpgraph ui tools.yaml --addr 127.0.0.1:7000 --read-only`,
+  mcpgraph ui tools.yaml --addr 127.0.0.1:7000 --read-only
+  mcpgraph ui tools.yaml --engine temporal --temporal localhost:7233`,
 		Args:              configArgs("CONFIG"),
 		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -74,6 +80,8 @@ It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
 	o.observe.contentFlag(cmd)
 	o.memory.flag(cmd)
 	o.lock.flags(cmd)
+	engineFlag(cmd, &o.drivenBy)
+	o.temporal.flags(cmd)
 	return cmd
 }
 
@@ -81,6 +89,11 @@ const defaultUIRuns = 200
 
 func (a *app) ui(o uiOptions) (err error) {
 	log, err := a.logger(o.logLevel)
+	if err != nil {
+		return err
+	}
+	file := a.enginePeek(o.config, o.mcpFiles)
+	durable, err := o.temporal.isTemporal(o.drivenBy, file)
 	if err != nil {
 		return err
 	}
@@ -123,9 +136,18 @@ func (a *app) ui(o uiOptions) (err error) {
 			closeEngine(again.engine, &err)
 		}
 	}()
-	page := a.newPage(o.page, ui.Options{
+	opts := ui.Options{
 		Path: o.config, Engine: engine, Reload: again.reload, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,
-	})
+	}
+	if durable {
+		runs, err := a.newDurablePage(o.temporal.of(file), ob.log)
+		if err != nil {
+			return err
+		}
+		defer runs.client.Close()
+		opts.Durable = runs
+	}
+	page := a.newPage(o.page, opts)
 	defer page.Close()
 	again.page = page
 	ctx, stop := a.untilSignal()

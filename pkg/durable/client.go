@@ -53,6 +53,9 @@ var (
 	// ErrNoWorker is returned if no worker has the version of the file that a run
 	// needs.
 	ErrNoWorker = errors.New("no worker for this version of the file answers")
+	// ErrUnreadable is in errors about what Temporal has and this program cannot read,
+	// such as values in a folder that it does not know.
+	ErrUnreadable = errors.New("cannot be read")
 )
 
 // Start starts a run. Workers take it whenever they are there.
@@ -113,6 +116,12 @@ type Outcome struct {
 	said    []said
 }
 
+// Records returns the records of the run as JSON. It reports false if they are too long
+// to be with the outcome; [Client.All] then gets them from a worker.
+func (o *Outcome) Records() ([]json.RawMessage, bool) {
+	return o.records, o.records != nil || o.count == 0
+}
+
 // Err returns the failure as an error, nil if the run did not fail.
 func (o *Outcome) Err() error {
 	if o.Failure == nil {
@@ -167,7 +176,7 @@ func outcomeFrom(err error, out *outcome) (why string, _ error) {
 		out.Failure, out.Text = raw((&graph.Failure{Name: app.Type(), Message: app.Message()}).Value()), app.Message()
 		if app.HasDetails() {
 			if err := app.Details(out); err != nil {
-				return "", fmt.Errorf("the outcome of the run cannot be read: %w", err)
+				return "", fmt.Errorf("the outcome of the run %w: %w", ErrUnreadable, err)
 			}
 		}
 		return "", nil
@@ -175,7 +184,7 @@ func outcomeFrom(err error, out *outcome) (why string, _ error) {
 		out.Failure, out.Text = raw((&graph.Failure{Name: graph.FailCancelled, Message: cancelledText}).Value()), cancelledText
 		if canceled.HasDetails() {
 			if err := canceled.Details(out); err != nil {
-				return "", fmt.Errorf("the outcome of the run cannot be read: %w", err)
+				return "", fmt.Errorf("the outcome of the run %w: %w", ErrUnreadable, err)
 			}
 		}
 		return "cancelled", nil

@@ -3,10 +3,12 @@ package durable
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
@@ -78,19 +80,36 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 
 // Summarize returns a run as lists have it. It needs no worker.
 func (c *Client) Summarize(ctx context.Context, id string) (Summary, error) {
-	got, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
+	got, err := c.described(ctx, id)
 	if err != nil {
-		return Summary{}, known(err)
+		return Summary{}, err
 	}
 	return c.summary(got.GetWorkflowExecutionInfo()), nil
 }
 
-// Describe returns a run as it is now. If no worker answers, the error is ErrNoWorker
-// and the Description has what Temporal knows.
-func (c *Client) Describe(ctx context.Context, id string) (*Description, error) {
+// described returns what Temporal knows of a run. Other workflows of the namespace are
+// as if they were not there.
+func (c *Client) described(ctx context.Context, id string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	got, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
+	var missing *serviceerror.NotFound
+	switch {
+	case errors.As(err, &missing):
+		return nil, ErrNotFound
+	case err != nil:
+		return nil, err
+	case got.GetWorkflowExecutionInfo().GetType().GetName() != WorkflowType:
+		return nil, ErrNotFound
+	}
+	return got, nil
+}
+
+// Describe returns a run as it is now. If no worker answers, the error is ErrNoWorker
+// and the Description has what Temporal knows. Of a run that has ended there is nothing
+// more, and no worker is asked.
+func (c *Client) Describe(ctx context.Context, id string) (*Description, error) {
+	got, err := c.described(ctx, id)
 	if err != nil {
-		return nil, known(err)
+		return nil, err
 	}
 	d := &Description{Summary: c.summary(got.GetWorkflowExecutionInfo())}
 	for _, a := range got.GetPendingActivities() {
@@ -105,6 +124,9 @@ func (c *Client) Describe(ctx context.Context, id string) (*Description, error) 
 	}
 	if task := got.GetPendingWorkflowTask(); task.GetAttempt() > 1 {
 		d.Problem = "the latest step was not done and is tried again; the log of the workers says why"
+	}
+	if !d.Ended.IsZero() {
+		return d, nil
 	}
 	budget := maxFollowed
 	s, err := c.stateOf(ctx, id, &budget)
@@ -133,8 +155,10 @@ func (c *Client) Request(ctx context.Context, id string) (args value.Value, seed
 	}
 	in := &request{}
 	if err := c.data.FromPayloads(events[0].GetWorkflowExecutionStartedEventAttributes().GetInput(), in); err != nil {
-		return value.Undef, 0, fmt.Errorf("the arguments of run %s cannot be read: %w", id, err)
+		return value.Undef, 0, fmt.Errorf("the arguments of run %s %w: %w", id, ErrUnreadable, err)
 	}
-	args, err = parsed(in.Args)
+	if args, err = parsed(in.Args); err != nil {
+		err = fmt.Errorf("the arguments of run %s %w: %w", id, ErrUnreadable, err)
+	}
 	return args, in.Seed, err
 }

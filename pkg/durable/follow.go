@@ -164,8 +164,8 @@ func (c *Client) All(ctx context.Context, id string, out *Outcome) ([]json.RawMe
 
 // all returns the records of a run that has ended, from an index on.
 func (c *Client) all(ctx context.Context, id string, from int, out *Outcome) ([]json.RawMessage, error) {
-	if out.records != nil || out.count == 0 {
-		return out.records, nil
+	if list, ok := out.Records(); ok {
+		return list, nil
 	}
 	var all []json.RawMessage
 	for {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/debug"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -55,9 +56,25 @@ type answerBody struct {
 	Content  value.Value `json:"content"`
 }
 
+// asker is a run that asks something.
+type asker interface {
+	Question(id string) (executor.Question, error)
+}
+
+// check returns an error for an action that is none.
+func (b *answerBody) check() error {
+	if b.Action != mcpgraph.Accept && b.Action != mcpgraph.Decline && b.Action != mcpgraph.Cancel {
+		return badRequest("action is %q; expected accept, decline or cancel", b.Action)
+	}
+	return nil
+}
+
 // answer returns the result of the request that the question is: what the page sends is
 // a form that was filled in, the text of a model, or a list of roots.
-func (b *answerBody) answer(s *debug.Session) (value.Value, error) {
+func (b *answerBody) answer(s asker) (value.Value, error) {
+	if err := b.check(); err != nil {
+		return value.Undef, err
+	}
 	q, err := s.Question(b.Question)
 	if err != nil {
 		return value.Undef, err
@@ -72,6 +89,9 @@ func (b *answerBody) answer(s *debug.Session) (value.Value, error) {
 		given = value.FromEntries([]value.Entry{{Key: "text", Value: given}})
 	}
 	v, err := q.Result(given)
+	if err == nil {
+		err = graph.CheckAnswer(q.Method, v)
+	}
 	if err != nil {
 		return value.Undef, badRequest("content: %v", err)
 	}
@@ -105,9 +125,6 @@ func (p *Page) commands() []route {
 			return s.SetBreakpoints(on, points...)
 		})},
 		{at + "answer", true, command(p, func(s *session, b *answerBody) error {
-			if b.Action != mcpgraph.Accept && b.Action != mcpgraph.Decline && b.Action != mcpgraph.Cancel {
-				return badRequest("action is %q; expected accept, decline or cancel", b.Action)
-			}
 			answer, err := b.answer(s.Session)
 			if err != nil {
 				return err

@@ -3,7 +3,9 @@ package ui
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -204,6 +206,23 @@ func (s *events) attached() map[string]bool {
 		}
 	}
 	return runs
+}
+
+// named returns the runs that each stream names, and those that one may come back for.
+func (s *events) named() [][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all [][]string
+	for r := range s.readers {
+		all = append(all, slices.Collect(maps.Keys(r.runs)))
+	}
+	var late []string
+	for id, at := range s.seen {
+		if time.Since(at) < lingerTime {
+			late = append(late, id)
+		}
+	}
+	return append(all, late)
 }
 
 // close ends all streams.

@@ -23,11 +23,11 @@ import (
 const draftTime = 30 * time.Second
 
 func (p *Page) exportRun(w http.ResponseWriter, r *http.Request) error {
-	s, err := p.subject(r.PathValue("id"))
+	s, err := p.subject(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	if s.run == nil {
+	if s.history == nil {
 		return refused("no_history", "%v", errNoHistory)
 	}
 	switch as := r.URL.Query().Get("as"); as {
@@ -54,16 +54,16 @@ func (p *Page) exported(s *subject) value.Value {
 	if !s.ended.IsZero() {
 		b.Set("ended", value.FromString(s.ended.UTC().Format(time.RFC3339Nano)))
 	}
-	b.Set("seed", value.FromString(strconv.FormatUint(s.run.Seed(), 10)))
-	b.Set("arguments", s.shower.whole(s.run.Args()))
-	if s.run.Done() && s.failed == "" {
-		b.Set("result", s.shower.whole(s.run.Result()))
+	b.Set("seed", value.FromString(strconv.FormatUint(s.history.Seed(), 10)))
+	b.Set("arguments", s.shower.whole(s.history.Args()))
+	if s.history.Done() && s.failed == "" {
+		b.Set("result", s.shower.whole(s.history.Result()))
 	}
 	if s.failed != "" {
 		b.Set("error", value.FromString(s.shower.text(s.failed)))
 	}
 	var history, records []value.Value
-	for rec := range s.run.Records(0) {
+	for rec := range s.history.Records(0) {
 		records = append(records, s.shower.whole(rec.Value()))
 		if rec.Event == executor.Done {
 			history = append(history, s.shower.whole(runs.Execution(rec)))
@@ -77,6 +77,9 @@ func (p *Page) exported(s *subject) value.Value {
 // exportTest answers with a test that makes the call of a run again, and with the
 // cassette that answers in the place of the servers.
 func (p *Page) exportTest(w http.ResponseWriter, r *http.Request, s *subject) error {
+	if s.run == nil {
+		return errNoGraph
+	}
 	tape, err := p.tape(s)
 	if err != nil {
 		return err
@@ -106,10 +109,10 @@ func (p *Page) tape(s *subject) (*cassette.Cassette, error) {
 	}
 	c := &cassette.Cassette{
 		Path: filepath.Join(folder, s.graph.Name+"-"+s.id+".jsonl"),
-		Run:  &cassette.Run{Config: p.name(), Tool: s.graph.Name, Arguments: s.shower.whole(s.run.Args())},
+		Run:  &cassette.Run{Config: p.name(), Tool: s.graph.Name, Arguments: s.shower.whole(s.history.Args())},
 	}
 	next := 0
-	for rec := range s.run.Records(0) {
+	for rec := range s.history.Records(0) {
 		if rec.Index != next {
 			return nil, refused("no_test", "some records of the run were dropped, as it is so long")
 		}
@@ -245,11 +248,11 @@ const maxPairs = 10_000
 func (p *Page) compareRuns(w http.ResponseWriter, r *http.Request) error {
 	var of [2]*subject
 	for i, name := range []string{"a", "b"} {
-		s, err := p.subject(r.URL.Query().Get(name))
+		s, err := p.subject(r.Context(), r.URL.Query().Get(name))
 		if err != nil {
 			return err
 		}
-		if s.run == nil {
+		if s.history == nil {
 			return refused("no_history", "%v", errNoHistory)
 		}
 		of[i] = s
@@ -262,7 +265,7 @@ func (p *Page) compareRuns(w http.ResponseWriter, r *http.Request) error {
 	texts := map[*pair][]byte{}
 	for i, s := range of {
 		count := map[string]int{}
-		for rec := range s.run.Records(0) {
+		for rec := range s.history.Records(0) {
 			if rec.Event != executor.Done || len(pairs) >= maxPairs {
 				continue
 			}

@@ -64,6 +64,11 @@ type activity struct {
 	Start     *time.Time `json:"start,omitempty"`
 	Server    string     `json:"server,omitempty"`
 	Tool      string     `json:"tool,omitempty"`
+	// What is known of the calls of durable runs.
+	Worker   string   `json:"worker,omitempty"`
+	Progress *float64 `json:"progress,omitempty"`
+	Total    *float64 `json:"total,omitempty"`
+	Message  string   `json:"message,omitempty"`
 }
 
 type question struct {

@@ -18,7 +18,7 @@ type route struct {
 }
 
 func (p *Page) table() []route {
-	return append(p.commands(), []route{
+	return slices.Concat(p.commands(), p.durableCommands(), []route{
 		{"GET /api/state", false, p.getState},
 		{"GET /api/tools/{name}/graph", false, p.getGraph},
 		{"GET /api/file", false, p.getFile},
@@ -41,7 +41,7 @@ func (p *Page) table() []route {
 		{"GET /api/runs/{id}/document", false, p.getDocument},
 		{"POST /api/runs/{id}/eval", false, p.eval},
 		{"GET /api/events", false, p.stream},
-	}...)
+	})
 }
 
 // streams are the paths of requests that do not take a slot.

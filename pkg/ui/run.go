@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -23,6 +24,7 @@ type runState struct {
 	ID          string       `json:"id"`
 	Tool        string       `json:"tool"`
 	Caller      string       `json:"caller,omitempty"`
+	Durable     *durableInfo `json:"durable,omitempty"`
 	Session     bool         `json:"session"`
 	Imported    bool         `json:"imported,omitempty"`
 	State       string       `json:"state"`
@@ -46,7 +48,8 @@ type runState struct {
 type subject struct {
 	id           string
 	graph        *graph.Graph
-	run          *executor.Run // nil if it has no history
+	history      history       // nil if it was too large to be kept
+	run          *executor.Run // nil if it has no history, or if its graph is not known
 	began, ended time.Time
 	failed       string
 	shower       shower
@@ -119,28 +122,36 @@ func (p *Page) listRuns(w http.ResponseWriter, r *http.Request) error {
 }
 
 // subject returns a run.
-func (p *Page) subject(id string) (*subject, error) {
+func (p *Page) subject(ctx context.Context, id string) (*subject, error) {
 	e, err := p.program()
 	if err != nil {
 		return nil, err
 	}
 	if in := p.imported(id); in != nil {
 		return &subject{
-			id: id, graph: in.run.Graph(), run: in.run, began: in.began, ended: in.ended, failed: in.failed,
+			id: id, graph: in.run.Graph(), history: in.run, run: in.run, began: in.began, ended: in.ended, failed: in.failed,
 			state: in.state(), shower: shower{p.redactor()},
 		}, nil
 	}
 	kept, ok := e.Runs().Find(id)
+	if p.remotes != nil && !p.sessions.has(id) {
+		s, err := p.remotes.subject(ctx, id)
+		if err == nil || !ok {
+			return s, err
+		}
+	}
 	if !ok {
 		return nil, notFound("there is no run %q (any more)", id)
 	}
 	s := &subject{id: id, graph: kept.Graph(), began: kept.Began, ended: kept.Ended, failed: kept.Err, state: p.stateOfRun(kept)}
 	if run, redact, live := kept.Live(); live {
-		s.run, s.shower = run, shower{redact}
+		s.history, s.run, s.shower = run, run, shower{redact}
 		return s, nil
 	}
 	if !kept.Truncated {
-		s.run, err = p.replayed.get(kept)
+		if s.run, err = p.replayed.get(kept); s.run != nil {
+			s.history = s.run
+		}
 	}
 	if s.run != nil && s.failed != "" {
 		s.state.Error = failureFrom(s.run, s.failed, s.shower)
@@ -162,7 +173,7 @@ func (p *Page) imported(id string) *imported {
 
 // failureFrom returns the failure of a run that is over, of which message is known: the
 // last record with a failure that nothing handled says where.
-func failureFrom(run *executor.Run, message string, s shower) *failure {
+func failureFrom(run history, message string, s shower) *failure {
 	f := &failure{Message: s.text(message)}
 	for rec := range run.Records(0) {
 		if rec.Event == executor.Done && rec.Err != nil && rec.Via == "" {
@@ -207,16 +218,16 @@ func (r *replays) get(kept *runs.Run) (*executor.Run, error) {
 }
 
 func (p *Page) getRun(w http.ResponseWriter, r *http.Request) error {
-	s, err := p.subject(r.PathValue("id"))
+	s, err := p.subject(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	list, dropped := []*record{}, 0
-	if s.run != nil {
+	if s.history != nil {
 		list, dropped = s.records(0)
-		s.state.Args = s.shower.short(s.run.Args())
-		if s.run.Done() && s.state.State == "done" {
-			s.state.Result = s.shower.short(s.run.Result())
+		s.state.Args = s.shower.short(s.history.Args())
+		if s.history.Done() && s.state.State == "done" {
+			s.state.Result = s.shower.short(s.history.Result())
 		}
 	}
 	p.answer(w, map[string]any{"run": s.state, "records": list, "dropped": dropped})
@@ -225,11 +236,11 @@ func (p *Page) getRun(w http.ResponseWriter, r *http.Request) error {
 
 // getValue answers with a value of a run, or a part of it.
 func (p *Page) getValue(w http.ResponseWriter, r *http.Request) error {
-	s, err := p.subject(r.PathValue("id"))
+	s, err := p.subject(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	if s.run == nil {
+	if s.history == nil {
 		return refused("no_history", "%v", errNoHistory)
 	}
 	from, err1 := number(r, "from", 0)
@@ -259,9 +270,9 @@ func (p *Page) part(s *subject, r *http.Request) (value.Value, error) {
 	if !r.URL.Query().Has("record") {
 		switch part {
 		case "args":
-			return s.run.Args(), nil
+			return s.history.Args(), nil
 		case "result":
-			return s.run.Result(), nil
+			return s.history.Result(), nil
 		}
 		return value.Undef, badRequest("part is %q; without record it is args or result", part)
 	}
@@ -301,7 +312,7 @@ func (p *Page) part(s *subject, r *http.Request) (value.Value, error) {
 
 // record returns one record.
 func (s *subject) record(index int) (executor.Record, bool) {
-	for rec := range s.run.Records(index) {
+	for rec := range s.history.Records(index) {
 		return rec, rec.Index == index
 	}
 	return executor.Record{}, false
@@ -312,12 +323,12 @@ func (p *Page) getRecords(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := p.subject(r.PathValue("id"))
+	s, err := p.subject(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	list := []*record{}
-	if s.run != nil {
+	if s.history != nil {
 		list, _ = s.records(from)
 	}
 	p.answer(w, map[string]any{"records": list})
@@ -328,7 +339,7 @@ func (p *Page) getRecords(w http.ResponseWriter, r *http.Request) error {
 func (s *subject) records(from int) (list []*record, dropped int) {
 	list = []*record{}
 	next := from
-	for rec := range s.run.Records(from) {
+	for rec := range s.history.Records(from) {
 		dropped += rec.Index - next
 		next = rec.Index + 1
 		if len(list) == maxRecords {

@@ -15,8 +15,11 @@ import (
 // scope returns what expressions see: those of the execution that a record is about, the
 // next one of a walk under way or, without both, where the run is paused, else its end.
 func (p *Page) scope(s *subject, rec *int, frame *string) (executor.Scope, error) {
-	if s.run == nil {
+	switch {
+	case s.history == nil:
 		return executor.Scope{}, refused("no_history", "%v", errNoHistory)
+	case s.run == nil:
+		return executor.Scope{}, errNoGraph
 	}
 	switch {
 	case rec != nil:
@@ -51,7 +54,7 @@ func (p *Page) scopeOf(s *subject, r *http.Request) (executor.Scope, error) {
 }
 
 func (p *Page) getDocument(w http.ResponseWriter, r *http.Request) error {
-	s, err := p.subject(r.PathValue("id"))
+	s, err := p.subject(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -84,7 +87,7 @@ func (p *Page) eval(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, maxCommand, &body); err != nil {
 		return err
 	}
-	s, err := p.subject(r.PathValue("id"))
+	s, err := p.subject(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

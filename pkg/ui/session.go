@@ -48,12 +48,15 @@ func (p *Page) startSession(w http.ResponseWriter, r *http.Request) error {
 	var args any
 	switch {
 	case body.From != nil:
-		from, err := p.subject(body.From.Run)
+		from, err := p.subject(r.Context(), body.From.Run)
 		if err != nil {
 			return err
 		}
-		if from.run == nil {
+		switch {
+		case from.history == nil:
 			return refused("no_history", "%v", errNoHistory)
+		case from.run == nil:
+			return errNoGraph
 		}
 		o.From = &debug.From{Run: from.run, Before: body.From.Step}
 		if set := body.From.Set; set != nil {

@@ -46,8 +46,10 @@ type state struct {
 	Revision   string     `json:"revision"`
 	Tools      []toolInfo `json:"tools"`
 	Servers    []string   `json:"servers"`
-	Problems   []problem  `json:"problems"`
-	Last       int64      `json:"last"`
+	// Durable is absent where no runs are kept outside of this process.
+	Durable  *durableState `json:"durable,omitempty"`
+	Problems []problem     `json:"problems"`
+	Last     int64         `json:"last"`
 }
 
 type fileInfo struct {
@@ -78,6 +80,9 @@ func (p *Page) getState(w http.ResponseWriter, _ *http.Request) error {
 		Version: mcpgraph.Version(), Mode: "ui", ReadOnly: p.opts.ReadOnly, Generation: generation, Revision: at.revision,
 		File:  fileInfo{p.opts.Path, filepath.Base(p.opts.Path), f.revision, !p.opts.ReadOnly},
 		Tools: []toolInfo{}, Servers: []string{}, Problems: f.problems, Last: last,
+	}
+	if p.remotes != nil {
+		s.Durable = &durableState{p.remotes.from.Place(), p.remotes.troubled()}
 	}
 	if p.opts.Serve {
 		s.Mode = "serve"

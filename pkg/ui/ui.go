@@ -43,6 +43,8 @@ type Options struct {
 	LockPath string
 	// Memory bounds what expressions of the page take; nil: no bound.
 	Memory *memory.Budget
+	// Durable keeps runs that outlive this process; nil: there are none.
+	Durable Durable
 	// Log gets what goes wrong that no request can be told. Required.
 	Log *slog.Logger
 	// Files are those of the page; nil: the built-in ones.
@@ -60,6 +62,7 @@ type Page struct {
 	watch  *watcher
 
 	sessions *sessions
+	remotes  *remotes // nil without Options.Durable
 	replayed replays
 
 	mu         sync.Mutex
@@ -84,6 +87,9 @@ func New(opts Options) *Page {
 	}
 	p.texts = newTexts(p)
 	p.watch = newWatcher(p)
+	if opts.Durable != nil {
+		p.remotes = newRemotes(p, opts.Durable)
+	}
 	if opts.Engine != nil {
 		p.use(opts.Engine)
 	}
@@ -130,6 +136,9 @@ func (p *Page) Close() {
 	p.sessions.close()
 	p.events.close()
 	p.watch.close()
+	if p.remotes != nil {
+		p.remotes.close()
+	}
 }
 
 // Handler returns what answers requests that come to this address.

@@ -47,6 +47,9 @@ func (w *watcher) joined() {
 		stop, l := w.stop, &looking{page: w.page, runs: map[string]*followed{}}
 		l.begin() // what happens from now on is seen
 		w.done.Go(func() { l.run(stop) })
+		if w.page.remotes != nil {
+			w.done.Go(func() { w.page.remotes.run(stop) })
+		}
 	}
 }
 
@@ -146,6 +149,10 @@ func (l *looking) look() {
 	}
 	named := l.page.events.attached()
 	for id := range named {
+		if l.page.remotes.has(id) {
+			delete(l.runs, id) // what is outside of this process is told from there
+			continue
+		}
 		if l.runs[id] != nil || l.page.sessions.has(id) {
 			continue
 		}
@@ -231,7 +238,7 @@ func (l *looking) changes() {
 	for len(l.pending) > 0 && len(told) < maxChanged {
 		id := l.pending[0]
 		l.pending = l.pending[1:]
-		if told[id] || l.page.sessions.has(id) {
+		if told[id] || l.page.sessions.has(id) || l.page.remotes.has(id) {
 			continue
 		}
 		told[id] = true

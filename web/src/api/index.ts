@@ -34,6 +34,13 @@ export const api = {
   answer: (run: string, question: string, action: "accept" | "decline" | "cancel", content?: Json) =>
     request<unknown>("POST", `api/sessions/${id(run)}/answer`, { question, action, content }),
 
+  // durable runs
+  durable: (cursor?: string) => request<{ runs: RunState[]; next?: string; problem?: string }>("GET", query("api/durable", { cursor })),
+  startDurable: (tool: string, args: Json) => request<{ id: string }>("POST", "api/durable", { tool, args }),
+  cancelDurable: (run: string) => request<unknown>("POST", `api/durable/${id(run)}/cancel`),
+  answerDurable: (run: string, question: string, action: "accept" | "decline" | "cancel", content?: Json) =>
+    request<unknown>("POST", `api/durable/${id(run)}/answer`, { question, action, content }),
+
   // runs
   runs: (filter: { tool?: string; state?: string; caller?: string } = {}) =>
     request<{ runs: RunState[] }>("GET", query("api/runs", filter)),

@@ -28,6 +28,7 @@ export interface State {
   version: string; mode: "ui" | "serve";
   readOnly: boolean;                                          // no command but eval
   file: { path: string; name: string; revision: string; editable: boolean };
+  durable?: { place: string; problem?: string };              // where durable runs are kept; problem: it cannot be reached
   generation: number;                                         // raised by each reload; 0: the file was never good
   revision: string;                                           // of the text that is loaded; file.revision is of the text on disk
   tools: ToolInfo[]; servers: string[]; problems: Problem[];  // problems of the file on disk
@@ -69,16 +70,28 @@ export interface BreakOn { failure?: "none" | "any" | "uncaught"; enterTool?: bo
 // POST /api/sessions/{id}/answer       {question, action: "accept"|"decline"|"cancel", content?}: the form as it is filled in, the text of a model, or a list of URIs
 // A command in the wrong state: 409, code "wrong_state".
 export interface RunState { id: string; tool: string; caller?: string; session: boolean /* can be controlled */;
-  imported?: boolean;
-  state: "running" | "paused" | "done" | "failed" | "stopped" | "waiting" /* for a person */;
+  imported?: boolean; durable?: DurableInfo;
+  state: "running" | "paused" | "done" | "failed" | "stopped" | "cancelled" | "waiting" /* for a person */;
   began: string; ended?: string; pausing?: boolean /* pauses as soon as calls under way are over */; paused?: Paused; active: Active[]; questions: Question[];
   breakpoints?: Breakpoint[]; breakOn?: BreakOn; pins?: string[]; executions: number;
   args?: Json; result?: Json; error?: Failure; can: string[] /* the commands that do something now */ }
 export interface Paused { why: "breakpoint" | "step" | "pause" | "failure" | "start" | "enter"; key: string; path: string;
   at: number /* index of the record before; -1: none */; frame: string; text?: string }
-export interface Active { key: string; path: string; execution: number; attempt: number; state: string; start?: string; server?: string; tool?: string }
+export interface Active { key: string; path: string; execution: number; attempt: number; state: string; start?: string; server?: string; tool?: string;
+  worker?: string; progress?: number; total?: number; message?: string /* of calls of durable runs */ }
+/** A run that is kept outside of the process. known: the graph of the file is the one that it runs on; without it its records
+ *  are all that can be shown, and their keys are those of no graph. code: "no_worker", "unreachable", "unreadable",
+ *  "too_long", "stuck" or "not_followed". */
+export interface DurableInfo { version: string; known: boolean; code?: string; problem?: string }
 export interface Question { id: string; key: string; path: string; method: "elicitation/create" | "sampling/createMessage" | "roots/list"; message: string; system?: string; messages?: { role: string; text: string }[]; schema?: Json; url?: string; until?: string }
 export interface Failure { name: string; message: string; file?: string; span?: Span; key?: string; path?: string; detail?: Json }
+
+// ---- durable runs --------------------------------------------------------------------------
+// All paths of runs below serve them, too. What needs their graph answers 409 "no_graph" where that is not known.
+// GET  /api/durable?cursor=              → {runs: RunState[], next?: cursor, problem?}   first the newest 50 and those under way
+// POST /api/durable              {tool, args} → {id}
+// POST /api/durable/{id}/cancel  {}
+// POST /api/durable/{id}/answer  {question, action, content?} as for sessions
 
 // ---- runs ------------------------------------------------------------------------------------
 // GET  /api/runs?tool=&state=&caller=       → {runs: RunState[] without args and result}, newest first
@@ -116,6 +129,7 @@ export type Event = { n: number; time: string } & (
   | { type: "task"; run: string; active: Active }                   // an execution began
   | { type: "log"; run?: string; key?: string; level: string; text: string }
   | { type: "progress"; run: string; progress: number; total?: number; message?: string }
+  | { type: "durable"; text?: string }                              // the place of durable runs cannot be reached, or (no text) can be again
   | { type: "runs" }                                                // more runs changed than can be told: fetch the list
   | { type: "servers" });                                           // figures of servers changed: fetch
 

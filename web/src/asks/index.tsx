@@ -10,9 +10,9 @@ import { announce, report, select, shallow, useStore } from "../store";
 import type { Value } from "../value/json";
 import { WebLink } from "../value/safe";
 
-/** Shows what runs ask their client: a person, a model, or for roots; stands over the page. */
+/** Shows what runs ask their client: a person, a model, or for roots; stands over the page. Of durable runs, the chosen one. */
 export default function Asks() {
-  const waiting = useStore((s) => [...s.runs.values()].filter((r) => r.session && !r.ended && r.questions.length > 0), shallow);
+  const waiting = useStore((s) => [...s.runs.values()].filter((r) => (r.session || (r.durable && r.id === s.selection.run)) && !r.ended && r.questions.length > 0), shallow);
   const readOnly = useStore((s) => s.server?.readOnly ?? true);
   const [folded, setFolded] = useState(false);
   const [at, setAt] = useState("");
@@ -68,7 +68,7 @@ function Ask({ run, question }: { run: RunState; question: Question }) {
     setBusy(true);
     try {
       const content = hasForm ? (state.value as Json) : question.method === "roots/list" ? lines(text) : text;
-      await api.answer(run.id, question.id, action, action === "accept" && (hasForm || !person) ? content : undefined);
+      await (run.session ? api.answer : api.answerDurable)(run.id, question.id, action, action === "accept" && (hasForm || !person) ? content : undefined);
       announce("Answered");
     } catch (e) {
       report(e, "Answer");

@@ -67,6 +67,7 @@ export function summary(e: Event): string {
     case "task": return `${e.active.path} ${e.active.state}${e.active.attempt > 1 ? `, attempt ${e.active.attempt}` : ""}`;
     case "log": return `${e.level}: ${e.text}`;
     case "progress": return `${e.progress}${e.total === undefined ? "" : ` of ${e.total}`}${e.message ? ` ${e.message}` : ""}`;
+    case "durable": return e.text ?? "can be reached";
     case "reloaded": return `generation ${e.generation}`;
     case "file": return e.problems.length === 1 ? "1 problem" : `${e.problems.length} problems`;
     case "gap": return "events were lost; everything is fetched again";

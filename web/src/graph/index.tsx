@@ -1,8 +1,8 @@
 import { MiniMap, ReactFlow, ReactFlowProvider, type MiniMapNodeProps, type Viewport } from "@xyflow/react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
-import type { Graph } from "../api/types";
-import { Empty } from "../kit";
-import { report, select, state, toggleBreakpoint, useGraph, useSelection, useStore } from "../store";
+import type { Graph, RunState } from "../api/types";
+import { Button, Empty } from "../kit";
+import { foreign, report, select, showPanel, state, toggleBreakpoint, useGraph, useRun, useSelection, useStore } from "../store";
 import { Bar } from "./bar";
 import type { Placed } from "./dagre";
 import { Dialogs } from "./dialogs";
@@ -27,6 +27,7 @@ const readable = 0.12, beginning = 0.6;
 export default function GraphPanel() {
   const { tool } = useSelection();
   const graph = useGraph();
+  const run = useRun();
   const folded = useStore(() => surface.folded);
   const drawn = useMemo(() => graph && model(graph, folded), [graph, folded]);
   const [shown, setShown] = useState<{ model: Model; placed: Placed }>();
@@ -36,12 +37,29 @@ export default function GraphPanel() {
     place(drawn.sketch).then((placed) => { if (current) setShown({ model: drawn, placed }); }, (e) => report(e, "Layout"));
     return () => { current = false; };
   }, [drawn]);
+  if (run && foreign(run)) return <Foreign run={run} />;
   if (!tool) return <Empty title="The file has no tools"><p>Add one to the file; it appears here once the file is saved.</p></Empty>;
   if (!shown || shown.model.graph.tool !== tool) return <Empty title={graph ? "Drawing…" : "Loading…"} />;
   return (
     <ReactFlowProvider key={tool}>
       <Canvas graph={shown.model.graph} model={shown.model} placed={shown.placed} />
     </ReactFlowProvider>
+  );
+}
+
+/** Stands in the place of a graph that is not that of the chosen run. */
+function Foreign({ run }: { run: RunState }) {
+  return (
+    <Empty title="The graph of this run is not known">
+      <p>
+        The run began with version <code>{run.durable!.version || "?"}</code> of its file. That is not what this page has loaded: it is an earlier version, or another file.
+      </p>
+      <p>What it did is in the timeline and in the table.</p>
+      <p className="row">
+        <Button onClick={() => showPanel("table")}>Show the table</Button>
+        <Button look="quiet" onClick={() => select({ run: undefined, record: undefined, key: undefined, frame: undefined })}>Show the graph of the file</Button>
+      </p>
+    </Empty>
   );
 }
 

@@ -1,7 +1,7 @@
 // What the inspector shows: the chosen execution, or the last one of the chosen node.
 
 import type { Active, GNode, Rec, RunState } from "../api/types";
-import { findNode, isOver, useGraph, useRecords, useRun, useSelection, type RunData } from "../store";
+import { findNode, foreign, isOver, useGraph, useRecords, useRun, useSelection, type RunData } from "../store";
 
 export interface Current {
   run: RunState | undefined;
@@ -38,7 +38,7 @@ export function useCurrent(): Current {
     rec = executions.find((r) => r.frame === rec?.frame && r.execution === rec.execution) ?? rec;
   }
   const active = data && key !== undefined ? [...data.active.values()].filter((a) => a.key === key) : [];
-  return { run, data, replaced: replacedOutput(data, rec), key, node: findNode(key), rec, executions, active, past: selection.record !== undefined };
+  return { run, data, replaced: replacedOutput(data, rec), key, node: foreign(run) ? undefined : findNode(key), rec, executions, active, past: selection.record !== undefined };
 }
 
 function replacedOutput(data: RunData | undefined, rec: Rec | undefined): Rec | undefined {

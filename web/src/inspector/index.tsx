@@ -147,8 +147,15 @@ function NotExecuted({ current: { active, run } }: { current: Current }) {
       <Empty title="Under way">
         <p>
           {a.server ? `Calls ${a.tool ?? ""} of ${a.server}. ` : ""}
-          {a.attempt > 1 ? `Attempt ${a.attempt}.` : ""}
+          {a.attempt > 1 ? `Attempt ${a.attempt}. ` : ""}
+          {a.worker ? `Worker ${a.worker}.` : ""}
         </p>
+        {a.progress !== undefined && (
+          <p className="row">
+            {a.total ? <progress value={a.progress} max={a.total} aria-label={`Progress of ${a.path}`} /> : null}
+            <span>{a.total ? `${a.progress} of ${a.total}` : a.progress}{a.message ? `: ${a.message}` : ""}</span>
+          </p>
+        )}
       </Empty>
     );
   }

@@ -8,6 +8,7 @@ import { Notices } from "./notices";
 import { Pane } from "./pane";
 import { panels, type Area } from "./panels";
 import { Splitter } from "./splitter";
+import { Trouble } from "./trouble";
 
 /** The whole page. */
 export function App() {
@@ -59,6 +60,7 @@ function Workspace() {
   return (
     <div className="workspace">
       <Toolbar />
+      <Trouble />
       <main className="panes">
         <div className="upper">
           {!closed.left && <>

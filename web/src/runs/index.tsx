@@ -4,15 +4,16 @@ import { api } from "../api";
 import type { RunState } from "../api/types";
 import { Badge, Button, download, duration, Empty, IconButton, MenuButton, StateSign, when, type MenuItem } from "../kit";
 import { fillFrom } from "../input/earlier";
-import { loadRuns, notify, report, select, start, useSelection, useStore } from "../store";
+import { foreign, loadDurable, loadRuns, notify, report, select, start, startDurable, useSelection, useStore } from "../store";
 import type { Json } from "../api/types";
 import type { Value } from "../value/json";
 import { loader } from "../value/load";
 import { whole } from "../value/rows";
+import { CancelRun } from "./cancel";
 import { CompareRuns } from "./compare";
 import { TestExport } from "./export";
 
-const states = ["running", "paused", "waiting", "done", "failed", "stopped"] as const;
+const states = ["running", "paused", "waiting", "done", "failed", "cancelled", "stopped"] as const;
 const maxShown = 300;
 const maxImport = 64 << 20; // bytes, as the server allows
 
@@ -26,16 +27,22 @@ export default function Runs() {
   const [tool, setTool] = useState("");
   const [state, setState] = useState("");
   const [caller, setCaller] = useState("");
+  const durable = useStore((s) => s.server?.durable);
+  const { next, loading } = useStore((s) => s.durable);
+  const [kept, setKept] = useState("");
+  const [canceling, setCanceling] = useState<RunState>();
   const [marked, setMarked] = useState<string[]>([]);
   const [comparing, setComparing] = useState<[RunState, RunState]>();
+  const [shown, setShown] = useState(maxShown);
   const [exporting, setExporting] = useState<RunState>();
   const file = useRef<HTMLInputElement>(null);
   useEffect(() => void loadRuns(), []);
 
   const all = useMemo(() => [...runs.values()].sort((a, b) => b.began.localeCompare(a.began)), [runs, changes]);
   const callers = useMemo(() => [...new Set(all.map((r) => r.caller ?? ""))].filter((c) => c !== "").sort(), [all]);
-  const toolNames = useMemo(() => [...new Set([...(tools ?? []).map((t) => t.name), ...all.map((r) => r.tool)])], [tools, all]);
-  const list = all.filter((r) => (tool === "" || r.tool === tool) && (state === "" || r.state === state) && (caller === "" || r.caller === caller));
+  const toolNames = useMemo(() => [...new Set([...(tools ?? []).map((t) => t.name), ...all.map((r) => r.tool)])].filter((t) => t !== ""), [tools, all]);
+  const isKept = (r: RunState) => kept === "" || (kept === "here" ? !r.durable : !!r.durable && (kept === "durable" || r.durable.known));
+  const list = all.filter((r) => isKept(r) && (tool === "" || r.tool === tool) && (state === "" || r.state === state) && (caller === "" || r.caller === caller));
   const pair = marked.map((id) => runs.get(id)).filter((r) => r !== undefined);
 
   const importRun = async (f: File | undefined) => {
@@ -53,12 +60,14 @@ export default function Runs() {
       report(e, `Import of ${f.name}`);
     }
   };
+  const hasTool = (r: RunState) => !r.durable || !!tools?.some((t) => t.name === r.tool);
   const menu = (r: RunState): MenuItem[] => [
-    { label: "Use the arguments of this run", icon: "edit", onChoose: () => void fillFrom(r) },
-    { label: "Run again with the same arguments", icon: "refresh", disabled: readOnly, onChoose: () => void again(r) },
+    { label: "Use the arguments of this run", icon: "edit", disabled: !hasTool(r), onChoose: () => void fillFrom(r) },
+    { label: "Run again with the same arguments", icon: "refresh", disabled: readOnly || !hasTool(r), onChoose: () => void again(r) },
+    ...(r.durable ? [{ label: "Cancel the run", icon: "stop", disabled: readOnly || !r.can.includes("cancel"), onChoose: () => setCanceling(r) } as const] : []),
     "-",
     { label: "Export as JSON", icon: "download", onChoose: () => void exportJSON(r) },
-    { label: "Export as a test", icon: "file", onChoose: () => setExporting(r) },
+    { label: "Export as a test", icon: "file", disabled: foreign(r), onChoose: () => setExporting(r) },
   ];
 
   return (
@@ -72,6 +81,14 @@ export default function Runs() {
           <option value="">all states</option>
           {states.map((s) => <option key={s}>{s}</option>)}
         </select>
+        {durable && (
+          <select className="select" aria-label="Kept" value={kept} onChange={(e) => setKept(e.target.value)}>
+            <option value="">here and durable</option>
+            <option value="here">here</option>
+            <option value="durable">durable</option>
+            <option value="version">durable, of this file</option>
+          </select>
+        )}
         {callers.length > 0 && (
           <select className="select" aria-label="Caller" value={caller} onChange={(e) => setCaller(e.target.value)}>
             <option value="">all callers</option>
@@ -98,7 +115,7 @@ export default function Runs() {
         </Empty>
       )}
       <ul className="list" aria-label="Runs">
-        {list.slice(0, maxShown).map((r) => (
+        {list.slice(0, shown).map((r) => (
           <li key={r.id} className="run">
             <input
               type="checkbox"
@@ -109,7 +126,7 @@ export default function Runs() {
             <button type="button" className="list-item" aria-current={r.id === chosen || undefined} onClick={() => select({ tool: r.tool, run: r.id })}>
               <span className="row">
                 <StateSign state={r.state} text={false} />
-                <strong className="ellipsis grow">{r.tool}</strong>
+                <strong className="ellipsis grow">{r.tool || "sealed"}</strong>
                 {!r.ended && <Badge>live</Badge>}
                 {r.imported && <Badge>imported</Badge>}
               </span>
@@ -117,6 +134,8 @@ export default function Runs() {
                 <span>{when(r.began)}</span>
                 {r.ended && <span>{duration(Date.parse(r.ended) - Date.parse(r.began))}</span>}
                 {r.caller && <span className="ellipsis">{r.caller}</span>}
+                {r.durable && <Badge title={`kept by ${durable?.place}`}>durable</Badge>}
+                {foreign(r) && <Badge title={`The run began with version ${r.durable!.version || "?"} of its file, which this page has not loaded`}>other version</Badge>}
               </span>
               {r.error && <span className="error-text small clamp">{r.error.message}</span>}
             </button>
@@ -124,7 +143,13 @@ export default function Runs() {
           </li>
         ))}
       </ul>
-      {list.length > maxShown && <p className="muted small i-pad">The newest {maxShown} of {list.length} are shown.</p>}
+      {list.length > shown && (
+        <p className="muted small i-pad row"><span className="grow">The newest {shown} of {list.length} are shown.</span><Button small onClick={() => setShown(shown + maxShown)}>Show more</Button></p>
+      )}
+      {next && kept !== "here" && (
+        <p className="i-pad"><Button small disabled={loading} onClick={() => void loadDurable(true)}>Load older durable runs</Button></p>
+      )}
+      {canceling && <CancelRun run={canceling} onClose={() => setCanceling(undefined)} />}
       {comparing && <CompareRuns a={comparing[0]} b={comparing[1]} onClose={() => setComparing(undefined)} />}
       {exporting && <TestExport run={exporting} onClose={() => setExporting(undefined)} />}
     </div>
@@ -142,7 +167,7 @@ async function exportJSON(r: RunState) {
 async function again(r: RunState) {
   try {
     const { value } = await api.value(r.id, { part: "args" });
-    await start(r.tool, (await whole(value as Value, [], loader(r.id, undefined, "args"))) as Json);
+    await (r.durable ? startDurable : start)(r.tool, (await whole(value as Value, [], loader(r.id, undefined, "args"))) as Json);
   } catch (e) {
     report(e, "Run again");
   }

@@ -50,6 +50,7 @@ export async function loadState() {
     const before = state.server;
     const server = await api.state();
     state.server = server;
+    state.durable = { ...state.durable, problem: server.durable?.problem };
     state.fatal = undefined;
     document.title = `${server.file.name} – mcpgraph`;
     if (before?.generation !== server.generation) state.graphs.clear();
@@ -134,6 +135,7 @@ export function select(change: Partial<Selection>) {
   const owner = next.key?.includes("#") ? next.key.slice(0, next.key.indexOf("#")) : undefined;
   if (owner && owner !== next.tool && change.tool === undefined && state.server?.tools.some((t) => t.name === owner)) next.tool = owner;
   else if (owner && owner !== next.tool) next.key = undefined;
+  if (state.server && !state.server.tools.some((t) => t.name === next.tool)) next.tool = before.tool; // a run of another file
   state.selection = next;
   changed();
   if (next.tool && next.tool !== before.tool) {
@@ -185,7 +187,7 @@ export async function loadRuns() {
     const { runs } = await api.runs();
     for (const run of runs) setRun(run, before.get(run.id));
     const known = new Set(runs.map((r) => r.id));
-    for (const id of [...state.runs.keys()]) if (!known.has(id) && id !== state.selection.run) forgetRun(id);
+    for (const [id, run] of [...state.runs]) if (!known.has(id) && !run.durable && id !== state.selection.run) forgetRun(id);
     for (const [id, data] of state.attached) {
       if (!state.runs.get(id)?.ended || data.active.size === 0) continue;
       setActive(data, []);
@@ -195,6 +197,50 @@ export async function loadRuns() {
   } catch (e) {
     report(e, "Runs");
   }
+  if (state.server?.durable) await loadDurable();
+}
+
+/** Fetches the newest durable runs, or those that are older than the ones that were fetched. */
+export async function loadDurable(older = false) {
+  if (older && (state.durable.loading || !state.durable.next)) return;
+  const cursor = older ? state.durable.next : undefined;
+  state.durable = { ...state.durable, loading: true };
+  changed();
+  try {
+    const before = new Map(told);
+    const { runs, next, problem } = await api.durable(cursor);
+    for (const run of runs) setRun(run, before.get(run.id));
+    // The list of the newest ones does not move the place that the older ones have reached.
+    const keeps = !older && [...state.runs.values()].some((r) => r.durable && !runs.some((n) => n.id === r.id));
+    state.durable = { problem, next: problem || (keeps && state.durable.next !== undefined) ? state.durable.next : next };
+  } catch (e) {
+    state.durable = { ...state.durable, loading: false };
+    report(e, "Durable runs");
+  }
+  changed();
+}
+
+/** Notes whether durable runs can be reached. Once they can be again, what is missing is fetched. */
+export function reachDurable(problem: string | undefined) {
+  state.durable = { ...state.durable, problem };
+  if (problem !== undefined) return;
+  void loadDurable();
+  for (const [id, data] of state.attached) if (data.loading) void loadRun(id);
+}
+
+/** Cancels a durable run. */
+export async function cancelDurable(run: RunState) {
+  try {
+    await api.cancelDurable(run.id);
+    notify("info", `The run of ${run.tool} is being cancelled`);
+  } catch (e) {
+    report(e, "Cancel");
+  }
+}
+
+/** Why nothing that needs the graph of a run can be shown; undefined where it can. */
+export function foreign(run: RunState | undefined): boolean {
+  return run?.durable !== undefined && !run.durable.known;
 }
 
 /** Lets the records of a run come live. The run that was used the longest ago is let go. */
@@ -267,13 +313,26 @@ export async function start(tool: string, args: Json, more: Partial<Start> = {},
   }
 }
 
+/** Starts a durable run, and selects it. */
+export async function startDurable(tool: string, args: Json, refused?: (error: unknown) => boolean) {
+  try {
+    const { id } = await api.startDurable(tool, args);
+    select({ tool, run: id, record: undefined, key: undefined, frame: undefined });
+  } catch (e) {
+    if (!refused?.(e)) report(e, `Durable run of ${tool}`);
+  }
+}
+
 /** Runs the chosen tool with the arguments of the input form. */
 export async function runChosen(startPaused = state.startPaused) {
   const { tool } = state.selection;
   if (!tool || state.server?.readOnly) return;
   showPanel("input");
   const args = inputProvider ? inputProvider.take() : {};
-  if (args !== undefined) await start(tool, args, { startPaused }, (e) => inputProvider?.refused(tool, e) ?? false);
+  if (args === undefined) return;
+  const refused = (e: unknown) => inputProvider?.refused(tool, e) ?? false;
+  if (state.server?.durable && !state.settings.here && !startPaused) await startDurable(tool, args, refused);
+  else await start(tool, args, { startPaused }, refused);
 }
 
 export type Command = "pause" | "resume" | "step" | "stepInto" | "stepOut" | "stop";

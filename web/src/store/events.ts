@@ -4,7 +4,7 @@ import { EventStream } from "../api/stream";
 import { addRecord, activeKey, setActive } from "./records";
 import { state, type RunData } from "./state";
 import { changed } from "./store";
-import { announce, tellRun, loadFile, loadRun, loadRuns, loadState, select } from "./actions";
+import { announce, tellRun, loadFile, reachDurable, loadRun, loadRuns, loadState, select } from "./actions";
 
 const keepLog = 2000;
 
@@ -89,7 +89,7 @@ function apply(event: Event, touched: Set<string>) {
       for (const id of state.attached.keys()) void loadRun(id);
       break;
     case "reloaded":
-      void loadState();
+      void loadState().then(() => { if (state.server?.durable) void loadRuns(); });
       break;
     case "runs":
       void runsChanged();
@@ -129,6 +129,12 @@ function apply(event: Event, touched: Set<string>) {
     }
     case "log":
       state.log = [...state.log.slice(1 - keepLog), event];
+      break;
+    case "runs":
+      void loadRuns();
+      break;
+    case "durable":
+      reachDurable(event.text);
       break;
     case "servers":
       state.servers++;

@@ -61,6 +61,8 @@ export interface Settings {
   closed: Record<string, boolean>;
   /** The chosen tab of each area. */
   tabs: Record<string, string>;
+  /** Whether Run starts runs in this process also where the file has durable ones. */
+  here?: boolean;
 }
 
 export interface AppState {
@@ -73,6 +75,8 @@ export interface AppState {
   /** All runs that the page has heard of, by id. Objects are replaced, never changed. */
   runs: Map<string, RunState>;
   attached: Map<string, RunData>;
+  /** What is known of the list of durable runs: why there is none, and where older ones begin. */
+  durable: { problem?: string; next?: string; loading?: boolean };
   selection: Selection;
   /** Breakpoints and pins of the file: kept for the next run and sent to the running one. */
   breakpoints: Breakpoint[];
@@ -114,6 +118,7 @@ export const state: AppState = {
   graphs: new Map(),
   runs: new Map(),
   attached: new Map(),
+  durable: {},
   selection: {},
   breakpoints: [],
   breakOn: { failure: "none" },

@@ -1,5 +1,7 @@
+import { useState } from "react";
 import type { BreakOn } from "../api";
 import { Button, IconButton } from "../kit";
+import { CancelRun } from "../runs/cancel";
 import { change, command, liveSession, runChosen, select, setBreakpoints, state, useRun, useSelection, useStore, type Command } from "../store";
 import { BreakpointMenu } from "./breakpoints";
 import { openFile } from "./open";
@@ -11,7 +13,8 @@ const paneNames = { left: "left pane", bottom: "bottom pane", right: "right pane
 export default function Toolbar() {
   const server = useStore((s) => s.server)!;
   const { tool } = useSelection();
-  useRun();
+  const run = useRun();
+  const [canceling, setCanceling] = useState(false);
   const settings = useStore((s) => s.settings);
   const breakOn = useStore((s) => s.breakOn);
   const session = liveSession();
@@ -32,13 +35,24 @@ export default function Toolbar() {
       </label>
       <div className="row controls" role="group" aria-label="Run control">
         <Button look="primary" icon="play" disabled={server.readOnly || !tool} aria-keyshortcuts="Control+Enter" title="Run (Ctrl+Enter)" onClick={() => void runChosen()}>Run</Button>
+        {server.durable && (
+          <select className="select" aria-label="Where to run" value={settings.here ? "here" : "durable"} disabled={server.readOnly}
+            title={settings.here ? "Runs in this process can be debugged" : `Durable runs are kept by ${server.durable.place}. Breakpoints and pins need a run here`}
+            onChange={(e) => change({ here: e.target.value === "here" })}>
+            <option value="durable">durable</option>
+            <option value="here">here</option>
+          </select>
+        )}
         {control("resume", "resume", "Resume", "F8")}
         {control("pause", "pause", "Pause", "F8")}
         {control("step", "step", "Step", "F10")}
         {control("stepInto", "into", "Step into", "F11")}
         {control("stepOut", "out", "Step out", "Shift+F11")}
-        {control("stop", "stop", "Stop", "")}
+        {run?.durable && !run.session
+          ? <IconButton icon="stop" label="Cancel the run" disabled={server.readOnly || !run.can.includes("cancel")} onClick={() => setCanceling(true)} />
+          : control("stop", "stop", "Stop", "")}
       </div>
+      {canceling && run && <CancelRun run={run} onClose={() => setCanceling(false)} />}
       <BreakpointMenu />
       <label className="row break-on"><span className="sr-only">Break on failure</span>
         <select className="select" title="Pause where a node fails" value={breakOn.failure ?? "none"} disabled={server.readOnly}

@@ -25,6 +25,8 @@ function Elapsed({ run }: { run: RunState }) {
 export function Status() {
   const run = useRun();
   const data = useRecords();
+  // Calls of durable runs have a progress each: that of the first one is shown.
+  const progress = data?.progress ?? run?.active.find((a) => a.progress !== undefined);
   const problems = useStore((s) => s.server!.problems.filter((p) => p.severity === "error").length);
   const stale = useStore((s) => s.server!.revision !== s.server!.file.revision);
   const readOnly = useStore((s) => s.server!.readOnly);
@@ -39,10 +41,10 @@ export function Status() {
           </button>
         )}
         {run.error && <span className="ellipsis small error-text" title={run.error.message}>{run.error.message}</span>}
-        {data?.progress && !run.ended && (
-          <span className="row small muted" title={data.progress.message}>
-            {data.progress.total ? <progress value={data.progress.progress} max={data.progress.total} aria-label="Progress of the run" /> : data.progress.progress}
-            {data.progress.message && <span className="ellipsis">{data.progress.message}</span>}
+        {progress?.progress !== undefined && !run.ended && (
+          <span className="row small muted" title={progress.message}>
+            {progress.total ? <progress value={progress.progress} max={progress.total} aria-label="Progress of the run" /> : progress.progress}
+            {progress.message && <span className="ellipsis">{progress.message}</span>}
           </span>
         )}
         {!run.error && <span className="muted small executions">{count(data?.over.length ?? run.executions, "execution")}</span>}
