@@ -17,7 +17,7 @@ import (
 func (a *app) runsListCommand() *cobra.Command {
 	var o runsOptions
 	cmd := &cobra.Command{
-		Use: "list", Short: "List durable runs, the newest first",
+		Use: "list", Short: "List durable runs: those under way, then those that ended last",
 		Example: "  mcpgraph runs list --running\n  mcpgraph runs list --limit 1000 --json",
 		Args:    configArgs(),
 		RunE: func(*cobra.Command, []string) error {

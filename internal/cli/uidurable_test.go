@@ -90,7 +90,9 @@ func TestDurablePageOnAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Stop()
-	run := shown(t, d, id, func(r *ui.DurableRun, err error) bool { return err == nil && r.State == "waiting" && len(r.Questions) == 1 })
+	run := shown(t, d, id, func(r *ui.DurableRun, err error) bool {
+		return err == nil && r.State == "waiting" && len(r.Questions) == 1
+	})
 	if q := run.Questions[0]; q.Params.Get("message").Str() != "Why?" || run.Records != 2 || len(run.Active) != 1 || run.Active[0].State != "asking" {
 		t.Errorf("the run is %+v", run)
 	}

@@ -110,7 +110,8 @@ func TestOnAServerRunsAreListedInPages(t *testing.T) {
 	c := dialed(t, nil)
 	source := unique(newSource(t, oneTool(oneCall)))
 	for range 3 {
-		started(t, c, source, `{}`, nil) // no worker has it
+		id := started(t, c, source, `{}`, nil) // no worker has it
+		t.Cleanup(func() { _ = c.temporal.TerminateWorkflow(context.Background(), id, "", "the test is over") })
 	}
 	seen, token := map[string]bool{}, []byte(nil)
 	for {

@@ -31,8 +31,8 @@ var statusNames = map[enums.WorkflowExecutionStatus]string{
 	enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW: "running",
 }
 
-// List returns the latest runs, the newest first, and no more than most. Only running
-// ones if running is true.
+// List returns runs under way, the newest first, then those that ended last, and no more
+// than most. Only those under way if running is true.
 func (c *Client) List(ctx context.Context, most int, running bool) ([]Summary, error) {
 	var list []Summary
 	var token []byte

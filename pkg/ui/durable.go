@@ -16,9 +16,9 @@ import (
 type Durable interface {
 	// Place names it for people: "Temporal at localhost:7233".
 	Place() string
-	// List returns about count runs behind a cursor, the newest first, and the cursor
-	// for the next ones; empty: the first ones, or there are no others. Only those
-	// under way if running is true.
+	// List returns about count runs behind a cursor, and the cursor for the next ones;
+	// empty: the first ones, or there are no others. Those that began or ended last
+	// come first. Only those under way if running is true.
 	List(ctx context.Context, cursor string, count int, running bool) ([]DurableRun, string, error)
 	// Describe returns a run as it is now. The error can be ErrNoWorker or
 	// ErrUnreadable beside what is known nevertheless.
