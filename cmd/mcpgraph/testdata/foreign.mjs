@@ -1,29 +1,11 @@
 // Tries a server with an official TypeScript SDK and prints what it got as one
-// line of JSON:
-//   node foreign.mjs NODE_MODULES sdk|client REVISION '{"url": …, "token": …}'
-//   node foreign.mjs NODE_MODULES sdk|client REVISION '{"command": …, "args": […]}'
-// "sdk" is the first generation, for revisions with sessions.
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+// line of JSON; arguments as of sdk.mjs.
+import { connect, first, legacy, newClient, onNotification } from "./sdk.mjs";
 
-const [modules, generation, revision, place] = process.argv.slice(2);
-const { url, token, command, args } = JSON.parse(place);
-const load = (path) => import(pathToFileURL(join(modules, "@modelcontextprotocol", path)));
-const first = generation === "sdk";
-const { Client } = await load(first ? "sdk/dist/esm/client/index.js" : "client/dist/index.mjs");
-const { StreamableHTTPClientTransport } = await load(first ? "sdk/dist/esm/client/streamableHttp.js" : "client/dist/index.mjs");
-const { StdioClientTransport } = await load(first ? "sdk/dist/esm/client/stdio.js" : "client/dist/stdio.mjs");
-const methods = first ? await load("sdk/dist/esm/types.js") : null;
-
-const legacy = revision !== "2026-07-28";
-const client = new Client({ name: "test", version: "1.0.0" }, first ? {} : { versionNegotiation: { mode: legacy ? "legacy" : { pin: revision } } });
+const client = newClient();
 const logs = [];
-client.setNotificationHandler(first ? methods.LoggingMessageNotificationSchema : "notifications/message", (n) => void logs.push(n.params.data));
-await client.connect(
-  url
-    ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization: `Bearer ${token}` } } })
-    : new StdioClientTransport({ command, args, env: process.env }),
-);
+onNotification(client, "LoggingMessageNotificationSchema", "notifications/message", (n) => void logs.push(n.params.data));
+await connect(client);
 const call = (name, args, options = {}, meta = {}) => {
   const params = { name, arguments: args, ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}) };
   return first ? client.callTool(params, undefined, options) : client.callTool(params, options);

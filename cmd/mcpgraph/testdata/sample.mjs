@@ -1,29 +1,17 @@
 // Calls the tools of sample.yaml with an official TypeScript SDK that has a model, and
-// prints the results as one line of JSON; arguments as of foreign.mjs.
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+// prints the results as one line of JSON; arguments as of sdk.mjs.
+import { connect, newClient, onRequest } from "./sdk.mjs";
 
-const [modules, generation, revision, place] = process.argv.slice(2);
-const { url, command, args } = JSON.parse(place);
-const load = (path) => import(pathToFileURL(join(modules, "@modelcontextprotocol", path)));
-const first = generation === "sdk";
-const { Client } = await load(first ? "sdk/dist/esm/client/index.js" : "client/dist/index.mjs");
-const { StreamableHTTPClientTransport } = await load(first ? "sdk/dist/esm/client/streamableHttp.js" : "client/dist/index.mjs");
-const { StdioClientTransport } = await load(first ? "sdk/dist/esm/client/stdio.js" : "client/dist/stdio.mjs");
-const methods = first ? await load("sdk/dist/esm/types.js") : null;
-
-const legacy = revision !== "2026-07-28";
-const connect = async (capabilities) => {
-  const client = new Client({ name: "test", version: "1.0.0" },
-    first ? { capabilities } : { capabilities, versionNegotiation: { mode: legacy ? "legacy" : { pin: revision } } });
-  const on = (schema, method, handler) => client.setRequestHandler(first ? methods[schema] : method, handler);
+const connected = async (capabilities) => {
+  const client = newClient(capabilities);
+  const on = (schema, method, handler) => onRequest(client, schema, method, handler);
   if (capabilities.elicitation) on("ElicitRequestSchema", "elicitation/create", () => ({ action: "accept", content: { name: "Ann" } }));
   if (capabilities.sampling) on("CreateMessageRequestSchema", "sampling/createMessage", (r) => {
     asked.push(r.params.messages.map((m) => m.content.text).join(" | "));
     return answers.shift()();
   });
   if (capabilities.roots) on("ListRootsRequestSchema", "roots/list", () => ({ roots: [{ uri: "file:///a", name: "A" }, { uri: "file:///b" }] }));
-  await client.connect(url ? new StreamableHTTPClientTransport(new URL(url)) : new StdioClientTransport({ command, args }));
+  await connect(client);
   return client;
 };
 const asked = [];
@@ -39,7 +27,7 @@ const call = async (client, name, args, ...saying) => {
     return `refused: ${e.message}`;
   }
 };
-let client = await connect({ elicitation: { form: {} }, sampling: {}, roots: {} });
+let client = await connected({ elicitation: { form: {} }, sampling: {}, roots: {} });
 const out = [
   await call(client, "label", { issue: "a" }, says('{"label":"bug"}')),
   await call(client, "label", { issue: "b" }, says("I guess"), says('```json\n{"label":"feature"}\n```')),
@@ -48,7 +36,7 @@ const out = [
   await call(client, "all", {}, says("Hello")),
 ];
 await client.close();
-client = await connect({});
+client = await connected({});
 out.push(await call(client, "label", { issue: "e" }), await call(client, "caught", {}));
 await client.close();
 console.log(JSON.stringify({ out, asked }));
