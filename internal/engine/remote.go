@@ -54,7 +54,7 @@ func (c *call) driveRemote(ctx context.Context, info *callinfo.Info, o CallOptio
 		own.Trace = p.recorder.Trace(ctx, info)
 		info = &own
 	}
-	// Whoever drives the run makes its spans.
+	// The driver of the run makes its spans.
 	for _, h := range p.ownHooks(info, o.Hooks) {
 		if h.RunStart != nil {
 			if ctx, err = h.RunStart(ctx, c.run); err != nil {

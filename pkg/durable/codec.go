@@ -121,7 +121,7 @@ func (c codec) Decode(list []*commonpb.Payload) ([]*commonpb.Payload, error) {
 			return inflated(text)
 		}
 		if c.key != nil {
-			return nil, ErrNoKey // whoever has no key must not start runs
+			return nil, ErrNoKey // without the key nobody may start runs
 		}
 		return p, nil
 	})

@@ -200,8 +200,8 @@ func record(t testing.TB, name string, h *historypb.History) {
 }
 
 // TestRecordedHistoriesReplay shows that runs which an earlier program began go on with
-// this one: the workflow decides as it did. If it fails, and the change is meant, raise
-// revision and record the histories again.
+// this one: the workflow decides as it did. If it fails because the workflow was changed
+// on purpose, raise revision and record the histories again.
 func TestRecordedHistoriesReplay(t *testing.T) {
 	t.Parallel()
 	replays := 0

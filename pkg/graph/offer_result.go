@@ -172,7 +172,7 @@ func one(v value.Value, uri, mimeType string) (value.Value, error) {
 	return value.FromArray([]value.Value{c}), err
 }
 
-// isContents reports whether a value is meant as contents: it has text or blob, and
+// isContents reports whether a value stands for contents: it has text or blob, and
 // no other key than contents have.
 func isContents(v value.Value) bool {
 	if v.Kind() != value.Object || !v.Has("text") && !v.Has("blob") {

@@ -203,7 +203,7 @@ func (l *looking) tell(id string, f *followed) {
 	f.active = active
 	s := shape{parked: f.run.Parked()}
 	for _, q := range f.run.Questions() {
-		s.questions += q.ID + " " + q.Until.String() + " " // a second attempt asks anew
+		s.questions += q.ID + " " + q.Until.String() + " " // a second attempt asks again
 	}
 	if s != f.shape {
 		f.shape = s

@@ -310,7 +310,7 @@ func TestLoginWithoutAClientSaysWhatToRegister(t *testing.T) {
 	}
 }
 
-func TestLoginIgnoresWhoeverElseCallsThePort(t *testing.T) {
+func TestLoginIgnoresOthersThatCallThePort(t *testing.T) {
 	t.Parallel()
 	as := mcptest.StartAuthServer(t)
 	server := protected.Start(t, as)

@@ -237,7 +237,7 @@ func TestServerThatIsGoneIsNotAskedInALoop(t *testing.T) {
 		if n := u.Load(); n != 50 {
 			t.Errorf("%d updates after it is there again, want one for each", n)
 		}
-		// Whoever subscribes does not wait for the others.
+		// A new subscription does not wait for the others.
 		mu.Lock()
 		gone = true
 		mu.Unlock()

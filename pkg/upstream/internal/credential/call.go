@@ -49,7 +49,7 @@ func (r *Resolver) Expect(info *callinfo.Info) Identity {
 		for _, name := range slices.Sorted(maps.Keys(info.Header)) {
 			parts = append(append(parts, name), info.Header[name]...)
 		}
-		speaksFor = "whoever sent " + fingerprint(parts...)
+		speaksFor = "the sender of " + fingerprint(parts...)
 	}
 	return identify(r.name, info.Caller, speaksFor, forwarded)
 }
