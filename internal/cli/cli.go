@@ -146,7 +146,9 @@ mcpGraph.`,
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
 		case graphFile != "":
-			return a.serve(serveOptions{config: graphFile, mcpFiles: mcpFiles, logLevel: defaultLogLevel, observe: observeOptions{keep: runs.DefaultCount}})
+			return a.serve(serveOptions{programOptions: programOptions{
+				config: graphFile, mcpFiles: mcpFiles, logLevel: defaultLogLevel, observe: observeOptions{keep: runs.DefaultCount},
+			}})
 		case len(mcpFiles) > 0:
 			return usagef("--mcp needs --graph FILE")
 		}

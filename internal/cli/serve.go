@@ -21,18 +21,12 @@ import (
 )
 
 type serveOptions struct {
-	config   string
-	mcpFiles []string
-	logLevel string
-	observe  observeOptions
+	programOptions
 	http     httpOptions
 	calls    callOptions
-	memory   memoryOption
-	lock     lockOptions
 	watch    bool
 	page     pageOptions
 	drivenBy string
-	temporal temporalOptions
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -64,19 +58,14 @@ process; a client that cancels its call, or disconnects, cancels the run.`,
 			return a.serve(o)
 		},
 	}
-	a.mcpFlag(cmd, &o.mcpFiles)
-	logFlag(cmd, &o.logLevel)
-	o.observe.contentFlag(cmd)
+	o.flags(a, cmd)
 	o.observe.runFlags(cmd)
 	o.observe.auditFlag(cmd)
 	o.http.flags(cmd)
 	o.calls.flags(cmd)
-	o.memory.flag(cmd)
-	o.lock.flags(cmd)
 	o.lock.annotations(cmd)
 	o.page.serveFlags(cmd)
 	engineFlag(cmd, &o.drivenBy)
-	o.temporal.flags(cmd)
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "reload when the file, its lock file, a file of --mcp or a tokens file changes")
 	return cmd
 }

@@ -15,15 +15,9 @@ import (
 )
 
 type workerOptions struct {
-	config   string
-	mcpFiles []string
-	logLevel string
-	calls    int
-	grace    time.Duration
-	temporal temporalOptions
-	observe  observeOptions
-	memory   memoryOption
-	lock     lockOptions
+	programOptions
+	calls int
+	grace time.Duration
 }
 
 func (a *app) workerCommand() *cobra.Command {
@@ -51,12 +45,7 @@ need the same one. TEMPORAL_API_KEY is the key of Temporal Cloud.`,
 			return a.worker(o)
 		},
 	}
-	a.mcpFlag(cmd, &o.mcpFiles)
-	logFlag(cmd, &o.logLevel)
-	o.observe.contentFlag(cmd)
-	o.temporal.flags(cmd)
-	o.memory.flag(cmd)
-	o.lock.flags(cmd)
+	o.flags(a, cmd)
 	cmd.Flags().IntVar(&o.calls, "max-calls", 200, "make at most `N` upstream calls at the same time")
 	cmd.Flags().DurationVar(&o.grace, "grace", 10*time.Second, "wait for calls under way for at most `DURATION` when stopping")
 	return cmd
