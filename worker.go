@@ -21,9 +21,22 @@ type Driver = engine.Driver
 // RemoteCall is a call that a [Driver] drives.
 type RemoteCall = engine.RemoteCall
 
+// Claim lets a caller come back to a run; see [RemoteCall].
+type Claim = engine.Claim
+
+// RemoteState is a run of a [Driver] at one moment.
+type RemoteState = engine.RemoteState
+
+// Detail is how much a [RemoteState] has to say.
+type Detail = engine.Detail
+
+// ErrNoRun says that a [Driver] has no run with an id, or not for who asks for it.
+var ErrNoRun = engine.ErrNoRun
+
 // WithDriver lets driver drive the runs of all calls, in the place of this process.
 // Sessions of [Engine.Debug] are driven here nevertheless. If watched is true, runs
-// under way are known in [Engine.Runs] as they go on, else when they have ended.
+// under way are known in [Engine.Runs] as they go on, else when they have ended. Calls of
+// tools can be tasks then, unless the file says otherwise.
 func WithDriver(driver Driver, watched bool) Option {
 	return func(o *options) { o.engine.Driver, o.engine.WatchRemote = driver, watched }
 }

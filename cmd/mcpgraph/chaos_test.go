@@ -44,6 +44,7 @@ tools:
 type deployment struct {
 	t              *testing.T
 	temporal, file string
+	env            []string // of workers
 
 	mu      sync.Mutex
 	workers []*exec.Cmd // the oldest first
@@ -53,22 +54,33 @@ type deployment struct {
 // deploy writes a file whose runs call a tool of the counter.
 func deploy(t *testing.T, temporal, tool string, c *counter) *deployment {
 	t.Helper()
-	d := &deployment{t: t, temporal: temporal, file: filepath.Join(t.TempDir(), "tools.yaml")}
-	if err := os.WriteFile(d.file, fmt.Appendf(nil, chaosFile, c.url, tool), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "tools.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, chaosFile, c.url, tool), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		for len(d.workers) > 0 {
-			d.kill()
-		}
-	})
+	return deployed(t, temporal, file)
+}
+
+// deployed returns a file that nobody works on. Its processes are killed at the end of
+// the test.
+func deployed(t *testing.T, temporal, file string) *deployment {
+	t.Helper()
+	d := &deployment{t: t, temporal: temporal, file: file}
+	t.Cleanup(d.stop)
 	return d
+}
+
+// stop kills all workers.
+func (d *deployment) stop() {
+	for len(d.workers) > 0 {
+		d.kill()
+	}
 }
 
 // work starts a worker.
 func (d *deployment) work(args ...string) {
 	cmd := exec.Command(binary, append([]string{"worker", d.file, "--temporal", d.temporal, "--log-level", "error"}, args...)...)
-	cmd.Env = append(os.Environ(), fmt.Sprint("WORKER=", d.started.Add(1)))
+	cmd.Env = append(append(os.Environ(), fmt.Sprint("WORKER=", d.started.Add(1))), d.env...)
 	if err := cmd.Start(); err != nil {
 		d.t.Error(err)
 		return
@@ -88,6 +100,13 @@ func (d *deployment) kill() {
 		d.t.Errorf("a worker ended by itself: %v", err)
 	}
 	_ = oldest.Wait()
+}
+
+// command returns a command with the flags and variables of the deployment.
+func (d *deployment) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(d.t.Context(), binary, append(args, "--engine", "temporal", "--temporal", d.temporal)...)
+	cmd.Env = append(os.Environ(), d.env...)
+	return cmd
 }
 
 // run makes a run and returns its result.

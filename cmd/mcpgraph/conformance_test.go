@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
+
+var shortWait = regexp.MustCompile(`type: wait, ms: (10|50),`)
 
 // TestConformance runs the server half of the public conformance suite of MCP
 // against the program.
@@ -23,13 +26,34 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, revision := range []string{legacyRevision, modernRevision} {
-		t.Run(revision, func(t *testing.T) {
+	for _, c := range []struct {
+		name, revision string
+		durable        bool
+	}{
+		{legacyRevision, legacyRevision, false},
+		{modernRevision, modernRevision, false},
+		{modernRevision + ", durable", modernRevision, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if revision != modernRevision {
+			if c.revision != modernRevision {
 				testscale.OnlyFull(t)
 			}
-			path := filepath.Join(t.TempDir(), "server.mcpgraph.yaml")
+			source, path := source, filepath.Join(t.TempDir(), "server.mcpgraph.yaml")
+			d, flags, work := &deployment{t: t}, []string(nil), func() {}
+			if c.durable {
+				// Timers of Temporal take a second, and some scenarios wait for half of one.
+				source = shortWait.ReplaceAll(source, []byte(`type: transform, transform: {expr: "1"},`))
+				d = deployed(t, runningServer(t), path)
+				flags = []string{"--engine", "temporal", "--temporal", d.temporal}
+				work = func() {
+					d.work()
+					// Some scenarios do not wait for a worker that starts.
+					if out, err := d.command("run", d.file, "greet", "--args", `{"name":"you"}`).CombinedOutput(); err != nil {
+						t.Errorf("no worker: %v\n%s", err, out)
+					}
+				}
+			}
 			if err := os.WriteFile(path, source, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -41,13 +65,19 @@ func TestConformance(t *testing.T) {
 				if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
 					return nil, err
 				}
-				return mcptest.Text("done"), w.cmd.Process.Signal(syscall.SIGHUP)
+				err := w.cmd.Process.Signal(syscall.SIGHUP)
+				work()
+				return mcptest.Text("done"), err
 			}
 			admin := httptest.NewServer(&mcptest.Web{Script: mcptest.Script{Tools: []mcptest.Tool{{Name: "change", Func: change}}}})
 			defer admin.Close()
-			w = serveWeb(t, []string{"ADMIN=" + admin.URL}, path)
+			defer d.stop()
+			env := []string{"ADMIN=" + admin.URL}
+			d.env = env
+			work()
+			w = serveWeb(t, env, append(flags, path)...)
 			defer w.stop()
-			mcptest.Conformance(t, "server", revision, nil, "--url", w.base+"/mcp")
+			mcptest.Conformance(t, "server", c.revision, nil, "--url", w.base+"/mcp")
 		})
 	}
 }

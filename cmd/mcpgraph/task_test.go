@@ -79,7 +79,7 @@ func TestTasks(t *testing.T) {
 	asks := ann.start("asks", "{}")
 	ann.reaches(asks, `"status":"input_required","createdAt"`)
 	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
-		if status, body := bob.of(method, asks, `,"inputResponses":{"ask":{"action":"accept","content":{"yes":false}}}`); status != 400 || !strings.Contains(body, `"code":-32602`) {
+		if status, body := bob.of(method, asks, `,"inputResponses":{"ask:2":{"action":"accept","content":{"yes":false}}}`); status != 400 || !strings.Contains(body, `"code":-32602`) {
 			t.Errorf("%s of another caller: %d %s", method, status, body)
 		}
 	}
@@ -87,7 +87,7 @@ func TestTasks(t *testing.T) {
 	if _, body := bob.do("tools/call", "quick", `"name":"quick"`, `{}`); !strings.Contains(body, `"content":[{"type":"text","text":"{}"}]`) {
 		t.Errorf("a call beside a task that waits: %s", body)
 	}
-	if _, body := ann.of("tasks/update", asks, `,"inputResponses":{"ask":{"action":"accept","content":{"yes":true}}}`); !strings.Contains(body, `"resultType":"complete"`) || strings.Contains(body, "taskId") {
+	if _, body := ann.of("tasks/update", asks, `,"inputResponses":{"ask:2":{"action":"accept","content":{"yes":true}}}`); !strings.Contains(body, `"resultType":"complete"`) || strings.Contains(body, "taskId") {
 		t.Errorf("tasks/update: %s", body)
 	}
 	ann.reaches(asks, `"status":"completed"`)

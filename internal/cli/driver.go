@@ -8,6 +8,7 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/durable"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -28,7 +29,7 @@ const endTimeout = 5 * time.Second
 func (d *durableDriver) Drive(ctx context.Context, call mcpgraph.RemoteCall) error {
 	run := call.Run
 	if !call.Again {
-		if err := d.client.Start(ctx, startOf(call)); err != nil {
+		if err := d.start(ctx, call); err != nil {
 			return err
 		}
 	} else if run.Parked() && !d.client.Fresh(ctx, call.ID, run) {
@@ -62,16 +63,85 @@ func (d *durableDriver) Drive(ctx context.Context, call mcpgraph.RemoteCall) err
 	return nil
 }
 
-func startOf(call mcpgraph.RemoteCall) durable.Start {
-	return durable.Start{
+// startTimeout bounds how long Temporal may take to start a run.
+const startTimeout = 10 * time.Second
+
+func (d *durableDriver) start(ctx context.Context, call mcpgraph.RemoteCall) error {
+	s := durable.Start{
 		ID: call.ID, Tool: call.Run.Graph().Name, Digest: call.Digest, Args: call.Run.Args(), Seed: call.Run.Seed(),
 		Info: call.Info, Forwarded: call.Forwarded,
 	}
+	if c := call.Claim; c != nil {
+		s.Claim = &durable.Claim{Check: c.Check, Created: c.Created, Blocks: c.Blocks, Refused: c.Refused}
+	}
+	limited, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	err := d.client.Start(limited, s)
+	if errors.Is(err, durable.ErrUnreachable) {
+		return errDown // the rest is about machines of the operator
+	}
+	return err
+}
+
+// What clients learn if Temporal does not answer, or no worker.
+var (
+	errDown     = &graph.Failure{Name: graph.FailConnect, Message: durable.ErrUnreachable.Error()}
+	errNoWorker = &graph.Failure{Name: graph.FailBusy, Message: durable.ErrNoWorker.Error()}
+)
+
+// Begin implements mcpgraph.Driver.
+func (d *durableDriver) Begin(ctx context.Context, call mcpgraph.RemoteCall) error {
+	return d.start(ctx, call)
+}
+
+// NewID implements mcpgraph.Driver.
+func (d *durableDriver) NewID(caller string) string { return d.client.NewID(caller) }
+
+// State implements mcpgraph.Driver.
+func (d *durableDriver) State(ctx context.Context, id string, owns func(caller, check string) bool, detail mcpgraph.Detail) (*mcpgraph.RemoteState, error) {
+	s, err := d.client.State(ctx, id, owns, durable.Detail(detail))
+	switch {
+	case errors.Is(err, durable.ErrNotFound):
+		return nil, mcpgraph.ErrNoRun
+	case errors.Is(err, durable.ErrUnreachable):
+		return nil, errors.Join(errDown, err)
+	case err != nil:
+		return nil, err
+	}
+	state := &mcpgraph.RemoteState{
+		Tool: s.Tool, Digest: s.Digest, Blocks: s.Blocks, Created: s.Created, Updated: s.Updated, Kept: s.Kept,
+		Over: !s.Ended.IsZero(), Ending: s.Ending, Waiting: s.Waiting, Problem: s.Problem, Seed: s.Seed, Count: s.Count,
+	}
+	if s.Outcome != nil {
+		state.Value, state.Err = s.Outcome.Value, s.Outcome.Err()
+	}
+	if s.Args != nil {
+		if state.Args, err = value.ParseLazyBytes(s.Args); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range s.Questions {
+		params, err := value.ParseLazyBytes(q.Params)
+		if err != nil {
+			return nil, err
+		}
+		state.Questions = append(state.Questions, executor.Question{
+			ID: q.ID, Path: q.Path, Node: &graph.Node{ID: q.Node}, Method: q.Method, Value: params, Until: q.Until,
+		})
+	}
+	return state, nil
 }
 
 // Answer implements mcpgraph.Driver.
 func (d *durableDriver) Answer(ctx context.Context, id, question string, answer value.Value, failed error) error {
-	return d.client.Answer(ctx, id, question, answer, failed)
+	switch err := d.client.Answer(ctx, id, question, answer, failed); {
+	case errors.Is(err, durable.ErrNotAsked), errors.Is(err, durable.ErrNotFound):
+		return nil
+	case errors.Is(err, durable.ErrNoWorker):
+		return errors.Join(errNoWorker, err)
+	default:
+		return err
+	}
 }
 
 // End implements mcpgraph.Driver.

@@ -65,6 +65,13 @@ func (k *Parked) Questions(info *callinfo.Info) []executor.Question {
 	return questions
 }
 
+// ID returns the id of the run.
+func (k *Parked) ID() string { return k.id }
+
+// Leave lets a run of the Driver wait without this process. [Program.Attach] comes back
+// to it.
+func (k *Parked) Leave() { k.live.Leave() }
+
 // Answer answers a question with the result of its request, or with the failure
 // that there is none. Answers that come too late are ignored.
 func (k *Parked) Answer(id string, answer value.Value, failed error) {

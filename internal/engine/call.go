@@ -41,6 +41,8 @@ type CallOptions struct {
 	Park bool
 	// Seed is what the randomness of the run derives from; nil: the machine's.
 	Seed *uint64
+	// Claim lets the caller come back to a run of the Driver; it may be nil.
+	Claim *Claim
 	// Gate is that of [executor.Local]; it may be nil.
 	Gate func(ctx context.Context, r *executor.Run, t executor.Task) error
 	// Control changes the driver, and returns the port that it uses; nil changes
@@ -65,30 +67,52 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 	if info == nil {
 		info = &callinfo.Info{}
 	}
-	p.prepare(info)
-	g, err := p.Graph(tool)
+	ctx, g, in, done, err := p.accept(ctx, info, tool, args)
 	if err != nil {
 		return nil, err
 	}
-	ctx, held, cancel := p.account(ctx)
-	defer held.Close()
-	defer cancel()
-	in, err := p.arguments(ctx, g, args, held)
-	if err != nil {
-		return nil, err
-	}
+	defer done()
 	if o.Park && g.Asks() {
 		if in, err = apart(ctx, in); err != nil {
 			return nil, interrupted(ctx, tool, err)
 		}
+	} else {
+		o.Claim = nil // nobody has to come back to it
 	}
-	info.RunID = runs.NewID()
-	c := &call{program: p, run: executor.NewRun(g, in, o.seed()), id: info.RunID}
-	c.note(info)
+	c := p.newCall(info, g, in, o)
 	c.live = p.opts.Runs.Begin(runs.Call{
 		ID: c.id, Run: c.run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor,
 	})
 	return c.drive(ctx, info, o)
+}
+
+// accept returns what is called with its arguments, if they fit it. What follows counts
+// on an account in the context, until done is called.
+func (p *Program) accept(ctx context.Context, info *callinfo.Info, tool string, args any) (_ context.Context, g *graph.Graph, in value.Value, done func(), err error) {
+	p.prepare(info)
+	if g, err = p.Graph(tool); err != nil {
+		return ctx, nil, in, nil, err
+	}
+	ctx, held, cancel := p.account(ctx)
+	done = func() {
+		cancel()
+		held.Close()
+	}
+	if in, err = p.arguments(ctx, g, args, held); err != nil {
+		done()
+		return ctx, nil, in, nil, err
+	}
+	return ctx, g, in, done, nil
+}
+
+// newCall returns a call whose run has not begun, and gives the run its id.
+func (p *Program) newCall(info *callinfo.Info, g *graph.Graph, in value.Value, o CallOptions) *call {
+	if info.RunID = runs.NewID(); o.Claim != nil {
+		info.RunID = p.opts.Driver.NewID(info.Caller)
+	}
+	c := &call{program: p, run: executor.NewRun(g, in, o.seed()), id: info.RunID}
+	c.note(info)
+	return c
 }
 
 // arguments returns those of a call as the run gets them, if they fit the tool. They
@@ -136,6 +160,7 @@ type call struct {
 	id      string // of the run
 	live    *runs.Live
 	remote  bool // the Driver of the Engine has started it
+	known   int  // how many of its records another call has reported
 
 	mu      sync.Mutex
 	first   [1]secretsOfRequest // room for what most calls have

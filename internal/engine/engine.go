@@ -155,6 +155,9 @@ func (e *Engine) Close() error {
 	return errors.Join(errs...)
 }
 
+// Driver returns what drives the runs of calls somewhere else, nil for this process.
+func (e *Engine) Driver() Driver { return e.opts.Driver }
+
 // Current returns the program that is in use now.
 func (e *Engine) Current() *Program { return e.current.Load() }
 

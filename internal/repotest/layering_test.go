@@ -137,7 +137,7 @@ var layers = map[string]struct{ ours, others []string }{
 		ours:   []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"},
 		others: []string{"go.temporal.io/api", "go.temporal.io/sdk", "google.golang.org/protobuf"},
 	},
-	"internal/tasks":  {ours: []string{"pkg/graph", "pkg/memory", "pkg/server", "pkg/value"}},
+	"internal/tasks":  {ours: []string{"pkg/callinfo", "pkg/graph", "pkg/memory", "pkg/server", "pkg/value"}},
 	"internal/parked": {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"internal/engine": {ours: []string{
 		"internal/boundedfile", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",

@@ -18,25 +18,28 @@ import (
 func (s *Servers) call(ctx context.Context, p *engine.Program, r *server.Request) (value.Value, error) {
 	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI}
 	state, goesOn := r.State()
-	var early value.Value
+	var t round
 	switch {
+	case goesOn && s.remote != nil:
+		return s.remote.resume(ctx, p, r, state)
 	case goesOn:
 		return s.resume(ctx, r, state)
 	case r.WantsTask() && !(r.CanAsk() && asksFirst(p, r.Tool)):
-		return value.Undef, s.startTask(ctx, p, r, func(ctx context.Context, d *server.Detached, o engine.CallOptions) (*engine.Result, error) {
-			return p.Call(ctx, &d.Info, d.Tool, d.Args, o)
-		})
+		return value.Undef, s.startTask(ctx, p, r, nil)
 	case !r.Stateless() || !r.CanAsk():
 		o.Ask = Ask(r)
 	default:
-		var err error
-		if early, err = responses(r); err != nil {
+		early, err := responses(r)
+		if err != nil {
 			return value.Undef, err
 		}
-		o.Park = true
+		o.Park, t.given = true, newAnswers(early)
+		if s.remote != nil {
+			o.Claim, t.secret = newClaim(r)
+		}
 	}
 	result, err := p.Call(ctx, &r.Info, r.Tool, r.Args, o)
-	return s.finish(ctx, p, r, o, early, result, err)
+	return s.finish(ctx, p, r, o, t, result, err)
 }
 
 // Ask returns what asks a client in a session.
@@ -98,12 +101,45 @@ func asFailure(ctx context.Context, err error) error {
 	case err == nil, ctx.Err() != nil, errors.As(err, &failed):
 		return err
 	case errors.As(err, &missing):
-		return &unaskableError{engine.CannotAsk(err.Error()), missing}
+		return &unaskableError{cannotAsk(missing), missing}
 	case errors.Is(err, server.ErrRefused):
 		return &graph.Failure{Name: graph.FailDeclined, Message: err.Error()}
 	}
 	return engine.CannotAsk(err.Error())
 }
+
+// cannotAsk returns the failure of a question that the client cannot answer. Its data
+// says why wherever the failure goes.
+func cannotAsk(missing *server.MissingCapabilityError) *graph.Failure {
+	f := engine.CannotAsk(missing.Error())
+	f.Data = value.FromEntries([]value.Entry{{Key: requiredCapabilities, Value: missing.Capabilities}})
+	return f
+}
+
+const requiredCapabilities = "requiredCapabilities"
+
+// withMissing returns err, or if it is such a failure that comes from somewhere else, an
+// error that says which capability is missing.
+func withMissing(err error) error {
+	if errors.As(err, new(*server.MissingCapabilityError)) {
+		return err
+	}
+	f := executor.FailureOf(err)
+	missing := f.Data.Get(requiredCapabilities)
+	if f.Name != graph.FailCannotAsk || missing.Kind() != value.Object {
+		return err
+	}
+	return &missingError{err, &server.MissingCapabilityError{Capabilities: missing}}
+}
+
+// missingError is a failure, and which capability is missing.
+type missingError struct {
+	error
+	missing *server.MissingCapabilityError
+}
+
+// Unwrap returns the failure, and what is missing.
+func (e *missingError) Unwrap() []error { return []error{e.error, e.missing} }
 
 // unaskableError is the failure of a question that the client cannot answer for want
 // of a capability. If nothing handles it the client hears which one.

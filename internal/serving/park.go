@@ -3,6 +3,7 @@ package serving
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
@@ -13,19 +14,24 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
+// round is what one of the calls of a client that make up a run has beside its request.
+type round struct {
+	given  answers // that came with the first one
+	secret string  // with which the client comes back to a run of a Driver
+}
+
 // finish returns the answer to a call. A run that is parked is kept, and the client
-// is asked to call again. early are answers that came with the first call.
-func (s *Servers) finish(ctx context.Context, p *engine.Program, r *server.Request, o engine.CallOptions, early value.Value, result *engine.Result, err error) (value.Value, error) {
-	given := newAnswers(early)
+// is asked to call again.
+func (s *Servers) finish(ctx context.Context, p *engine.Program, r *server.Request, o engine.CallOptions, t round, result *engine.Result, err error) (value.Value, error) {
 	for errors.Is(err, executor.ErrParked) {
 		var required error
-		if required = s.park(ctx, p, r, result.Parked, given); required != nil {
+		if required = s.park(ctx, p, r, result.Parked, t); required != nil {
 			return value.Undef, required
 		}
 		result, err = result.Parked.Resume(ctx, &r.Info, o)
 	}
 	if err != nil {
-		return value.Undef, &server.CallError{Failure: p.Failure(&r.Info, err), Err: err}
+		return value.Undef, s.failed(p, r, err)
 	}
 	return result.Value, nil
 }
@@ -61,18 +67,21 @@ const maxRequests = 4 << 20
 
 // park keeps a run and returns what asks the client for its answers. It returns nil
 // if a question was answered or cannot be asked: the run then goes on.
-func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request, k *engine.Parked, given answers) error {
+func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request, k *engine.Parked, t round) error {
 	questions := k.Questions(&r.Info)
 	names := namesOf(questions)
 	settled := refuse(ctx, r, k, questions)
 	for i, q := range questions {
-		if answer, ok := given.take(names[i], q); ok {
+		if answer, ok := t.given.take(names[i], q); ok {
 			k.Answer(q.ID, answer, nil)
 			settled = true
 		}
 	}
 	if settled {
 		return nil
+	}
+	if s.remote != nil {
+		return s.remote.park(k, questions, t.secret)
 	}
 	requests, asked, expires := requestsOf(questions, names)
 	release := p.Retain()
@@ -148,6 +157,18 @@ func namesOf(questions []executor.Question) []string {
 	return names
 }
 
+// uniqueNamesOf returns names of questions that no other question of the run has: who
+// can answer twice must not answer the next question.
+func uniqueNamesOf(questions []executor.Question) []string {
+	names := make([]string, len(questions))
+	for i, q := range questions {
+		if names[i] = q.Node.ID + q.ID; !strings.HasPrefix(q.ID, ":") {
+			names[i] = q.Node.ID + "@" + q.ID
+		}
+	}
+	return names
+}
+
 // parkedCall is a call that is parked, what the client was asked, by name, and what
 // ends its hold on its program.
 type parkedCall struct {
@@ -195,13 +216,11 @@ func (s *Servers) resume(ctx context.Context, r *server.Request, state string) (
 	}
 	p := k.Program()
 	if r.WantsTask() {
-		return value.Undef, s.startTask(ctx, p, r, func(ctx context.Context, d *server.Detached, o engine.CallOptions) (*engine.Result, error) {
-			return k.Resume(ctx, &d.Info, o)
-		})
+		return value.Undef, s.startTask(ctx, p, r, k.Parked)
 	}
 	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI, Park: true}
 	result, err := k.Resume(ctx, &r.Info, o)
-	return s.finish(ctx, p, r, o, value.Undef, result, err)
+	return s.finish(ctx, p, r, o, round{}, result, err)
 }
 
 // answerQuestion answers the question with this name, if it was asked.
@@ -210,9 +229,14 @@ func answerQuestion(k *engine.Parked, asked map[string]executor.Question, name s
 	if !ok {
 		return
 	}
+	answer, wrong := checked(q, answer)
+	k.Answer(q.ID, answer, wrong)
+}
+
+// checked returns an answer, or the failure of one that has not the form of an answer.
+func checked(q executor.Question, answer value.Value) (value.Value, error) {
 	if wrong := graph.CheckAnswer(q.Method, answer); wrong != nil {
-		k.Answer(q.ID, value.Undef, wrong)
-		return
+		return value.Undef, wrong
 	}
-	k.Answer(q.ID, answer, nil)
+	return answer, nil
 }

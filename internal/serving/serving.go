@@ -33,7 +33,9 @@ type Servers struct {
 	opts   Options
 
 	parked *parked.Store // runs that wait for answers
-	tasks  *tasks.Store  // calls that go on after they were answered
+	local  *tasks.Store  // calls that go on in this process after they were answered
+	tasks  taskStore     // these, or those that a Driver runs
+	remote *remoteRuns   // what the Driver runs; nil without one
 
 	reloading sync.Mutex
 	mu        sync.Mutex // guards the rest
@@ -43,13 +45,20 @@ type Servers struct {
 
 // New returns the servers of an engine, of which there are none yet.
 func New(e *engine.Engine, opts Options) *Servers {
-	return &Servers{engine: e, opts: opts, parked: parked.New(e.Memory()), tasks: tasks.New(e.Memory(), e.Log())}
+	s := &Servers{engine: e, opts: opts, parked: parked.New(e.Memory()), local: tasks.New(e.Memory(), e.Log())}
+	s.tasks = &localTasks{s.local, s}
+	if d := e.Driver(); d != nil {
+		s.remote = &remoteRuns{servers: s, driver: d, requests: map[string]int{}}
+		s.tasks = s.remote
+	}
+	return s
 }
 
-// Close ends the runs that wait for answers, and tasks. Close it before the engine.
+// Close ends the runs and tasks of this process that wait for answers or go on. Close it
+// before the engine.
 func (s *Servers) Close() {
 	s.parked.Close()
-	s.tasks.Close()
+	s.local.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watchLists(nil, nil)

@@ -27,10 +27,35 @@ func asksFirst(p *engine.Program, tool string) bool {
 	return false
 }
 
-// startTask lets a call go on as a task, which begin starts. The error is what answers
-// the call.
-func (s *Servers) startTask(ctx context.Context, p *engine.Program, r *server.Request,
-	begin func(context.Context, *server.Detached, engine.CallOptions) (*engine.Result, error)) error {
+// taskStore keeps tasks and starts them.
+type taskStore interface {
+	server.Tasks
+	// start lets a call go on as a task: a new one, or one that was asked first and goes
+	// on with its answers. The error is what answers the call.
+	start(ctx context.Context, p *engine.Program, r *server.Request, from *engine.Parked) error
+}
+
+// startTask lets a call go on as a task.
+func (s *Servers) startTask(ctx context.Context, p *engine.Program, r *server.Request, from *engine.Parked) error {
+	err := s.tasks.start(ctx, p, r, from)
+	if task := (*server.TaskError)(nil); errors.As(err, &task) {
+		return err
+	}
+	return s.failed(p, r, err)
+}
+
+// failed returns the error that answers a call which failed with err.
+func (s *Servers) failed(p *engine.Program, r *server.Request, err error) error {
+	return &server.CallError{Failure: p.Failure(&r.Info, err), Err: withMissing(err)}
+}
+
+// localTasks are tasks of this process.
+type localTasks struct {
+	*tasks.Store
+	servers *Servers
+}
+
+func (t *localTasks) start(ctx context.Context, p *engine.Program, r *server.Request, from *engine.Parked) error {
 	d, release := r.Detach(), p.Retain()
 	leave := func() {
 		d.Release()
@@ -38,37 +63,43 @@ func (s *Servers) startTask(ctx context.Context, p *engine.Program, r *server.Re
 			release()
 		}
 	}
-	state, err := s.tasks.Start(ctx, r.Caller, r.Blocks(), func(ctx context.Context, t *tasks.Task) (value.Value, error) {
+	state, err := t.Start(ctx, r.Caller, r.Blocks(), func(ctx context.Context, task *tasks.Task) (value.Value, error) {
 		defer leave()
 		o := engine.CallOptions{Park: true}
-		result, err := begin(ctx, d, o)
+		var result *engine.Result
+		var err error
+		if from != nil {
+			result, err = from.Resume(ctx, &d.Info, o)
+		} else {
+			result, err = p.Call(ctx, &d.Info, d.Tool, d.Args, o)
+		}
 		for errors.Is(err, executor.ErrParked) {
-			if err := s.ask(ctx, t, d, result.Parked); err != nil {
+			if err := ask(ctx, task, d, result.Parked); err != nil {
 				result.Parked.End(err)
 				return value.Undef, err
 			}
 			result, err = result.Parked.Resume(ctx, &d.Info, o)
 		}
 		if err != nil {
-			return value.Undef, &server.CallError{Failure: p.Failure(&d.Info, err), Err: err}
+			return value.Undef, t.servers.failed(p, &d.Request, err)
 		}
 		return result.Value, nil
 	})
 	if err != nil {
 		leave()
-		return &server.CallError{Failure: p.Failure(&r.Info, err), Err: err}
+		return err
 	}
 	return &server.TaskError{Task: state}
 }
 
 // ask lets a task wait until the questions of its run are answered. Meanwhile it has no
 // slot. The error is the cause with which ctx ended.
-func (s *Servers) ask(ctx context.Context, t *tasks.Task, d *server.Detached, k *engine.Parked) error {
+func ask(ctx context.Context, t *tasks.Task, d *server.Detached, k *engine.Parked) error {
 	questions := k.Questions(&d.Info)
 	if refuse(ctx, &d.Request, k, questions) {
 		return nil
 	}
-	requests, asked, expires := requestsOf(questions, namesOf(questions))
+	requests, asked, expires := requestsOf(questions, uniqueNamesOf(questions))
 	d.Release()
 	given := t.Ask(ctx, requests, expires)
 	if ctx.Err() != nil {

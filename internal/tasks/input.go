@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -37,15 +38,15 @@ func (t *Task) Ask(ctx context.Context, requests value.Value, until time.Time) m
 	return input
 }
 
-// Get returns the task of a caller, and reports whether there is one.
-func (s *Store) Get(caller, id string) (server.Task, bool) {
+// Get implements server.Tasks.
+func (s *Store) Get(_ context.Context, info *callinfo.Info, id string) (server.Task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.of(caller, id)
+	t := s.of(info.Caller, id)
 	if t == nil {
-		return server.Task{}, false
+		return server.Task{}, server.ErrUnknownTask
 	}
-	return t.state, true
+	return t.state, nil
 }
 
 // of returns the task of a caller, nil if there is none; s.mu is held.
@@ -56,18 +57,16 @@ func (s *Store) of(caller, id string) *Task {
 	return nil
 }
 
-// Update hands in answers, an object by the names of the questions. It ignores those
-// to what is not asked, or no longer, and those that are too long together. It reports
-// whether the caller has the task.
-func (s *Store) Update(caller, id string, responses value.Value) bool {
+// Update implements server.Tasks. It ignores answers that are too long together.
+func (s *Store) Update(_ context.Context, info *callinfo.Info, id string, responses value.Value) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.of(caller, id)
+	t := s.of(info.Caller, id)
 	if t == nil {
-		return false
+		return server.ErrUnknownTask
 	}
-	if t.waiting == nil || responses.LongerThan(maxInput) {
-		return true
+	if t.waiting == nil || responses.LongerThan(MaxInput) {
+		return nil
 	}
 	open := value.NewBuilder(t.state.Requests.Len())
 	for _, q := range t.state.Requests.Entries() {
@@ -83,20 +82,20 @@ func (s *Store) Update(caller, id string, responses value.Value) bool {
 		close(t.waiting)
 		t.set(server.TaskWorking)
 	}
-	return true
+	return nil
 }
 
-// Cancel cancels a task that is not over. It reports whether the caller has the task.
-func (s *Store) Cancel(caller, id string) bool {
+// Cancel implements server.Tasks.
+func (s *Store) Cancel(_ context.Context, info *callinfo.Info, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.of(caller, id)
+	t := s.of(info.Caller, id)
 	if t == nil {
-		return false
+		return server.ErrUnknownTask
 	}
 	if !t.state.Status.Over() {
 		t.set(server.TaskCancelled)
 		t.cancel(ErrCancelled)
 	}
-	return true
+	return nil
 }

@@ -32,8 +32,8 @@ const (
 	// MaxKept and MaxKeptPerCaller bound those that are kept, over or not.
 	MaxKept          = 10_000
 	MaxKeptPerCaller = 1000
-	// maxInput bounds the answers that wait for others of a task, in bytes.
-	maxInput = 1 << 20
+	// MaxInput bounds the answers of one request, in bytes.
+	MaxInput = 1 << 20
 )
 
 // Why tasks end early, as causes of their contexts.
@@ -42,6 +42,8 @@ var (
 	ErrExpired   = errors.New("the task was not over when its ttlMs was")
 	errClosed    = errors.New("the server is shutting down")
 )
+
+var _ server.Tasks = (*Store)(nil)
 
 // Store keeps tasks. It is safe for concurrent use.
 type Store struct {

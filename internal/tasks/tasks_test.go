@@ -12,9 +12,12 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
+
+var ann, bob = &callinfo.Info{Caller: "ann"}, &callinfo.Info{Caller: "bob"}
 
 func newStore() *Store { return New(nil, slog.New(slog.DiscardHandler)) }
 
@@ -31,8 +34,8 @@ func parse(t *testing.T, text string) value.Value {
 func state(t *testing.T, s *Store, id string) string {
 	t.Helper()
 	synctest.Wait()
-	task, ok := s.Get("ann", id)
-	if !ok {
+	task, err := s.Get(t.Context(), ann, id)
+	if err != nil {
 		return "unknown"
 	}
 	text := string(task.Status)
@@ -67,27 +70,31 @@ func TestTaskAsksAndEnds(t *testing.T) {
 			}
 		}
 		want("at the start", "working")
-		if s.Update("ann", task.ID, parse(t, `{"a":9}`)); state(t, s, task.ID) != "working" {
+		if _ = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":9}`)); state(t, s, task.ID) != "working" {
 			t.Error("an answer came before its question")
 		}
 		time.Sleep(time.Second)
 		want("asked", `input_required {"a":1,"b":2}`)
-		if s.Update("bob", task.ID, questions) || s.Cancel("bob", task.ID) || s.Update("ann", "x", questions) || s.Cancel("ann", "x") {
-			t.Error("another caller, or another id, has the task")
+		for _, err := range []error{
+			s.Update(t.Context(), bob, task.ID, questions), s.Cancel(t.Context(), bob, task.ID), s.Update(t.Context(), ann, "x", questions), s.Cancel(t.Context(), ann, "x"),
+		} {
+			if !errors.Is(err, server.ErrUnknownTask) {
+				t.Errorf("another caller, or another id, has the task: %v", err)
+			}
 		}
-		if _, ok := s.Get("bob", task.ID); ok {
+		if _, err := s.Get(t.Context(), bob, task.ID); !errors.Is(err, server.ErrUnknownTask) {
 			t.Error("another caller sees the task")
 		}
-		s.Update("ann", task.ID, parse(t, `{"a":"x","c":1}`))
+		_ = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"x","c":1}`))
 		want("half answered", `input_required {"b":2}`)
-		s.Update("ann", task.ID, parse(t, `{"a":"y","b":"`+strings.Repeat("z", maxInput)+`"}`))
+		_ = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"y","b":"`+strings.Repeat("z", MaxInput)+`"}`))
 		want("a long answer", `input_required {"b":2}`)
-		s.Update("ann", task.ID, parse(t, `{"a":"y","b":"z"}`))
+		_ = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"y","b":"z"}`))
 		want("answered", "working")
 		time.Sleep(time.Second)
 		want("at the end", `completed "\"x\"\"z\"" <nil>`)
-		s.Cancel("ann", task.ID)
-		s.Update("ann", task.ID, questions)
+		_ = s.Cancel(t.Context(), ann, task.ID)
+		_ = s.Update(t.Context(), ann, task.ID, questions)
 		want("after the end", `completed "\"x\"\"z\"" <nil>`)
 		time.Sleep(TTL - 4*time.Second)
 		want("before its time is over", `completed "\"x\"\"z\"" <nil>`)
@@ -109,7 +116,7 @@ func TestQuestionsOfATaskEnd(t *testing.T) {
 			return value.FromInt(int64(len(given))), nil
 		})
 		synctest.Wait()
-		s.Update("ann", task.ID, parse(t, `{"b":2}`))
+		_ = s.Update(t.Context(), ann, task.ID, parse(t, `{"b":2}`))
 		time.Sleep(2 * time.Minute)
 		if got := state(t, s, task.ID); got != "completed 1 <nil>" {
 			t.Error(got)
@@ -150,7 +157,7 @@ func TestTasksEndEarly(t *testing.T) {
 		if got := state(t, s, ids[2]); got != "failed null internal error" {
 			t.Errorf("after a panic: %s", got)
 		}
-		s.Cancel("ann", ids[0])
+		_ = s.Cancel(t.Context(), ann, ids[0])
 		if got := state(t, s, ids[0]); got != "cancelled" {
 			t.Errorf("cancelled: %s", got)
 		}
@@ -232,7 +239,7 @@ func TestResultsKeepNoReplies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for {
-			if task, _ := s.Get("ann", started.ID); task.Status == server.TaskCompleted {
+			if task, _ := s.Get(t.Context(), ann, started.ID); task.Status == server.TaskCompleted {
 				break
 			}
 			runtime.Gosched()

@@ -10,7 +10,7 @@ var toolSettings = []Setting{
 	{Name: "icons", Doc: "Icons for clients, passed on unchanged", Shape: ListShape, Fields: iconSettings},
 	{Name: "requiredScopes", Doc: "Scopes that a caller over HTTP needs to call the tool", Shape: StringsShape},
 	{Name: "private", Doc: "Hide the tool from clients: only call nodes can call it", Shape: BoolShape, Default: "false"},
-	{Name: "task", Doc: "Whether calls go on as tasks (MCP 2026-07-28): of clients that know tasks (optional), or of no others (required)", Default: `"forbidden"`, Values: []string{"forbidden", "optional", "required"}},
+	{Name: "task", Doc: "Whether calls go on as tasks (MCP 2026-07-28): of clients that know tasks (optional), or of no others (required); the default is optional where Temporal keeps runs", Default: `"forbidden"`, Values: []string{"forbidden", "optional", "required"}},
 	{Name: "catch", Doc: "Where to go after a failure that no rule of the failed node handles", Shape: CatchShape},
 	{Name: "nodes", Doc: "Nodes of the tool's graph", Shape: NodesShape},
 }

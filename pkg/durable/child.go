@@ -65,6 +65,7 @@ func (d *driving) detach(t executor.Task, a graph.Action) {
 	in := &request{
 		Tool: callee, Digest: d.in.Digest, Args: args, Seed: childSeed(d.in.Seed, t.ID()),
 		Caller: d.in.Caller, Trace: d.traceOf(t), MaxValue: d.in.MaxValue, HeartbeatMs: d.in.HeartbeatMs, Share: &share,
+		Refused: d.in.Refused,
 	}
 	d.batch += len(args)
 	ctx := workflow.WithChildOptions(d.ctx, workflow.ChildWorkflowOptions{

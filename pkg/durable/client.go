@@ -37,6 +37,8 @@ type Start struct {
 	// Heartbeat is after how long without a sign of life a worker is lost; 0:
 	// DefaultHeartbeat.
 	Heartbeat time.Duration
+	// Claim lets the caller come back to the run; it may be nil.
+	Claim *Claim
 }
 
 // Errors of a Client.
@@ -75,27 +77,39 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 			in.Caller = callerOf(s.Info, s.Forwarded)
 		}
 	}
+	memo := memoOf(s.Tool, owner, s.Digest)
+	if s.Claim != nil {
+		if err := c.bounds.allow(ctx, c, owner); err != nil {
+			return err
+		}
+		in.Refused = s.Claim.refused()
+		memo[memoClaim] = claimOf(s.Claim)
+	}
 	_, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: s.ID, TaskQueue: c.queue(s.Digest), WorkflowTaskTimeout: taskTimeout,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Memo:                                     memoOf(s.Tool, owner, s.Digest),
+		Memo:                                     memo,
 		StaticSummary:                            s.Tool,
 	}, WorkflowType, in)
 	var exists *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &exists) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exists):
 		return ErrExists
 	}
-	return known(err)
+	return reached(ctx, err)
 }
 
-// Members of the memo of a workflow, which lists of runs show. The first three are
-// those of the start; the workflow sets the last one.
+// Members of the memo of a workflow. The workflow sets the last two.
 const (
 	memoTool    = "tool"
 	memoCaller  = "caller"
 	memoDigest  = "digest"
-	memoWaiting = "waiting"
+	memoClaim   = "claim"
+	memoWaiting = "waiting" // for answers of people alone
+	memoSince   = "since"   // when that changed
 )
 
 // memoOf returns what lists of runs show.

@@ -40,6 +40,8 @@ type Client struct {
 	options  Options
 	data     converter.DataConverter
 	looks    looks
+	bounds   bounds
+	kept     retention
 }
 
 // Dial connects to Temporal. The error says why that cannot be reached; with

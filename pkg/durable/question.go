@@ -13,6 +13,8 @@ type Question struct {
 	// ID names the question in its run, Path is where its node stands, for people.
 	ID   string `json:"id"`
 	Path string `json:"path"`
+	// Node is the id of its node.
+	Node string `json:"node,omitempty"`
 	// Method is the request that the question is, such as elicitation/create, and
 	// Params are its params.
 	Method string          `json:"method"`
@@ -31,5 +33,5 @@ func (d *driving) questionOf(q executor.Question) Question {
 	case q.Method == graph.AskModel:
 		q.Value = d.source.RedactValue(nil, q.Value)
 	}
-	return Question{ID: q.ID, Path: q.Path, Method: q.Method, Params: raw(q.Value), Until: q.Until}
+	return Question{ID: q.ID, Path: q.Path, Node: q.Node.ID, Method: q.Method, Params: raw(q.Value), Until: q.Until}
 }

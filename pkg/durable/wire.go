@@ -40,6 +40,8 @@ type request struct {
 	Waiting bool              `json:"waiting,omitempty"`
 	Spent   int               `json:"spent,omitempty"`
 	Shares  map[string]int    `json:"shares,omitempty"`
+	// Refused has the failures of questions that nobody can answer, by their kind.
+	Refused map[string]json.RawMessage `json:"refused,omitempty"`
 }
 
 // caller is what calls carry about the caller of a run.

@@ -173,6 +173,9 @@ func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
 			d.tooLong = true
 		}
 		d.work()
+		if d.refuse() {
+			continue
+		}
 		if d.run.Done() {
 			return d.end()
 		}
@@ -190,7 +193,7 @@ func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
 func (d *driving) tellWaiting() {
 	if waiting := d.run.Parked(); waiting != d.in.Waiting {
 		d.in.Waiting = waiting
-		_ = workflow.UpsertMemo(d.ctx, map[string]any{memoWaiting: waiting}) // fails for an empty memo alone
+		_ = workflow.UpsertMemo(d.ctx, map[string]any{memoWaiting: waiting, memoSince: workflow.Now(d.ctx).UTC()}) // fails for an empty memo alone
 	}
 }
 

@@ -61,9 +61,23 @@ func (l *Live) End(ended time.Time, err error) {
 	s.keep(l, r)
 }
 
+// Leave makes a run unknown that goes on somewhere else. It stands for End.
+func (l *Live) Leave() {
+	s := l.store
+	if s.limits.Count < 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(l)
+	s.changed(l.call.ID)
+}
+
 // forget takes the run from those under way; the mutex of the store is held.
 func (s *Store) forget(l *Live) {
-	delete(s.live, l.call.ID)
+	if s.live[l.call.ID] == l {
+		delete(s.live, l.call.ID)
+	}
 	s.held.Shrink(liveBytes)
 }
 

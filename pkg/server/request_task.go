@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -132,14 +134,32 @@ func (p *snapshot) checkTasks(r *Request) *rpcError {
 	return nil
 }
 
+// taskError returns the answer to a request about a task that failed with err.
+func (p *snapshot) taskError(ctx context.Context, r *Request, err error) *rpcError {
+	if errors.Is(err, ErrUnknownTask) {
+		return unknownTask(r)
+	}
+	if ctx.Err() == nil {
+		p.logOf(r).WarnContext(ctx, "a task cannot be reached", "method", r.Method, "error", err)
+	}
+	// Other errors can name machines of the operator.
+	why, failure := "try again later", (*graph.Failure)(nil)
+	if errors.As(err, &failure) {
+		why = failure.Message
+	}
+	e := rpcErrorf(mcp.INTERNAL_ERROR, "%s: the task cannot be reached now: %s", r.Method, why)
+	e.status, e.failed = http.StatusServiceUnavailable, true
+	return e
+}
+
 func unknownTask(r *Request) *rpcError {
 	return rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown task %q; tasks are forgotten after their ttlMs", r.Method, jsonrpc.Clip(r.task))
 }
 
 func (p *snapshot) getTask(ctx context.Context, r *Request) ([]byte, *rpcError) {
-	t, ok := p.tasks.Get(r.Caller, r.task)
-	if !ok {
-		return nil, unknownTask(r)
+	t, err := p.tasks.Get(ctx, &r.Info, r.task)
+	if err != nil {
+		return nil, p.taskError(ctx, r, err)
 	}
 	members := t.appendMembers(nil)
 	switch t.Status {
@@ -162,22 +182,29 @@ func (t Task) appendMembers(dst []byte) []byte {
 	dst = value.AppendString(append(dst, `,"status":`...), string(t.Status))
 	dst = value.AppendString(append(dst, `,"createdAt":`...), t.Created.UTC().Format(time.RFC3339Nano))
 	dst = value.AppendString(append(dst, `,"lastUpdatedAt":`...), t.Updated.UTC().Format(time.RFC3339Nano))
-	dst = value.FromInt(t.TTL.Milliseconds()).Append(append(dst, `,"ttlMs":`...))
+	if t.Message != "" {
+		dst = value.AppendString(append(dst, `,"statusMessage":`...), t.Message)
+	}
+	ttl := value.NullValue
+	if t.TTL > 0 {
+		ttl = value.FromInt(t.TTL.Milliseconds())
+	}
+	dst = ttl.Append(append(dst, `,"ttlMs":`...))
 	return value.FromInt(pollInterval.Milliseconds()).Append(append(dst, `,"pollIntervalMs":`...))
 }
 
 // updateTask answers tasks/update. What came of it is the next state of the task.
-func (p *snapshot) updateTask(_ context.Context, r *Request) ([]byte, *rpcError) {
+func (p *snapshot) updateTask(ctx context.Context, r *Request) ([]byte, *rpcError) {
 	responses := r.params.Get("inputResponses").Apart()
-	if !p.tasks.Update(r.Caller, r.task, responses) {
-		return nil, unknownTask(r)
+	if err := p.tasks.Update(ctx, &r.Info, r.task, responses); err != nil {
+		return nil, p.taskError(ctx, r, err)
 	}
 	return p.message(r, nil, false), nil
 }
 
-func (p *snapshot) cancelTask(_ context.Context, r *Request) ([]byte, *rpcError) {
-	if !p.tasks.Cancel(r.Caller, r.task) {
-		return nil, unknownTask(r)
+func (p *snapshot) cancelTask(ctx context.Context, r *Request) ([]byte, *rpcError) {
+	if err := p.tasks.Cancel(ctx, &r.Info, r.task); err != nil {
+		return nil, p.taskError(ctx, r, err)
 	}
 	return p.message(r, nil, false), nil
 }

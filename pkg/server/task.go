@@ -1,9 +1,11 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -54,7 +56,10 @@ type Task struct {
 	ID               string
 	Status           TaskStatus
 	Created, Updated time.Time
-	TTL              time.Duration // how long the task is kept, from Created
+	// TTL is how long the task is kept, from Created; 0: its end is not known.
+	TTL time.Duration
+	// Message explains the status to people; it may be empty.
+	Message string
 	// Requests are the open questions if the status is input_required; see
 	// [InputRequiredError].
 	Requests value.Value
@@ -65,17 +70,26 @@ type Task struct {
 	Blocks bool
 }
 
-// Tasks keeps tasks. They belong to a caller: to others an id is unknown. It is safe
-// for concurrent use.
+// Tasks keeps tasks, in this process or somewhere else. They belong to a caller,
+// info.Caller: for others an id is unknown. Its methods may set info.RunID to the run
+// of the task. It is safe for concurrent use.
+//
+// Their error is ErrUnknownTask if the caller has no task with this id, or not any more.
+// All others mean that the task could not be reached: the request is answered with a
+// JSON-RPC error, which has the message of a *graph.Failure alone, and can be sent
+// again.
 type Tasks interface {
-	// Get returns a task, and reports whether the caller has one with this id.
-	Get(caller, id string) (Task, bool)
+	// Get returns a task.
+	Get(ctx context.Context, info *callinfo.Info, id string) (Task, error)
 	// Update hands in answers, an object by the names of the questions. Answers to
-	// what is not asked are ignored. It reports whether the caller has the task.
-	Update(caller, id string, responses value.Value) bool
-	// Cancel ends a task that is not over. It reports whether the caller has it.
-	Cancel(caller, id string) bool
+	// what is not asked are ignored.
+	Update(ctx context.Context, info *callinfo.Info, id string, responses value.Value) error
+	// Cancel ends a task that is not over.
+	Cancel(ctx context.Context, info *callinfo.Info, id string) error
 }
+
+// ErrUnknownTask says that a caller has no task with an id.
+var ErrUnknownTask = errors.New("unknown task")
 
 // TaskError is returned by a [CallFunc] whose call goes on as a task; see
 // [Request.WantsTask]. The answer is the task.

@@ -1,0 +1,261 @@
+package serving
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/parked"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// remoteRuns are the runs of a Driver that callers come back to: tasks, and calls that
+// wait for answers. Nothing of them is kept in this process, so any other one that has
+// the Driver answers for them as well.
+//
+// Their caller names them by the id of the run and a secret, whose digest is kept with
+// the run: ids are written to logs. The name of a call that waits for answers also has a
+// digest of what it asks, so that answers never answer what is asked later.
+type remoteRuns struct {
+	servers *Servers
+	driver  engine.Driver
+
+	mu       sync.Mutex
+	requests map[string]int // under way, by caller
+	all      int
+}
+
+// Bounds of the requests about runs of a Driver that are under way, since each asks it.
+const (
+	maxRequestsInAll     = 128
+	maxRequestsPerCaller = 16
+	// requestTimeout bounds one of them.
+	requestTimeout = 15 * time.Second
+)
+
+// newClaim returns what lets the caller of a request come back to its run, and the
+// secret that it needs.
+func newClaim(r *server.Request) (c *engine.Claim, secret string) {
+	secret = rand.Text()
+	c = &engine.Claim{Check: digestOf(secret), Created: time.Now(), Blocks: r.Blocks()}
+	if !r.WantsTask() {
+		return c, secret // each call says what its client can answer
+	}
+	none := value.FromEntries(nil)
+	byURL := value.FromEntries([]value.Entry{{Key: "mode", Value: value.FromString(server.URLMode)}})
+	for _, q := range []struct {
+		method string
+		params value.Value
+	}{{graph.AskPerson, none}, {graph.AskPerson, byURL}, {graph.AskModel, none}, {graph.AskRoots, none}} {
+		if missing := (*server.MissingCapabilityError)(nil); errors.As(r.Needs(q.method, q.params), &missing) {
+			if c.Refused == nil {
+				c.Refused = map[string]*graph.Failure{}
+			}
+			c.Refused[engine.QuestionKind(q.method, q.params)] = cannotAsk(missing)
+		}
+	}
+	return c, secret
+}
+
+func digestOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// maxName is how long a name is at most, in bytes.
+const maxName = 256
+
+func nameOf(id, secret string) string { return id + "." + secret }
+
+// state returns the run that the caller has a name of, and its id. The error is
+// server.ErrUnknownTask if there is none.
+func (t *remoteRuns) state(ctx context.Context, info *callinfo.Info, name string, detail engine.Detail) (*engine.RemoteState, string, error) {
+	id, secret, ok := strings.Cut(name, ".")
+	if !ok || id == "" || secret == "" || len(name) > maxName {
+		return nil, "", server.ErrUnknownTask
+	}
+	check := digestOf(secret)
+	s, err := t.driver.State(ctx, id, func(caller, kept string) bool {
+		return subtle.ConstantTimeCompare([]byte(check), []byte(kept)) == 1 && caller == info.Caller
+	}, detail)
+	if errors.Is(err, engine.ErrNoRun) {
+		return nil, "", server.ErrUnknownTask
+	}
+	if err == nil {
+		info.RunID = id
+	}
+	return s, id, err
+}
+
+// enter counts a request of a caller until leave is called.
+func (t *remoteRuns) enter(ctx context.Context, caller string) (_ context.Context, leave func(), err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all >= maxRequestsInAll || t.requests[caller] >= maxRequestsPerCaller {
+		return ctx, nil, &graph.Failure{Name: graph.FailBusy, Message: fmt.Sprintf("more than %d requests about tasks are under way", t.requests[caller])}
+	}
+	t.all++
+	t.requests[caller]++
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	return ctx, func() {
+		cancel()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.all--
+		if t.requests[caller]--; t.requests[caller] == 0 {
+			delete(t.requests, caller)
+		}
+	}, nil
+}
+
+// answer hands in the answers to what a run asks, by the names of the questions.
+func (t *remoteRuns) answer(ctx context.Context, id string, questions []executor.Question, names []string, given value.Value) error {
+	for i, q := range questions {
+		answer := given.Get(names[i])
+		if answer.IsUndefined() {
+			continue
+		}
+		answer, wrong := checked(q, answer)
+		if err := t.driver.Answer(ctx, id, q.ID, answer, wrong); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed returns the error with which a run ended, as clients get it.
+func (t *remoteRuns) failed(info *callinfo.Info, s *engine.RemoteState) error {
+	if s.Err == nil {
+		return nil
+	}
+	p := t.servers.engine.Use()
+	defer p.Release()
+	return &server.CallError{Failure: p.Failure(info, s.Err), Err: withMissing(s.Err)}
+}
+
+// park lets a run wait for answers, and returns what asks the client for them.
+func (t *remoteRuns) park(k *engine.Parked, questions []executor.Question, secret string) error {
+	k.Leave()
+	return inputRequired(k.ID(), secret, questions)
+}
+
+// inputRequired asks the client of a call what its run asks.
+func inputRequired(id, secret string, questions []executor.Question) error {
+	requests, _, _ := requestsOf(questions, namesOf(questions))
+	return &server.InputRequiredError{Requests: requests, State: stateOf(id, secret, digestOfQuestions(questions))}
+}
+
+// stateOf returns the requestState of a call whose run asks what has this digest.
+func stateOf(id, secret, asked string) string {
+	return nameOf(id, secret) + "." + asked + "." + digestOf(id + " " + secret + " " + asked)[:digits]
+}
+
+// readState is the inverse of stateOf. It returns no name for what is no state.
+func readState(state string) (name, asked string) {
+	parts := strings.Split(state, ".")
+	if len(state) > maxName || len(parts) != 4 || stateOf(parts[0], parts[1], parts[2]) != state {
+		return "", ""
+	}
+	return nameOf(parts[0], parts[1]), parts[2]
+}
+
+// digits is how much of a digest a state has.
+const digits = 16
+
+// digestOfQuestions returns what tells questions from all others of their run.
+func digestOfQuestions(questions []executor.Question) string {
+	var ids strings.Builder
+	for _, q := range questions {
+		ids.WriteString(q.ID + " ")
+	}
+	return digestOf(ids.String())[:digits]
+}
+
+// resume goes on with the run that the call names. The same call again waits for the
+// same run, and answers nothing.
+func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Request, state string) (value.Value, error) {
+	given, err := responses(r)
+	if err != nil {
+		return value.Undef, err
+	}
+	name, asked := readState(state)
+	s, id, err := t.reached(ctx, &r.Info, name, engine.Whole)
+	if errors.Is(err, server.ErrUnknownTask) || err == nil && (s.Tool != r.Tool || s.Ending || !s.Over && !value.Equal(s.Args, r.Args)) {
+		return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
+	}
+	if err == nil && digestOfQuestions(s.Questions) == asked {
+		err = t.answer(ctx, id, s.Questions, namesOf(s.Questions), given)
+	}
+	if err != nil {
+		return value.Undef, t.servers.failed(p, r, err)
+	}
+	if r.WantsTask() {
+		s.Questions = nil // the next state has those that are left
+		return value.Undef, &server.TaskError{Task: t.task(&r.Info, name, s)}
+	}
+	if s.Over || s.Digest != p.Digest() {
+		return t.await(ctx, p, r, name)
+	}
+	k, err := p.Attach(id, &r.Info, s)
+	if err != nil {
+		return value.Undef, t.servers.failed(p, r, err)
+	}
+	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI, Park: true}
+	result, err := k.Resume(ctx, &r.Info, o)
+	_, secret, _ := strings.Cut(name, ".")
+	return t.servers.finish(ctx, p, r, o, round{secret: secret}, result, err)
+}
+
+// How often a run is asked for its state.
+const awaitFirst, awaitLast = 100 * time.Millisecond, 2 * time.Second
+
+// reached is state, and waits for a worker.
+func (t *remoteRuns) reached(ctx context.Context, info *callinfo.Info, name string, detail engine.Detail) (*engine.RemoteState, string, error) {
+	for {
+		s, id, err := t.state(ctx, info, name, detail)
+		if err != nil || s.Problem == "" {
+			return s, id, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, "", context.Cause(ctx)
+		case <-time.After(awaitLast):
+		}
+	}
+}
+
+// await waits for the end of a run that is over or of another version of the file, or
+// for what it asks next. It reports no progress.
+func (t *remoteRuns) await(ctx context.Context, p *engine.Program, r *server.Request, name string) (value.Value, error) {
+	for wait := awaitFirst; ; wait = min(2*wait, awaitLast) {
+		s, id, err := t.reached(ctx, &r.Info, name, engine.Status)
+		switch {
+		case err != nil:
+			return value.Undef, err
+		case s.Over && s.Err != nil:
+			return value.Undef, t.failed(&r.Info, s)
+		case s.Over:
+			return p.Shown(r.Tool, s.Value, r.Args, r.URI)
+		case len(s.Questions) > 0:
+			_, secret, _ := strings.Cut(name, ".")
+			return value.Undef, inputRequired(id, secret, s.Questions)
+		}
+		select {
+		case <-ctx.Done():
+			return value.Undef, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package serving
+
+import (
+	"context"
+
+	"github.com/mcpgraph/mcpgraph/internal/engine"
+	"github.com/mcpgraph/mcpgraph/internal/tasks"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+var _ taskStore = (*remoteRuns)(nil)
+
+// start implements taskStore. A run that was asked first has begun already; see resume.
+func (t *remoteRuns) start(ctx context.Context, p *engine.Program, r *server.Request, _ *engine.Parked) error {
+	claim, secret := newClaim(r)
+	id, err := p.Begin(ctx, &r.Info, r.Tool, r.Args, engine.CallOptions{Claim: claim})
+	if err != nil {
+		return err
+	}
+	return &server.TaskError{Task: server.Task{
+		ID: nameOf(id, secret), Status: server.TaskWorking, Created: claim.Created, Updated: claim.Created, Blocks: claim.Blocks,
+	}}
+}
+
+// Get implements server.Tasks.
+func (t *remoteRuns) Get(ctx context.Context, info *callinfo.Info, name string) (server.Task, error) {
+	ctx, leave, err := t.enter(ctx, info.Caller)
+	if err != nil {
+		return server.Task{}, err
+	}
+	defer leave()
+	s, _, err := t.state(ctx, info, name, engine.Status)
+	if err != nil {
+		return server.Task{}, err
+	}
+	return t.task(info, name, s), nil
+}
+
+// task returns a run as the task that it is.
+func (t *remoteRuns) task(info *callinfo.Info, name string, s *engine.RemoteState) server.Task {
+	task := server.Task{
+		ID: name, Status: server.TaskWorking, Created: s.Created, Updated: s.Updated, TTL: s.Kept, Blocks: s.Blocks, Message: s.Problem,
+	}
+	switch {
+	case s.Ending:
+		task.Status = server.TaskCancelled
+	case s.Over:
+		task.Value, task.Err = s.Value, t.failed(info, s)
+		task.Status = server.EndOfTask(task.Err)
+	case len(s.Questions) > 0:
+		task.Status = server.TaskInputRequired
+		task.Requests, _, _ = requestsOf(s.Questions, uniqueNamesOf(s.Questions))
+	}
+	return task
+}
+
+// Update implements server.Tasks. It ignores answers that are too long together.
+func (t *remoteRuns) Update(ctx context.Context, info *callinfo.Info, name string, responses value.Value) error {
+	ctx, leave, err := t.enter(ctx, info.Caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	s, id, err := t.state(ctx, info, name, engine.Status)
+	switch {
+	case err != nil || responses.LongerThan(tasks.MaxInput):
+		return err
+	case s.Problem != "":
+		return &graph.Failure{Name: graph.FailBusy, Message: s.Problem}
+	}
+	return t.answer(ctx, id, s.Questions, uniqueNamesOf(s.Questions), responses)
+}
+
+// Cancel implements server.Tasks.
+func (t *remoteRuns) Cancel(ctx context.Context, info *callinfo.Info, name string) error {
+	ctx, leave, err := t.enter(ctx, info.Caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	s, id, err := t.state(ctx, info, name, engine.Brief)
+	if err != nil || s.Over || s.Ending {
+		return err
+	}
+	return t.driver.End(ctx, id)
+}

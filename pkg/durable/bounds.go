@@ -1,0 +1,124 @@
+package durable
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+)
+
+// Bounds of the runs with a Claim, of all processes together.
+const (
+	// MaxClaimed and MaxClaimedPerCaller bound those under way: in all, and those of
+	// one caller.
+	MaxClaimed          = 10_000
+	MaxClaimedPerCaller = 1000
+	// MaxKept and MaxKeptPerCaller bound those that Temporal keeps, over or not.
+	MaxKept          = 100_000
+	MaxKeptPerCaller = 10_000
+
+	// countFor is how long a count of Temporal's is used, and countLag after how long
+	// a run is part of its counts for sure.
+	countFor, countLag = time.Second, 5 * time.Second
+)
+
+// bounds counts the runs with a Claim. Temporal's counts of all processes lag behind;
+// those that this process has just started are added.
+type bounds struct {
+	mu sync.Mutex
+	of map[string]*counted // by how ids begin
+}
+
+// counted is how many runs there are whose ids begin alike.
+type counted struct {
+	mu            sync.Mutex
+	at            time.Time
+	running, kept int64
+	started       []time.Time // by this process, the oldest first
+}
+
+// allow counts a run of a caller that is about to start. The error is a *graph.Failure
+// named "busy" if there are too many.
+func (b *bounds) allow(ctx context.Context, c *Client, caller string) error {
+	if err := b.get(c.prefix(caller)).allow(ctx, c, c.prefix(caller), MaxClaimedPerCaller, MaxKeptPerCaller, " of this caller"); err != nil {
+		return err
+	}
+	return b.get(claimed).allow(ctx, c, claimed, MaxClaimed, MaxKept, "")
+}
+
+func (b *bounds) get(prefix string) *counted {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := b.of[prefix]
+	if n == nil {
+		if b.of == nil {
+			b.of = map[string]*counted{}
+		}
+		b.forget(time.Now())
+		n = &counted{}
+		b.of[prefix] = n
+	}
+	return n
+}
+
+// forget drops the counts that nobody has used for a while; b.mu is held.
+func (b *bounds) forget(now time.Time) {
+	for prefix, n := range b.of {
+		if n.mu.TryLock() {
+			if now.Sub(n.at) > 2*countLag {
+				delete(b.of, prefix)
+			}
+			n.mu.Unlock()
+		}
+	}
+}
+
+func (n *counted) allow(ctx context.Context, c *Client, prefix string, running, kept int64, whose string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	if now.Sub(n.at) > countFor {
+		var err error
+		if n.running, n.kept, err = c.count(ctx, prefix); err != nil {
+			return fmt.Errorf("runs on Temporal cannot be counted: %w", err)
+		}
+		n.at = now
+	}
+	n.started = slices.DeleteFunc(n.started, func(t time.Time) bool { return now.Sub(t) > countLag })
+	fresh := int64(len(n.started))
+	switch {
+	case n.running+fresh >= running:
+		return &graph.Failure{Name: graph.FailBusy, Message: fmt.Sprintf("%d runs%s are under way", running, whose)}
+	case n.kept+fresh >= kept:
+		return &graph.Failure{Name: graph.FailBusy, Message: fmt.Sprintf("%d runs%s are kept on Temporal", kept, whose)}
+	}
+	n.started = append(n.started, now)
+	return nil
+}
+
+// count returns how many runs Temporal knows whose ids begin so: those under way, and
+// all.
+func (c *Client) count(ctx context.Context, prefix string) (running, kept int64, err error) {
+	got, err := c.temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+		Namespace: c.options.Namespace,
+		Query:     fmt.Sprintf("WorkflowType = '%s' AND WorkflowId STARTS_WITH '%s' GROUP BY ExecutionStatus", WorkflowType, prefix),
+	})
+	if err != nil {
+		return 0, 0, reached(ctx, err)
+	}
+	for _, g := range got.GetGroups() {
+		kept += g.GetCount()
+		status := ""
+		// What Temporal counts by is not sealed.
+		if len(g.GetGroupValues()) == 1 && converter.GetDefaultDataConverter().FromPayload(g.GetGroupValues()[0], &status) == nil && status == "Running" {
+			running += g.GetCount()
+		}
+	}
+	return running, kept, nil
+}
