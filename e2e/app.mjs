@@ -16,7 +16,8 @@ export class App {
 
   // start runs a command of mcpgraph on a file of testdata, or on a text, and waits
   // for the address of its page.
-  static async start({ file, text, command = 'ui', args = [], env = {} }) {
+  // With durable, it is the program of testdata/durable instead.
+  static async start({ file, text, command = 'ui', args = [], env = {}, durable = false }) {
     const app = new App()
     app.folder = await mkdtemp(path.join(os.tmpdir(), 'mcpgraph-e2e-'))
     if (text !== undefined) {
@@ -29,7 +30,8 @@ export class App {
       await cp(path.join(here, 'testdata', file), app.file)
     }
     const ui = command === 'serve' ? ['--ui', '127.0.0.1:0'] : []
-    app.process = spawn(process.env.MCPGRAPH_BINARY, [command, app.file, ...ui, ...args], {
+    const [program, line] = durable ? [process.env.DURABLE_BINARY, [app.file]] : [process.env.MCPGRAPH_BINARY, [command, app.file, ...ui, ...args]]
+    app.process = spawn(program, line, {
       cwd: path.isAbsolute(file ?? '') ? root : app.folder,
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

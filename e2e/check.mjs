@@ -37,6 +37,11 @@ export class Check {
     return page
   }
 
+  // later does something at the end of the check.
+  later(end) {
+    this.#ends.push(end)
+  }
+
   async end() {
     for (const end of this.#ends.reverse()) await end()
   }

@@ -77,7 +77,7 @@ func startDriver(t *testing.T) *driver {
 		missing(t, "playwright-core is not installed: run npm ci --ignore-scripts in e2e")
 	}
 	cmd := exec.Command(node, "driver.mjs")
-	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium, "MCPGRAPH_BINARY="+binary(t))
+	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium, "MCPGRAPH_BINARY="+binary(t, "../cmd/mcpgraph"), "DURABLE_BINARY="+binary(t, "./testdata/durable"))
 	cmd.Stderr = os.Stderr
 	in, out := mcptest.Pipes(t, cmd)
 	lines := bufio.NewReader(out)
@@ -119,12 +119,12 @@ func missing(t *testing.T, what string) {
 	t.Skip("NO TESTS IN THE BROWSER: " + what)
 }
 
-// binary builds mcpgraph and returns its path.
-func binary(t *testing.T) string {
+// binary builds a program and returns its path.
+func binary(t *testing.T, folder string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "mcpgraph")
-	if out, err := exec.Command("go", "build", "-o", path, "../cmd/mcpgraph").CombinedOutput(); err != nil {
-		t.Fatalf("cannot build mcpgraph: %v\n%s", err, out)
+	path := filepath.Join(t.TempDir(), filepath.Base(folder))
+	if out, err := exec.Command("go", "build", "-o", path, folder).CombinedOutput(); err != nil {
+		t.Fatalf("cannot build %s: %v\n%s", folder, err, out)
 	}
 	return path
 }

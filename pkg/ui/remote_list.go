@@ -87,8 +87,8 @@ func (m *remotes) note(list []DurableRun) {
 	}
 }
 
-// stateOf returns how a run of a list is. Lists are late: they can have one as under way
-// that is known to be over.
+// stateOf returns how a run of a list is. Lists are late, and have no questions: what is
+// known of a run that is followed, or is over, is newer.
 func (m *remotes) stateOf(d *DurableRun) *runState {
 	m.mu.Lock()
 	r := m.runs[d.ID]
@@ -98,7 +98,7 @@ func (m *remotes) stateOf(d *DurableRun) *runState {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over && r.at.ID != "" {
+	if r.at.ID != "" && (r.over || r.stop != nil || r.at.State == d.State) {
 		return r.state()
 	}
 	s := m.listed(d)

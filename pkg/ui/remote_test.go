@@ -54,6 +54,9 @@ func TestDurableRunIsFollowed(t *testing.T) {
 	if q := waiting.Get("questions").Elems(); len(q) != 1 || q[0].Get("message").Str() != "Which?" || q[0].Get("key").Str() != "asks#ask" {
 		t.Errorf("it asks %v", q)
 	}
+	if list := s.get("/api/durable").Get("runs").Elems(); list[0].Get("questions").Len() != 1 {
+		t.Errorf("a list takes its question away: %s", list[0].JSON())
+	}
 	const answer = "/api/durable/d1/answer"
 	for body, want := range map[string]int{
 		`{"question":":1","action":"nod"}`:                        http.StatusBadRequest,

@@ -14,16 +14,16 @@ export function Dialog({ title, wide, footer, children, onClose, onSubmit }: {
     const dialog = ref.current!;
     if (!dialog.open) dialog.showModal();
     const first = dialog.querySelector<HTMLElement>(".body :is(input, select, textarea, button):not(:disabled)");
-    (first ?? dialog.querySelector<HTMLElement>("footer .primary"))?.focus();
+    (first ?? dialog.querySelector<HTMLElement>(".foot .primary"))?.focus();
     return () => dialog.close();
   }, []);
   return (
     <dialog ref={ref} className={wide ? "dialog wide" : "dialog"} aria-labelledby={heading}
       onCancel={(e) => { e.preventDefault(); onClose(); }} onKeyDown={(e) => e.stopPropagation()}>
       <form onSubmit={(e) => { e.preventDefault(); onSubmit?.(); }}>
-        <header><h2 id={heading}>{title}</h2><IconButton icon="cross" label="Close" onClick={onClose} /></header>
+        <div className="head"><h2 id={heading}>{title}</h2><IconButton icon="cross" label="Close" onClick={onClose} /></div>
         <div className="body">{children}</div>
-        {footer && <footer>{footer}</footer>}
+        {footer && <div className="foot">{footer}</div>}
       </form>
     </dialog>
   );
