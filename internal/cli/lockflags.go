@@ -18,8 +18,11 @@ type lockOptions struct {
 	options []mcpgraph.Option
 }
 
-// file adds the flags that say which file is read.
-func (o *lockOptions) file(cmd *cobra.Command) {
+// file returns the path of the lock file of a configuration.
+func (o *lockOptions) file(config string) string { return cmp.Or(o.path, lock.Path(config)) }
+
+// fileFlags adds the flags that say which file is read.
+func (o *lockOptions) fileFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Func("lock", "use this lock `FILE`; default: beside the file, with .lock.json in place of its ending", func(path string) error {
 		if path == "" {
@@ -40,13 +43,13 @@ func (o *lockOptions) file(cmd *cobra.Command) {
 
 // there reports whether a configuration has a lock file.
 func (o *lockOptions) there(config string) bool {
-	_, err := os.Stat(cmp.Or(o.path, lock.Path(config)))
+	_, err := os.Stat(o.file(config))
 	return err == nil
 }
 
 // flags adds the flags of commands that call tools, too.
 func (o *lockOptions) flags(cmd *cobra.Command) {
-	o.file(cmd)
+	o.fileFlags(cmd)
 	var names []string
 	for _, m := range lock.Modes {
 		names = append(names, string(m))

@@ -68,8 +68,8 @@ them. What it says goes to stderr. Ctrl-C pauses the run, and a second one stops
 survives this process; Ctrl-C cancels it. With --detach, the command prints the id of
 the run and ends; mcpgraph runs looks at it.
 
---watch runs again when CONFIG or a file of --args, --context or --mcp changes, and
-shows what became different. Ctrl-C ends it.`,
+--watch runs again when CONFIG, its lock file or a file of --args, --context or --mcp
+changes, and shows what became different. Ctrl-C ends it.`,
 		Example: `  mcpgraph run tools.yaml count_files --arg directory=.
   mcpgraph run tools.yaml count_files --args '{"directory": "."}' --trace
   mcpgraph run tools.yaml count_files --args @args.json --trace json

@@ -34,7 +34,8 @@ func (r *toolRunner) reload() error {
 	return nil
 }
 
-// watched returns the files that a run depends on.
+// watched returns the files that a run depends on. The last one is the lock file, which
+// need not be there.
 func (r *toolRunner) watched() []string {
 	paths := append([]string{r.config}, r.mcpFiles...)
 	if path, ok := strings.CutPrefix(r.argsJSON, "@"); ok {
@@ -43,7 +44,7 @@ func (r *toolRunner) watched() []string {
 	if r.context != "" && !isObject(r.context) {
 		paths = append(paths, r.context)
 	}
-	return paths
+	return append(paths, r.runOptions.lock.file(r.config))
 }
 
 // runAgain runs whenever a file has changed, until a signal comes, and shows what
@@ -78,7 +79,11 @@ func (a *app) runAgain(o runOptions) (err error) {
 			}
 			before = after
 		}
-		fmt.Fprintf(a.stderr, "waiting for changes of %s; Ctrl-C ends this\n", strings.Join(r.watched(), ", "))
+		names := r.watched()
+		if !r.runOptions.lock.there(r.config) {
+			names = names[:len(names)-1]
+		}
+		fmt.Fprintf(a.stderr, "waiting for changes of %s; Ctrl-C ends this\n", strings.Join(names, ", "))
 		if err := r.awaitChange(ctx, w, seen); err != nil || ctx.Err() != nil {
 			return err
 		}

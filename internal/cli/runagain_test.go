@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -90,6 +91,38 @@ func TestRunAgainWaitsForTheFile(t *testing.T) {
 	w.until(at, waiting)
 	w.until(at, `"hello": "x"`)
 	w.until(at, `"next": "exit"`)
+	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, w.said())
+	}
+}
+
+func TestRunAgainHeedsTheLockFile(t *testing.T) {
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "tools.yaml"), againTools)
+	w := again(t, folder, "--arg", "name=a")
+	w.until(0, "waiting for changes of tools.yaml; Ctrl-C")
+	at := len(w.said())
+	locking := exec.Command("mcpgraph", "lock", "tools.yaml")
+	locking.Dir = folder
+	if said, err := locking.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	const waiting = "waiting for changes of tools.yaml, tools.lock.json; Ctrl-C"
+	w.until(at, waiting)
+	at = len(w.said())
+	path := filepath.Join(folder, "tools.lock.json")
+	locked, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, strings.ReplaceAll(string(locked), `"process"`, `"procession"`))
+	w.until(at, waiting)
+	if said := w.said()[at:]; !strings.Contains(said, "it was changed by hand") {
+		t.Errorf("the change of the lock file was not heeded:\n%s", said)
+	}
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

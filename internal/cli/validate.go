@@ -115,7 +115,7 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
 	a.mcpFlag(cmd, &o.mcpFiles)
-	o.lock.file(cmd)
+	o.lock.fileFlags(cmd)
 	cmd.Flags().BoolVar(&o.live, "live", false, "also connect to the servers and check calls against their tools")
 	o.caller.flags(cmd)
 	return cmd
