@@ -2,6 +2,7 @@ package mcpgraph
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
@@ -68,6 +69,16 @@ func (e *Engine) MayRepeat(ctx context.Context, info *callinfo.Info, server, too
 	p := e.engine.Use()
 	defer p.Release()
 	return p.MayRepeat(ctx, info, server, tool)
+}
+
+// ServerQueue reports whether only workers that name a server call it, and how long a
+// call waits for one (engine.servers and engine.serverWaitMs of the file).
+func (e *Engine) ServerQueue(server string) (wait time.Duration, own bool) {
+	file := e.File()
+	if file.Engine == nil || !slices.Contains(file.Engine.Servers, server) {
+		return 0, false
+	}
+	return file.Engine.ServerWait, true
 }
 
 // Forwards reports whether a server of the file may be sent this header of a caller.

@@ -89,19 +89,32 @@ func (a *app) showOutcome(out *durable.Outcome) {
 	fmt.Fprintf(a.stdout, "result: %s\n", visible(out.Value.JSON()))
 }
 
+// maxShownChildren is how many children are shown of a run.
+const maxShownChildren = 20
+
 // showNow shows what a run under way does.
 func (a *app) showNow(d *durable.Description) {
 	for _, call := range d.Calls {
 		line := "calling: " + call.ID
-		if call.Worker != "" {
+		switch {
+		case call.Worker != "":
 			line += " on " + call.Worker
+		case call.Server != "":
+			line += fmt.Sprintf(" waits for a worker of server %q, for %s", call.Server, duration(time.Since(call.Scheduled)))
+		}
+		if call.Unserved {
+			line += "; there is none: start one with mcpgraph worker --servers " + call.Server
 		}
 		if len(call.Progress) > 0 {
 			line += " " + string(call.Progress)
 		}
 		fmt.Fprintln(a.stdout, visible(line))
 	}
-	for _, child := range d.Children {
+	for i, child := range d.Children {
+		if i == maxShownChildren {
+			fmt.Fprintf(a.stdout, "waits for: %d more runs\n", len(d.Children)-i)
+			break
+		}
 		fmt.Fprintln(a.stdout, visible(fmt.Sprintf("waits for: run %s of tool %s (%s)", child.ID, child.Tool, child.Path)))
 	}
 	for _, q := range d.Questions {

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -10,14 +12,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/durable"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 )
 
 type workerOptions struct {
 	programOptions
-	calls int
-	grace time.Duration
+	servers []string
+	calls   int
+	grace   time.Duration
 }
 
 func (a *app) workerCommand() *cobra.Command {
@@ -29,6 +34,9 @@ func (a *app) workerCommand() *cobra.Command {
 servers. Any number of workers on any machines share the runs. A run that loses its
 worker goes on with another one.
 
+Servers that engine.servers of CONFIG names have workers of their own, which --servers
+starts. All other workers walk graphs and call the other servers.
+
 Workers take runs of the version of CONFIG that they have. After a change of CONFIG,
 start new workers; stop the old ones when their runs have ended.
 
@@ -37,7 +45,8 @@ SIGINT and SIGTERM stop the worker after the calls under way, or --grace.
 MCPGRAPH_KEY is the key that seals what is kept on Temporal; all workers and clients
 need the same one. TEMPORAL_API_KEY is the key of Temporal Cloud.`,
 		Example: `  mcpgraph worker tools.yaml
-  mcpgraph worker tools.yaml --temporal temporal.example.com:7233 --temporal-tls`,
+  mcpgraph worker tools.yaml --temporal temporal.example.com:7233 --temporal-tls
+  mcpgraph worker tools.yaml --servers browser`,
 		Args:              configArgs("CONFIG"),
 		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -46,9 +55,18 @@ need the same one. TEMPORAL_API_KEY is the key of Temporal Cloud.`,
 		},
 	}
 	o.flags(a, cmd)
-	cmd.Flags().IntVar(&o.calls, "max-calls", 200, "make at most `N` upstream calls at the same time")
+	cmd.Flags().StringSliceVar(&o.servers, "servers", nil, "only make the calls of these `SERVERS`, which engine.servers of the file names")
+	cmd.Flags().IntVar(&o.calls, "max-calls", 200, "make at most `N` upstream calls at the same time, of each of --servers")
 	cmd.Flags().DurationVar(&o.grace, "grace", 10*time.Second, "wait for calls under way for at most `DURATION` when stopping")
 	return cmd
+}
+
+// serversOf names the servers that have workers of their own.
+func serversOf(file *config.File) string {
+	if file == nil || file.Engine == nil || len(file.Engine.Servers) == 0 {
+		return "none"
+	}
+	return diag.List(file.Engine.Servers)
 }
 
 func (a *app) worker(o workerOptions) (err error) {
@@ -74,6 +92,11 @@ func (a *app) worker(o workerOptions) (err error) {
 		return err
 	}
 	defer closeEngine(engine, &err)
+	for _, server := range o.servers {
+		if _, own := engine.ServerQueue(server); !own {
+			return usagef("--servers has %q, but engine.servers of %s does not; it has %s", server, o.config, serversOf(engine.File()))
+		}
+	}
 	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	client, err := a.dial(ctx, o.temporal.of(engine.File()), ob.log)
@@ -84,14 +107,14 @@ func (a *app) worker(o workerOptions) (err error) {
 	fatal := make(chan error, 1)
 	var once sync.Once
 	w := client.NewWorker(engine, durable.WorkerOptions{
-		Memory: budget, Calls: o.calls, Grace: o.grace, Log: ob.log, Telemetry: ob.durable(engine),
+		Servers: slices.Compact(slices.Sorted(slices.Values(o.servers))), Memory: budget, Calls: o.calls, Grace: o.grace, Log: ob.log, Telemetry: ob.durable(engine),
 		Failed: func(err error) { once.Do(func() { fatal <- err }) },
 	})
 	if err := w.Start(); err != nil {
 		return failedf("the worker cannot start: %w", err)
 	}
 	defer w.Stop()
-	fmt.Fprintf(a.stderr, "mcpgraph: working on runs of %s (version %.12s), task queue %s\n", o.config, engine.Digest(), w.Queue())
+	fmt.Fprintf(a.stderr, "mcpgraph: working on runs of %s (version %.12s), task queue %s\n", o.config, engine.Digest(), strings.Join(w.Queues(), ", "))
 	select {
 	case err := <-fatal:
 		return failedf("the worker cannot go on: %w", err)

@@ -1,6 +1,9 @@
 package config
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"time"
+)
 
 // EngineTemporal is the type of an Engine that keeps runs on Temporal.
 const EngineTemporal = "temporal"
@@ -13,6 +16,11 @@ type Engine struct {
 	// file does not set them, and so is APIKey.
 	Address, Namespace, TaskQueue, Storage, APIKey string
 	TLS                                            *EngineTLS // nil: none
+	// Servers are those whose calls only workers make that name them, and ServerWait is
+	// how long such a call waits for one. Node is the entry as it is written.
+	Servers    []string
+	ServerWait time.Duration
+	Node       *Node
 }
 
 // EngineTLS says how the connection to Temporal is secured. The files are relative to
@@ -26,6 +34,8 @@ var engineSettings = []Setting{
 	{Name: "taskQueue", Doc: "Beginning of the names of all task queues", Default: "mcpgraph"},
 	{Name: "storage", Doc: "Folder for values that are too large for Temporal, which all clients and workers share; relative to the configuration file"},
 	{Name: "apiKey", Doc: "API key of Temporal Cloud; implies tls", Secret: true},
+	{Name: "servers", Doc: "Upstream servers with workers of their own: only workers with --servers call them", Shape: StringsShape},
+	{Name: "serverWaitMs", Doc: "How long a call of such a server waits for a worker, in milliseconds", Shape: DurationShape, Default: "240000"},
 	{Name: "tls", Doc: "Connect with TLS; {} verifies the certificate by the authorities of the system", Shape: MapShape, Fields: []Setting{
 		{Name: "ca", Doc: "File with the certificate authorities to trust; relative to the configuration file"},
 		{Name: "cert", Doc: "File with the client's certificate; relative to the configuration file"},
@@ -40,6 +50,7 @@ func (d *decoder) engine(n *Node) {
 	e := &Engine{
 		Type: s.choice("type"), Address: s.string("address"), Namespace: s.string("namespace"),
 		TaskQueue: s.string("taskQueue"), Storage: d.relative(s.string("storage")), APIKey: s.string("apiKey"),
+		Servers: s.strings("servers"), ServerWait: s.duration("serverWaitMs"), Node: n,
 	}
 	if t := s.subsection("tls"); t != nil {
 		e.TLS = &EngineTLS{

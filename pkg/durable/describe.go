@@ -43,7 +43,13 @@ type Call struct {
 	// with .N behind it after the loss of N workers. Worker is who makes the call;
 	// empty: nobody yet.
 	ID, Worker string
-	Began      time.Time
+	// Scheduled is when the call was given to the workers, Began when one of them took
+	// it; zero: none has.
+	Scheduled, Began time.Time
+	// Server is set if only workers of that server make the call. Unserved is true if
+	// none has asked for work lately.
+	Server   string
+	Unserved bool
 	// Progress is what the server reported last: the params of
 	// notifications/progress; nil: nothing.
 	Progress json.RawMessage
@@ -113,7 +119,10 @@ func (c *Client) Describe(ctx context.Context, id string) (*Description, error) 
 	}
 	d := &Description{Summary: c.summary(got.GetWorkflowExecutionInfo())}
 	for _, a := range got.GetPendingActivities() {
-		call := Call{ID: a.GetActivityId(), Worker: a.GetLastWorkerIdentity()}
+		if a.GetActivityType().GetName() != ActivityType {
+			continue
+		}
+		call := Call{Scheduled: a.GetScheduledTime().AsTime(), ID: a.GetActivityId(), Worker: a.GetLastWorkerIdentity()}
 		if t := a.GetLastStartedTime(); t != nil {
 			call.Began = t.AsTime()
 		}
@@ -132,6 +141,17 @@ func (c *Client) Describe(ctx context.Context, id string) (*Description, error) 
 	s, err := c.stateOf(ctx, id, &budget)
 	if err != nil {
 		return d, err
+	}
+	served := map[string]bool{}
+	for i := range d.Calls {
+		call := &d.Calls[i]
+		if call.Server = s.Queued[call.ID]; call.Server == "" || !call.Began.IsZero() {
+			continue
+		}
+		if _, known := served[call.Server]; !known {
+			served[call.Server] = c.isServed(ctx, got.GetWorkflowExecutionInfo().GetTaskQueue(), call.Server)
+		}
+		call.Unserved = !served[call.Server]
 	}
 	for _, child := range s.Children {
 		d.Children = append(d.Children, Child{child.Run, child.Tool, child.Path})

@@ -86,6 +86,10 @@ type Source interface {
 	Graph(tool string) (*graph.Graph, error)
 	// Digest returns what tells this version of the file from others.
 	Digest() string
+	// ServerQueue reports whether only workers with the server among their
+	// WorkerOptions.Servers call it, and how long a call waits for one. It is the same
+	// for all that have this Digest.
+	ServerQueue(server string) (wait time.Duration, own bool)
 	// Secrets, and what may be repeated, are known to the caller of tools.
 	Calls
 }

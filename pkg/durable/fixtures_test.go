@@ -32,6 +32,7 @@ type testSource struct {
 	call   func(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error)
 	repeat func(tool string) bool
 	secret string
+	own    map[string]time.Duration // servers with workers of their own
 }
 
 func newSource(t testing.TB, text string) *testSource {
@@ -57,6 +58,11 @@ func (s *testSource) Graph(tool string) (*graph.Graph, error) {
 }
 
 func (s *testSource) Digest() string { return s.digest }
+
+func (s *testSource) ServerQueue(server string) (time.Duration, bool) {
+	wait, own := s.own[server]
+	return wait, own
+}
 
 func (s *testSource) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	return s.call(ctx, info, server, tool, args)

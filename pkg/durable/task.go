@@ -130,13 +130,13 @@ func (d *driving) begin(c *calling) {
 		id += fmt.Sprintf(".%d", c.lost)
 	}
 	c.id = id
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	ctx = workflow.WithActivityOptions(ctx, d.toServer(c.in.Server, workflow.ActivityOptions{
 		ActivityID:          id,
 		StartToCloseTimeout: maxCall,
 		HeartbeatTimeout:    time.Duration(d.in.HeartbeatMs) * time.Millisecond,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:             c.in.Node,
-	})
+	}))
 	d.selector.AddFuture(workflow.ExecuteActivity(ctx, ActivityType, c.in), func(f workflow.Future) { d.ended(c, f) })
 }
 
@@ -145,7 +145,9 @@ func (d *driving) ended(c *calling, f workflow.Future) {
 	out := &callReply{}
 	err := f.Get(d.ctx, out)
 	var gone *temporal.CanceledError
-	if err != nil && (isLost(err) || errors.As(err, &gone) && !c.over) {
+	if isUnserved(err) {
+		err = d.unserved(c.in)
+	} else if err != nil && (isLost(err) || errors.As(err, &gone) && !c.over) {
 		var late *temporal.TimeoutError
 		if errors.As(err, &late) && d.observer != nil {
 			d.report(d.observer.Lost(c.task, c.id, c.began, workflow.Now(d.ctx)))
@@ -218,6 +220,8 @@ type state struct {
 	Questions []Question          `json:"questions,omitempty"`
 	Active    []executor.Activity `json:"active,omitempty"`
 	Children  []childState        `json:"children,omitempty"`
+	// Queued are the servers of calls that only workers of their server make.
+	Queued map[string]string `json:"queued,omitempty"`
 }
 
 // maxActive is how many executions under way a query tells of.
@@ -227,7 +231,7 @@ func (d *driving) state() (*state, error) {
 	s := &state{
 		Tool: d.in.Tool, Digest: d.source.Digest(), Seed: d.in.Seed, Args: d.in.Args,
 		Count: d.run.NextIndex(), Done: d.run.Done(), Waiting: d.run.Parked(), Active: d.run.Active(maxActive),
-		Children: d.childStates(),
+		Children: d.childStates(), Queued: d.queued(),
 	}
 	for _, q := range d.run.Questions() {
 		s.Questions = append(s.Questions, d.questionOf(q))

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -15,7 +16,12 @@ import (
 type WorkerOptions struct {
 	// Memory bounds what evaluations and calls take; nil: no bound.
 	Memory *memory.Budget
-	// Calls is how many calls are under way at the same time; 0: 200.
+	// Servers are those that have workers of their own, of which this is one: it makes
+	// their calls and does nothing else. Without any the worker walks graphs and makes
+	// the calls of all other servers.
+	Servers []string
+	// Calls is how many calls are under way at the same time, of each of the Servers;
+	// 0: 200.
 	Calls int
 	// Grace is how long calls under way may take once the worker stops; they are
 	// then taken for lost. 0: 10 seconds.
@@ -31,8 +37,8 @@ type WorkerOptions struct {
 
 // Worker walks the graphs of one version of a file and calls its servers.
 type Worker struct {
-	worker worker.Worker
-	queue  string
+	workers []worker.Worker
+	queues  []string
 }
 
 const (
@@ -52,8 +58,25 @@ func (c *Client) NewWorker(source Source, o WorkerOptions) *Worker {
 	if o.Grace <= 0 {
 		o.Grace = defaultGrace
 	}
-	w := &Worker{queue: c.queue(source.Digest())}
-	w.worker = worker.New(c.temporal, w.queue, worker.Options{
+	w, queue := &Worker{}, c.queue(source.Digest())
+	if len(o.Servers) == 0 {
+		w.queues = []string{queue}
+	}
+	for _, server := range o.Servers {
+		w.queues = append(w.queues, serverQueue(queue, server))
+	}
+	for _, q := range w.queues {
+		one := c.newWorker(q, o)
+		register(one, source, c, o)
+		w.workers = append(w.workers, one)
+	}
+	return w
+}
+
+// newWorker returns a worker for one task queue.
+func (c *Client) newWorker(queue string, o WorkerOptions) worker.Worker {
+	return worker.New(c.temporal, queue, worker.Options{
+		DisableWorkflowWorker:              len(o.Servers) > 0,
 		MaxConcurrentActivityExecutionSize: o.Calls,
 		WorkerStopTimeout:                  o.Grace,
 		DeadlockDetectionTimeout:           taskTimeout,
@@ -66,8 +89,6 @@ func (c *Client) NewWorker(source Source, o WorkerOptions) *Worker {
 			}
 		},
 	})
-	register(w.worker, source, c, o)
-	return w
 }
 
 // registry is a worker, or what replays histories in tests.
@@ -77,7 +98,9 @@ type registry interface {
 }
 
 func register(w registry, source Source, client *Client, o WorkerOptions) {
-	registerWorkflow(w, source, o)
+	if len(o.Servers) == 0 {
+		registerWorkflow(w, source, o)
+	}
 	c := &calls{source: source, client: client, memory: o.Memory, log: o.Log, beat: beatEvery, telemetry: o.Telemetry}
 	w.RegisterActivityWithOptions(c.call, activity.RegisterOptions{Name: ActivityType})
 	w.RegisterActivityWithOptions(c.result, activity.RegisterOptions{Name: resultType})
@@ -90,12 +113,28 @@ func registerWorkflow(w interface {
 	w.RegisterWorkflowWithOptions(walks.run, workflow.RegisterOptions{Name: WorkflowType})
 }
 
-// Queue returns the task queue of the worker.
-func (w *Worker) Queue() string { return w.queue }
+// Queues returns the task queues of the worker.
+func (w *Worker) Queues() []string { return w.queues }
 
 // Start begins to take work.
-func (w *Worker) Start() error { return w.worker.Start() }
+func (w *Worker) Start() error {
+	for i, one := range w.workers {
+		if err := one.Start(); err != nil {
+			stopAll(w.workers[:i])
+			return err
+		}
+	}
+	return nil
+}
 
 // Stop takes no more work, and returns after the calls under way have ended, or their
 // grace.
-func (w *Worker) Stop() { w.worker.Stop() }
+func (w *Worker) Stop() { stopAll(w.workers) }
+
+func stopAll(workers []worker.Worker) {
+	var all sync.WaitGroup
+	for _, one := range workers {
+		all.Go(one.Stop)
+	}
+	all.Wait()
+}

@@ -56,6 +56,7 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 		b.check(g)
 	}
 	b.passthrough()
+	b.engine()
 	b.unusedServers()
 	diag.Sort(b.ds)
 	return set, b.ds

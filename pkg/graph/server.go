@@ -74,6 +74,18 @@ func (b *builder) server(n *config.Node, owner, verb string) string {
 	return ""
 }
 
+// engine checks the servers that have workers of their own.
+func (b *builder) engine() {
+	if b.file.Engine == nil {
+		return
+	}
+	for _, n := range b.file.Engine.Node.Get("servers").Items() {
+		if n.IsString() && b.servers[n.Text().String()] == nil { // it does not call those that there are
+			b.server(n, `"engine"`, "names")
+		}
+	}
+}
+
 // unusedServers reports the servers of the file that no node calls. Those of
 // other files were only read because a node names them.
 func (b *builder) unusedServers() {
