@@ -1,6 +1,7 @@
 package mcpgraph_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -15,5 +16,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(fakeServer) != "" {
 		os.Exit(mcptest.Run())
 	}
+	_ = flag.Set("test.parallel", "8") // most of the parallel tests wait for processes
 	os.Exit(m.Run())
 }

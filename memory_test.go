@@ -37,7 +37,7 @@ tools:
       - {id: exit, type: exit}
   - name: schema
     description: Checks a long list
-    inputSchema: {type: object, properties: {list: {items: {minimum: 0}}}}
+    inputSchema: {type: object, properties: {list: {items: {minLength: 1}}}}
     nodes: [{id: entry, type: entry, next: exit}, {id: exit, type: exit}]
   - name: short
     description: Adds
