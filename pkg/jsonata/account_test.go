@@ -57,7 +57,7 @@ func TestWhatAnEvaluationAllocatesIsAccounted(t *testing.T) {
 func TestMemoryIsThatOfTheEvaluation(t *testing.T) {
 	var neighbour []byte
 	grow := Function{Name: "neighbour", Call: func(*Call, []value.Value) (value.Value, error) {
-		neighbour = make([]byte, 256<<20)
+		neighbour = make([]byte, testscale.Of(64<<20, 256<<20))
 		return value.True, nil
 	}}
 	for _, tt := range []struct{ name, expr, code string }{

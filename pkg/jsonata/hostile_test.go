@@ -136,7 +136,7 @@ func hostileFunctions() Option {
 const heapLimit = 3 << 30
 
 func TestHostileExpressionsEndWithACode(t *testing.T) {
-	deadline := testscale.Of(15*time.Millisecond, 250*time.Millisecond)
+	deadline := testscale.Of(5*time.Millisecond, 250*time.Millisecond)
 	for _, tt := range hostile {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := Compile(tt.expr, hostileFunctions())
@@ -193,7 +193,7 @@ func TestHostileExpressionsEndWhenCancelled(t *testing.T) {
 			}
 			// And in the middle, for what does not end before.
 			ctx, cancel = context.WithCancelCause(context.Background())
-			timer := time.AfterFunc(testscale.Of(5*time.Millisecond, 20*time.Millisecond), func() { cancel(gone) })
+			timer := time.AfterFunc(testscale.Of(2*time.Millisecond, 20*time.Millisecond), func() { cancel(gone) })
 			defer timer.Stop()
 			start := time.Now()
 			in := value.Undef

@@ -23,13 +23,13 @@ import (
 // TestGeneratedExpressionsAgreeWithTheReference generates expressions over the
 // whole language with their data and compares value, order of keys, undefined
 // and error code with those of the jsonata package of npm.
-// MCPGRAPH_REFERENCE_CASES sets how many (default 1,000, in full 4,000) and
+// MCPGRAPH_REFERENCE_CASES sets how many (default 500, in full 4,000) and
 // MCPGRAPH_REFERENCE_SEED where to begin.
 func TestGeneratedExpressionsAgreeWithTheReference(t *testing.T) {
 	r := startReference(t)
 	cases, err := strconv.Atoi(os.Getenv("MCPGRAPH_REFERENCE_CASES"))
 	if err != nil {
-		cases = testscale.Of(1000, 4000)
+		cases = testscale.Of(500, 4000)
 	}
 	seed, _ := strconv.ParseUint(os.Getenv("MCPGRAPH_REFERENCE_SEED"), 10, 64)
 	explained, seen, kinds := map[string]int{}, map[string]bool{}, map[string]int{}
