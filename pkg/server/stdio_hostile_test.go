@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -43,6 +44,9 @@ func TestHostileMessagesOverStdio(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-11-25"} {
 		lost := checkLeaks(t)
 		t.Run(version, func(t *testing.T) {
+			if version != "2025-11-25" {
+				testscale.OnlyFull(t)
+			}
 			c := start(t, hostileOptions(t))
 			c.initialize(version)
 			for i, m := range hostileMessages() {
@@ -69,7 +73,7 @@ func TestManyRequestsOverStdio(t *testing.T) {
 	t.Run("flood", func(t *testing.T) {
 		c := start(t, hostileOptions(t))
 		c.initialize("2025-11-25")
-		for i := range 50_000 {
+		for i := range testscale.Of(10_000, 50_000) {
 			c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i)
 			c.send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d,"progress":1}}`, i)
 		}
