@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -174,36 +175,85 @@ func (a *app) originFrom(ctx context.Context, p *prompt, file, name string) (*se
 // entryValue returns an entry as a file has it. The names of variables that take the
 // place of secrets are returned too.
 func entryValue(u *config.Upstream) (entry value.Value, unset []string) {
-	secret := func(name, text string) value.Value {
-		if slices.Contains(u.Secrets, text) && !strings.Contains(text, "${") {
-			variable := strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
-			unset = append(unset, variable)
-			text = "${" + variable + "}"
-		}
-		return value.FromString(text)
-	}
+	c := copying{secrets: slices.Clone(u.Secrets), variables: map[string]string{}}
+	// One may be part of another.
+	slices.SortStableFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
+	nameless := u.Name + "_SECRET" // in an address or an argument
 	if u.Transport != config.Stdio {
 		headers := value.NewBuilder(len(u.Headers))
 		for _, h := range u.Headers {
-			headers.Set(h.Name, secret(h.Name, h.Value))
+			headers.Set(h.Name, c.text(h.Name, h.Value))
 		}
 		kind := value.FromString(u.Transport)
 		if u.MayBeSSE {
 			kind = value.Undef
 		}
-		return object("type", kind, "url", value.FromString(u.URL), "headers", unlessEmpty(headers.Value())), unset
+		entry = object("type", kind, "url", c.text(nameless, u.URL), "headers", unlessEmpty(headers.Value()))
+		return entry, c.unset
 	}
 	env := value.NewBuilder(len(u.Env))
 	for _, e := range u.Env {
-		env.Set(e.Name, secret(e.Name, e.Value))
+		env.Set(e.Name, c.text(e.Name, e.Value))
+	}
+	args := make([]value.Value, len(u.Args))
+	for i, arg := range u.Args {
+		args[i] = c.text(nameless, arg)
 	}
 	cwd := value.Undef
 	if u.Cwd != "" {
 		cwd = value.FromString(u.Cwd)
 	}
-	return object("command", value.FromString(u.Command), "args", unlessEmpty(texts(u.Args)),
-		"env", unlessEmpty(env.Value()), "cwd", cwd), unset
+	entry = object("command", value.FromString(u.Command), "args", unlessEmpty(value.FromArray(args)),
+		"env", unlessEmpty(env.Value()), "cwd", cwd)
+	return entry, c.unset
 }
+
+// copying puts variables in the place of secrets.
+type copying struct {
+	secrets   []string
+	variables map[string]string // by secret
+	unset     []string          // in their order
+}
+
+// text returns a text without secrets. What stood under name in the file goes into a
+// variable of that name.
+func (c *copying) text(name, text string) value.Value {
+	name = variableOf(name)
+	for _, secret := range c.secrets {
+		isPart := len(secret) >= minSecretPart && strings.Contains(text, secret)
+		if strings.Contains(secret, "${") || !isPart && text != secret {
+			continue // a variable, or another's
+		}
+		variable, known := c.variables[secret]
+		if !known {
+			variable = name
+			for n := 2; slices.Contains(c.unset, variable); n++ {
+				variable = fmt.Sprintf("%s_%d", name, n)
+			}
+			c.variables[secret] = variable
+			c.unset = append(c.unset, variable)
+		}
+		text = strings.ReplaceAll(text, secret, "${"+variable+"}")
+	}
+	return value.FromString(text)
+}
+
+// variableOf returns the name of a variable.
+func variableOf(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '_' || r <= unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return unicode.ToUpper(r)
+		}
+		return '_'
+	}, name)
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "_" + name
+	}
+	return name
+}
+
+// minSecretPart is the length from which a secret is looked for in texts.
+const minSecretPart = 3
 
 func unlessEmpty(v value.Value) value.Value {
 	if v.Len() == 0 {

@@ -32,59 +32,9 @@ func (s *section) headers() []Header {
 		add(init.textMap("headers"))
 	}
 	for _, h := range out {
-		if isCredential(h.Name) {
-			// Of "Bearer TOKEN" the token: it may appear without the scheme.
-			_, secret, found := strings.Cut(h.Value, " ")
-			if !found {
-				secret = h.Value
-			}
-			s.addSecret(secret)
-		}
+		s.addHeaderSecret(h)
 	}
 	return out
-}
-
-// credentialWords appear in the names of credentials.
-var credentialWords = []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"}
-
-// isCredential reports whether a header, variable or parameter with this name
-// holds a credential, even if its value is written in the file.
-func isCredential(name string) bool {
-	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	return slices.ContainsFunc(credentialWords, func(word string) bool { return strings.Contains(name, word) })
-}
-
-// minNamedSecret is the shortest value of a variable or parameter that counts
-// as a secret because of its name: MAX_TOKENS=100 is none.
-const minNamedSecret = 8
-
-// addNamedSecret adds a value to the secrets if its name is that of a
-// credential.
-func (s *section) addNamedSecret(name, val string) {
-	if isCredential(name) && len(val) >= minNamedSecret {
-		s.addSecret(val)
-	}
-}
-
-// nonSecretSuffixes end the names of options that locate a credential without
-// containing it.
-var nonSecretSuffixes = []string{"file", "path", "dir", "env", "url", "command"}
-
-// addArgumentSecrets adds the credentials among the arguments of a program:
-// --token=VALUE, and --token VALUE if VALUE is not an option.
-func (s *section) addArgumentSecrets(args []string) {
-	for i, arg := range args {
-		if !strings.HasPrefix(arg, "-") {
-			continue
-		}
-		name, val, found := strings.Cut(arg, "=")
-		if !found && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
-			val = args[i+1]
-		}
-		if !slices.ContainsFunc(nonSecretSuffixes, func(word string) bool { return strings.HasSuffix(name, word) }) {
-			s.addNamedSecret(name, val)
-		}
-	}
 }
 
 func (s *section) inheritEnv() Inherit {
@@ -130,6 +80,7 @@ func (s *section) url(transport string) string {
 	case !slices.Contains(valid, u.Scheme):
 		problem("must begin with " + strings.Join(valid, ":// or ") + "://")
 	default:
+		s.addSecretOf(address)
 		for name, values := range u.Query() {
 			for _, v := range values {
 				s.addNamedSecret(name, v)
