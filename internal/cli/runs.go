@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +67,29 @@ func (a *app) withClient(o runsOptions, f func(ctx context.Context, c *durable.C
 		return failedf("%w; start one with mcpgraph worker", err)
 	}
 	return failed(err)
+}
+
+// How long commands ask for a worker that answers: one that is lost is replaced within
+// that time. An answer to a question waits for as long as answerTimeout.
+const workerTimeout, askAgainAfter, answerTimeout = 20 * time.Second, time.Second, time.Minute
+
+// answered calls f until a worker answers it.
+func (a *app) answered(ctx context.Context, f func() error) error {
+	began := time.Now()
+	for told := false; ; told = true {
+		err := f()
+		if !errors.Is(err, durable.ErrNoWorker) || time.Since(began) > workerTimeout {
+			return err
+		}
+		if !told {
+			fmt.Fprintln(a.stderr, "mcpgraph: no worker answers; asking again")
+		}
+		select {
+		case <-time.After(askAgainAfter):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 func (a *app) runsCancelCommand() *cobra.Command {

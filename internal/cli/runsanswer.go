@@ -30,7 +30,7 @@ id or the path of its node, as runs show prints them. It needs a worker.`,
 				return err
 			}
 			return a.withClient(o, func(ctx context.Context, c *durable.Client) error {
-				return answerRun(ctx, c, args[0], o.question, answer)
+				return a.answerRun(ctx, c, args[0], o.question, answer)
 			})
 		},
 	}
@@ -52,8 +52,12 @@ func parseAnswer(text string) (value.Value, error) {
 	return mcpgraph.Answer(mcpgraph.Accept, v), nil
 }
 
-func answerRun(ctx context.Context, c *durable.Client, id, which string, answer value.Value) error {
-	d, err := c.Describe(ctx, id)
+func (a *app) answerRun(ctx context.Context, c *durable.Client, id, which string, answer value.Value) error {
+	var d *durable.Description
+	err := a.answered(ctx, func() (err error) {
+		d, err = c.Describe(ctx, id)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -75,7 +79,13 @@ func answerRun(ctx context.Context, c *durable.Client, id, which string, answer 
 	case len(wanted) > 1:
 		return usagef("the run asks several questions; choose one with --question: %s", questionNames(wanted))
 	}
-	return c.Answer(ctx, id, wanted[0].ID, answer, nil)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	err = c.Answer(ctx, id, wanted[0].ID, answer, nil)
+	if errors.Is(err, durable.ErrNoWorker) {
+		return failedf("%w; start one with mcpgraph worker, and see with mcpgraph runs show %s whether the question is still open", err, id)
+	}
+	return err
 }
 
 func questionNames(list []durable.Question) string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -43,7 +44,12 @@ func (a *app) showRun(ctx context.Context, c *durable.Client, id string, asJSON 
 	show := a.recordWriter(asJSON)
 	if s.Ended.IsZero() {
 		for from := 0; ; {
-			list, next, _, err := c.Records(ctx, id, from)
+			var list []json.RawMessage
+			next := from
+			err := a.answered(ctx, func() (err error) {
+				list, next, _, err = c.Records(ctx, id, from)
+				return err
+			})
 			if err != nil {
 				return err
 			}
@@ -57,7 +63,11 @@ func (a *app) showRun(ctx context.Context, c *durable.Client, id string, asJSON 
 		if asJSON {
 			return nil
 		}
-		d, err := c.Describe(ctx, id)
+		var d *durable.Description
+		err := a.answered(ctx, func() (err error) {
+			d, err = c.Describe(ctx, id)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -68,7 +78,11 @@ func (a *app) showRun(ctx context.Context, c *durable.Client, id string, asJSON 
 	if err != nil {
 		return err
 	}
-	list, err := c.All(ctx, id, out)
+	var list []json.RawMessage
+	err = a.answered(ctx, func() (err error) {
+		list, err = c.All(ctx, id, out)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -256,7 +256,7 @@ func known(err error) error {
 
 // Cancel ends a run. Its calls end within seconds.
 func (c *Client) Cancel(ctx context.Context, id string) error {
-	return known(c.temporal.CancelWorkflow(ctx, id, ""))
+	return reached(ctx, c.temporal.CancelWorkflow(ctx, id, ""))
 }
 
 // Answer answers a question with the result of its request or, if failed is not nil,

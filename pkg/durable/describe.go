@@ -88,7 +88,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 func (c *Client) Summarize(ctx context.Context, id string) (Summary, error) {
 	got, err := c.described(ctx, id)
 	if err != nil {
-		return Summary{}, err
+		return Summary{}, reached(ctx, err)
 	}
 	return c.summary(got.GetWorkflowExecutionInfo()), nil
 }
@@ -115,7 +115,7 @@ func (c *Client) described(ctx context.Context, id string) (*workflowservice.Des
 func (c *Client) Describe(ctx context.Context, id string) (*Description, error) {
 	got, err := c.described(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, reached(ctx, err)
 	}
 	d := &Description{Summary: c.summary(got.GetWorkflowExecutionInfo())}
 	for _, a := range got.GetPendingActivities() {

@@ -60,7 +60,7 @@ func (c *Client) ListPage(ctx context.Context, token []byte, count int, running 
 		Namespace: c.options.Namespace, Query: query, PageSize: int32(count), NextPageToken: token,
 	})
 	if err != nil {
-		return nil, nil, known(err)
+		return nil, nil, reached(ctx, err)
 	}
 	var list []Summary
 	for _, info := range got.GetExecutions() {

@@ -88,8 +88,8 @@ func (c *Client) State(ctx context.Context, id string, owns func(caller, check s
 // reached is known for what needs no worker.
 func reached(ctx context.Context, err error) error {
 	var late *serviceerror.DeadlineExceeded
-	if errors.As(err, &late) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	if errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%w: it does not answer", ErrUnreachable)
 	}
 	return known(err)
 }
