@@ -349,3 +349,38 @@ func TestOnAServerTheEndOfARunIsAnActivity(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestOnAServerChildrenAreSealed(t *testing.T) {
+	t.Parallel()
+	const secret = "the-secret-value"
+	c := dialed(t, func(o *Options) { o.Key = []byte("0123456789abcdef0123") })
+	source := unique(newSource(t, twoTools(strings.Replace(detachedCall, "n: 1", `n: {expr: "$.entry.text"}`, 1), oneCall)))
+	source.call = func(_ context.Context, info *callinfo.Info, _, _ string, _ value.Value) (graph.ToolResult, error) {
+		if info.Header.Get("X-Token") != secret || info.Caller != "anna" {
+			return graph.ToolResult{}, errors.New("it lacks what the caller sent")
+		}
+		return text(secret), nil
+	}
+	working(t, c, source)
+	args := `{"text": "` + secret + `"}`
+	id := started(t, c, source, args, func(s *Start) {
+		s.Info = &callinfo.Info{Caller: "anna", Header: http.Header{"X-Token": {secret}}}
+		s.Forwarded = func(name string) bool { return name == "X-Token" }
+	})
+	run, _ := followed(t, c, source, id, args)
+	if run.Result().Str() != secret {
+		t.Fatal(run.Err())
+	}
+	child := ""
+	for rec := range run.Records(0) {
+		child += rec.Run
+	}
+	for _, one := range []string{id, child} {
+		if h := historyOf(t, c, one).String(); strings.Contains(h, secret) || strings.Contains(h, "anna") || strings.Contains(h, "inner") {
+			t.Errorf("the history of %s has what is sealed", one)
+		}
+	}
+	if s, err := c.Summarize(t.Context(), child); err != nil || s.Tool != "inner" || s.Caller != "anna" || s.Parent != id {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
