@@ -102,6 +102,14 @@ func (d *deployment) kill() {
 	_ = oldest.Wait()
 }
 
+// change writes the file.
+func (d *deployment) change(text string) {
+	d.t.Helper()
+	if err := os.WriteFile(d.file, []byte(text), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // command returns a command with the flags and variables of the deployment.
 func (d *deployment) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(d.t.Context(), binary, append(args, "--engine", "temporal", "--temporal", d.temporal)...)

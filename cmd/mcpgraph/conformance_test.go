@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 			if c.durable {
 				// Timers of Temporal take a second, and some scenarios wait for half of one.
 				source = shortWait.ReplaceAll(source, []byte(`type: transform, transform: {expr: "1"},`))
-				d = deployed(t, runningServer(t), path)
+				d = deployed(t, givenTemporal(t), path)
 				flags = []string{"--engine", "temporal", "--temporal", d.temporal}
 				work = func() {
 					d.work()

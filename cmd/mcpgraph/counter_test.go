@@ -152,21 +152,6 @@ func (c *counter) check(t *testing.T, results [][]any, calls int) (s sums) {
 	return s
 }
 
-// temporalVariable names the address of a Temporal server, such as that of
-// testdata/temporalserver.
-const temporalVariable = "MCPGRAPH_TEMPORAL"
-
-// runningServer returns the address of the Temporal server that runs for the tests. They
-// are skipped without one.
-func runningServer(t *testing.T) string {
-	t.Helper()
-	address := os.Getenv(temporalVariable)
-	if address == "" {
-		t.Skip(temporalVariable + " is not set; see testdata/temporalserver")
-	}
-	return address
-}
-
 // temporalServer returns the address of the Temporal server that MCPGRAPH_TEMPORAL
 // names. Without it, it builds the one of testdata/temporalserver and starts it.
 func temporalServer(t *testing.T) string {
@@ -174,7 +159,7 @@ func temporalServer(t *testing.T) string {
 	if os.Getenv(chaosVariable) == "" {
 		t.Skip(chaosVariable + " is not set")
 	}
-	if address := os.Getenv(temporalVariable); address != "" {
+	if address := os.Getenv("MCPGRAPH_TEMPORAL"); address != "" {
 		return address
 	}
 	program := filepath.Join(t.TempDir(), "temporalserver")

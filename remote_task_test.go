@@ -1,0 +1,290 @@
+package mcpgraph_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/server"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// remoteDriver is a Driver whose runs are what a test says.
+type remoteDriver struct {
+	mu       sync.Mutex
+	begun    []mcpgraph.RemoteCall
+	caller   string // of all runs
+	state    mcpgraph.RemoteState
+	down     error
+	answered map[string]string
+	ended    int
+	entered  chan struct{} // gets a value when State is called, if it is not nil
+	leave    chan struct{} // which then waits for this
+}
+
+func (d *remoteDriver) Drive(context.Context, mcpgraph.RemoteCall) error {
+	return errors.New("not driven")
+}
+
+func (d *remoteDriver) NewID(caller string) string { return "id-of-" + caller }
+
+func (d *remoteDriver) Begin(_ context.Context, call mcpgraph.RemoteCall) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begun = append(d.begun, call)
+	return d.down
+}
+
+func (d *remoteDriver) State(_ context.Context, id string, owns func(caller, check string) bool, _ mcpgraph.Detail) (*mcpgraph.RemoteState, error) {
+	if d.entered != nil {
+		d.entered <- struct{}{}
+		<-d.leave
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.down != nil {
+		return nil, d.down
+	}
+	for _, call := range d.begun {
+		if call.ID == id && owns(d.caller, call.Claim.Check) {
+			s := d.state
+			return &s, nil
+		}
+	}
+	return nil, mcpgraph.ErrNoRun
+}
+
+func (d *remoteDriver) Answer(_ context.Context, _, question string, answer value.Value, failed error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answered[question] = fmt.Sprint(answer.JSON(), " ", failed)
+	return nil
+}
+
+func (d *remoteDriver) End(context.Context, string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended++
+	return nil
+}
+
+const remoteTools = `
+version: "1.0"
+server: {name: tasks, version: "1"}
+tools:
+  - name: work
+    description: Works
+    inputSchema: {type: object, properties: {n: {type: number}}}
+    nodes:
+      - {id: entry, type: entry, next: exit}
+      - {id: exit, type: exit}
+`
+
+// remoteClient makes requests of revision 2026-07-28.
+type remoteClient struct {
+	t   *testing.T
+	url string
+}
+
+func (c remoteClient) do(method, name, members string) (int, string) {
+	c.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`, method, members)
+	r, err := http.NewRequest("POST", c.url+"/mcp", strings.NewReader(body))
+	if err != nil {
+		c.t.Error(err)
+		return 0, ""
+	}
+	for key, v := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name,
+	} {
+		r.Header.Set(key, v)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.t.Error(err)
+		return 0, ""
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	return response.StatusCode, string(text)
+}
+
+func (c remoteClient) of(method, id, more string) (int, string) {
+	c.t.Helper()
+	return c.do(method, id, fmt.Sprintf(`"taskId":%q%s`, id, more))
+}
+
+// remoteReplicas returns a driver, clients of two engines that have it, and the id of a
+// task of the first one.
+func remoteReplicas(t *testing.T) (d *remoteDriver, a, b remoteClient, id string) {
+	t.Helper()
+	d = &remoteDriver{answered: map[string]string{}}
+	var clients []remoteClient
+	for range 2 {
+		e := mustLoad(t, remoteTools, mcpgraph.WithDriver(d, false))
+		h, err := e.Handler(server.HTTPOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener := httptest.NewServer(h)
+		t.Cleanup(func() {
+			h.Close()
+			listener.Close()
+		})
+		clients = append(clients, remoteClient{t, listener.URL})
+	}
+	a, b = clients[0], clients[1]
+	_, body := a.do("tools/call", "work", `"name":"work","arguments":{"n":1}`)
+	_, rest, ok := strings.Cut(body, `"resultType":"task","taskId":"`)
+	if id, _, _ = strings.Cut(rest, `"`); !ok || !strings.HasPrefix(id, "id-of-.") {
+		t.Fatalf("the call: %s", body)
+	}
+	return d, a, b, id
+}
+
+func TestTasksOfADriverAreKnownToAllReplicas(t *testing.T) {
+	t.Parallel()
+	d, _, b, id := remoteReplicas(t)
+	call := d.begun[0]
+	secret := strings.TrimPrefix(id, "id-of-.")
+	if call.Run.Args().JSON() != `{"n":1}` || call.Claim.Check == "" || strings.Contains(call.Claim.Check, secret) {
+		t.Errorf("the driver got %s with the claim %+v", call.Run.Args().JSON(), call.Claim)
+	}
+	for kind, refused := range map[string]bool{"elicitation/create": false, "elicitation/create url": true, "sampling/createMessage": true, "roots/list": true} {
+		if f := call.Claim.Refused[kind]; (f != nil) != refused || f != nil && f.Name != graph.FailCannotAsk {
+			t.Errorf("%s is refused with %v", kind, f)
+		}
+	}
+	created := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	params, err := value.Parse(`{"message":"Sure?"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := []executor.Question{{ID: ":2", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson, Value: params}, {ID: "1.0:3", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson, Value: params}}
+	missing, err := value.Parse(`{"requiredCapabilities":{"roots":{}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		state mcpgraph.RemoteState
+		want  string
+	}{
+		{mcpgraph.RemoteState{}, `"status":"working","createdAt":"2026-01-02T03:04:05Z","lastUpdatedAt":"0001-01-01T00:00:00Z","ttlMs":null,"pollIntervalMs":1000}`},
+		{mcpgraph.RemoteState{Waiting: true, Questions: asked}, `"status":"input_required",`},
+		{mcpgraph.RemoteState{Waiting: true, Questions: asked}, `"inputRequests":{"ask:2":{"method":"elicitation/create","params":{"message":"Sure?"}},"ask@1.0:3":`},
+		{mcpgraph.RemoteState{Waiting: true, Problem: "no worker"}, `"statusMessage":"no worker","ttlMs":null`},
+		{mcpgraph.RemoteState{Over: true, Value: params, Kept: time.Hour}, `"status":"completed"`},
+		{mcpgraph.RemoteState{Over: true, Value: params, Kept: time.Hour}, `"ttlMs":3600000,`},
+		{mcpgraph.RemoteState{Over: true, Value: params}, `"structuredContent":{"message":"Sure?"},"resultType":"complete"`},
+		{mcpgraph.RemoteState{Over: true, Err: &graph.Failure{Name: "unlucky", Message: "no luck"}}, `"result":{"content":[{"type":"text","text":"no luck"}],"isError":true`},
+		{mcpgraph.RemoteState{Over: true, Err: &graph.Failure{Name: "unlucky", Message: "no luck"}}, `"mcpgraph/error":{"name":"unlucky","message":"no luck"}`},
+		{mcpgraph.RemoteState{Over: true, Err: &graph.Failure{Name: graph.FailCannotAsk, Message: "no", Data: missing}}, `"status":"failed"`},
+		{mcpgraph.RemoteState{Over: true, Err: &graph.Failure{Name: graph.FailCannotAsk, Message: "no", Data: missing}}, `"error":{"code":-32021,"message":"the client did not declare the capability roots","data":{"requiredCapabilities":{"roots":{}}}}`},
+		{mcpgraph.RemoteState{Ending: true, Waiting: true, Questions: asked}, `"status":"cancelled"`},
+		{mcpgraph.RemoteState{Ending: true, Over: true, Value: params}, `"status":"cancelled"`},
+	} {
+		d.state = test.state
+		d.state.Created = created
+		if status, body := b.of("tasks/get", id, ""); status != 200 || !strings.Contains(body, test.want) || strings.Contains(test.want, "cancelled") && strings.Contains(body, "Sure?") {
+			t.Errorf("%+v: got %d %s, want %s", test.state, status, body, test.want)
+		}
+	}
+}
+
+func TestTasksOfADriverAreAnsweredAndCancelled(t *testing.T) {
+	t.Parallel()
+	d, a, b, id := remoteReplicas(t)
+	d.state = mcpgraph.RemoteState{Waiting: true, Questions: []executor.Question{
+		{ID: ":2", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson}, {ID: ":3", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson},
+	}}
+	const long = `,"inputResponses":{"ask:2":{"action":"accept","content":{"text":%q}}}`
+	for _, responses := range []string{`,"inputResponses":{"ask":{"action":"accept"},"ask:1":7}`, "", fmt.Sprintf(long, strings.Repeat("x", 1<<20))} {
+		if status, body := b.of("tasks/update", id, responses); status != 200 || len(d.answered) != 0 {
+			t.Errorf("answers to nothing: %d %s, %v", status, body, d.answered)
+		}
+	}
+	b.of("tasks/update", id, `,"inputResponses":{"ask:2":{"action":"accept"},"ask:3":7}`)
+	if len(d.answered) != 2 || d.answered[":2"] != `{"action":"accept"} <nil>` || !strings.Contains(d.answered[":3"], "no action") {
+		t.Errorf("answered: %v", d.answered)
+	}
+	for range 2 {
+		a.of("tasks/cancel", id, "")
+		d.state.Ending = true
+	}
+	if d.ended != 1 {
+		t.Errorf("cancelled %d times", d.ended)
+	}
+}
+
+// TestTasksOfADriverThatCannotBeReached shows that a task is not unknown then, and that
+// nobody learns where the driver is.
+func TestTasksOfADriverThatCannotBeReached(t *testing.T) {
+	t.Parallel()
+	d, a, b, id := remoteReplicas(t)
+	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+		d.down = errors.New("dial tcp 10.0.0.1: refused")
+		if status, body := b.of(method, id, ""); status != 503 || !strings.Contains(body, `"error":{"code":-32603,"message":"`+method+`: the task cannot be reached now: try again later"}`) {
+			t.Errorf("%d %s", status, body)
+		}
+		d.down = errors.Join(&graph.Failure{Name: graph.FailConnect, Message: "it is down"}, d.down)
+		if status, body := b.of(method, id, ""); status != 503 || !strings.Contains(body, `: the task cannot be reached now: it is down"}`) {
+			t.Errorf("%d %s", status, body)
+		}
+		d.down = nil
+		d.caller = "somebody else"
+		if status, body := b.of(method, id, ""); status != 400 || !strings.Contains(body, `"code":-32602,"message":"`+method+`: unknown task`) {
+			t.Errorf("a task of somebody else: %d %s", status, body)
+		}
+		d.caller = ""
+		for _, name := range []string{"id-of-", "id-of-.", "." + id, id + "x", "other" + id[strings.Index(id, "."):]} {
+			if status, body := b.of(method, name, ""); status != 400 || !strings.Contains(body, "-32602") {
+				t.Errorf("%q: %d %s", name, status, body)
+			}
+		}
+	}
+	d.state = mcpgraph.RemoteState{Waiting: true, Problem: "no worker"}
+	if status, body := b.of("tasks/update", id, `,"inputResponses":{"ask:2":7}`); status != 503 || !strings.Contains(body, "no worker") {
+		t.Errorf("an answer that nobody takes: %d %s", status, body)
+	}
+	d.down = &graph.Failure{Name: graph.FailBusy, Message: "1000 runs of this caller are under way"}
+	if _, body := a.do("tools/call", "work", `"name":"work"`); !strings.Contains(body, `"isError":true`) || !strings.Contains(body, `"name":"busy"`) {
+		t.Errorf("a task that cannot begin: %s", body)
+	}
+}
+
+// TestRequestsAboutTasksOfADriverAreBounded makes more at the same time than one caller
+// may.
+func TestRequestsAboutTasksOfADriverAreBounded(t *testing.T) {
+	t.Parallel()
+	d, a, _, id := remoteReplicas(t)
+	d.entered, d.leave = make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			if status, body := a.of("tasks/get", id, ""); status != 200 {
+				t.Errorf("%d %s", status, body)
+			}
+		})
+		<-d.entered
+	}
+	if status, body := a.of("tasks/get", id, ""); status != 503 || !strings.Contains(body, "requests about tasks are under way") {
+		t.Errorf("one more: %d %s", status, body)
+	}
+	close(d.leave)
+	wg.Wait()
+	go func() { <-d.entered }()
+	if status, body := a.of("tasks/get", id, ""); status != 200 {
+		t.Errorf("afterwards: %d %s", status, body)
+	}
+}
