@@ -141,10 +141,19 @@ func pageError(err error) error {
 		}
 	}
 	if errors.Is(err, durable.ErrNoKey) || errors.Is(err, durable.ErrUnreadable) {
-		return fmt.Errorf("%w: %w", ui.ErrUnreadable, err)
+		return unreadableError{err}
 	}
 	return err
 }
+
+// unreadableError is a [ui.ErrUnreadable] whose text says so already.
+type unreadableError struct{ error }
+
+// Is reports whether this is such an error.
+func (e unreadableError) Is(target error) bool { return target == ui.ErrUnreadable }
+
+// Unwrap returns the error of the client.
+func (e unreadableError) Unwrap() error { return e.error }
 
 func parsedRecords(list []json.RawMessage) ([]value.Value, error) {
 	all := make([]value.Value, len(list))

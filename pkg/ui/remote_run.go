@@ -201,7 +201,7 @@ func (r *remoteRun) add(list []value.Value) error {
 		g := r.past().Graph()
 		rec, err := executor.RecordFrom(g, v)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+			return fmt.Errorf("a record of the run %w: %w", ErrUnreadable, err)
 		}
 		if rec.Index < r.next() {
 			continue
@@ -217,7 +217,7 @@ func (r *remoteRun) add(list []value.Value) error {
 			err = r.bare.Follow(rec)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+			return fmt.Errorf("a record of the run %w: %w", ErrUnreadable, err)
 		}
 	}
 	return nil

@@ -130,9 +130,6 @@ function apply(event: Event, touched: Set<string>) {
     case "log":
       state.log = [...state.log.slice(1 - keepLog), event];
       break;
-    case "runs":
-      void loadRuns();
-      break;
     case "durable":
       reachDurable(event.text);
       break;
