@@ -64,7 +64,7 @@ func (t *passing) list(ctx context.Context, r *server.Request, of func(context.C
 		t.down.note(t.engine.Log(), e.Server, one.err, func(text string) string { return t.program.Redact(&r.Info, text) })
 		for _, v := range one.all {
 			if allows(e, v.Get(key).Str()) {
-				all = append(all, withPrefix(v, e.Prefix))
+				all = append(all, withPrefix(cleaned(v, key), e.Prefix))
 			}
 		}
 	}
