@@ -102,13 +102,14 @@ func TestUsersOfTheGoSDKAreAsked(t *testing.T) {
 // official TypeScript SDK.
 func TestUsersOfTheTypeScriptSDKAreAsked(t *testing.T) {
 	t.Parallel()
-	withTypeScript(t, "testdata/ask.mjs", askFile, func(t *testing.T, _ string, out, asked []string) { checkAnswers(t, out, asked) })
+	withTypeScript(t, "testdata/ask.mjs", askFile, "sdk stdio", func(t *testing.T, _ string, out, asked []string) { checkAnswers(t, out, asked) })
 }
 
 // withTypeScript runs a script with both generations of the official TypeScript SDK,
 // over both transports, against the program that serves a file. check gets what the
-// script prints: the results of its calls, and what it was asked.
-func withTypeScript(t *testing.T, script, file string, check func(t *testing.T, revision string, out, asked []string)) {
+// script prints: the results of its calls, and what it was asked. Quick runs have one
+// generation and transport.
+func withTypeScript(t *testing.T, script, file, quick string, check func(t *testing.T, revision string, out, asked []string)) {
 	bin := mcptest.RealServers(t)
 	for _, of := range []struct{ generation, revision string }{
 		{"sdk", legacyRevision}, {"client", legacyRevision}, {"client", modernRevision},
@@ -116,7 +117,7 @@ func withTypeScript(t *testing.T, script, file string, check func(t *testing.T, 
 		for _, over := range []string{"stdio", "http"} {
 			t.Run(of.generation+" "+of.revision+" "+over, func(t *testing.T) {
 				t.Parallel()
-				if (over == "http") != (of.revision == modernRevision) || of.generation == "client" && of.revision == legacyRevision {
+				if of.generation+" "+over != quick || of.generation == "client" && of.revision == legacyRevision {
 					testscale.OnlyFull(t)
 				}
 				place := map[string]any{"command": binary, "args": []string{"serve", file}}

@@ -347,7 +347,7 @@ func TestForeignClientsOfTypeScript(t *testing.T) {
 		for _, over := range []string{"stdio", "http"} {
 			t.Run(of.generation+" "+of.revision+" "+over, func(t *testing.T) {
 				t.Parallel()
-				if (over == "http") != (of.revision == modernRevision) || of.generation == "client" && of.revision == legacyRevision {
+				if over != "http" || of.revision != modernRevision {
 					testscale.OnlyFull(t)
 				}
 				upstream := httptest.NewServer(&mcptest.Web{Events: true, Modern: true})

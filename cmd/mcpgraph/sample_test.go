@@ -142,7 +142,7 @@ func TestModelsOfTheGoSDKAreAsked(t *testing.T) {
 // TypeScript SDK.
 func TestModelsOfTheTypeScriptSDKAreAsked(t *testing.T) {
 	t.Parallel()
-	withTypeScript(t, "testdata/sample.mjs", sampleFile, checkSamples)
+	withTypeScript(t, "testdata/sample.mjs", sampleFile, "client http", checkSamples)
 }
 
 // TestQuestionsOfOneAnswerAreBounded answers a hundred questions of 100 kB.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/suite"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 // editorSchemas writes the schemas that `mcpgraph schema` prints into a folder.
@@ -63,9 +64,10 @@ type editorCase struct {
 }
 
 // TestYAMLLanguageServer drives the server that most editors use with the
-// schemas.
+// schemas. Quick runs have the tests of the schemas in pkg/nodes and internal/suite.
 func TestYAMLLanguageServer(t *testing.T) {
 	t.Parallel()
+	testscale.OnlyFull(t)
 	s := startYAMLServer(t)
 	folder := t.TempDir()
 	editorSchemas(t, folder)

@@ -66,9 +66,7 @@ func TestExamplesRun(t *testing.T) {
 			}
 			if e.node {
 				needRealServers(t)
-				if e.file != "two_servers.yaml" {
-					testscale.OnlyFull(t)
-				}
+				testscale.OnlyFull(t) // a quick run has TestBothLayoutsCountARealDirectory in cmd/mcpgraph
 				cmd.Dir = realServers // where npx finds the packages
 			}
 			cmd.Env = append(examplesEnv(t), "FILES_ROOT="+root, "MEMORY_FILE="+filepath.Join(t.TempDir(), "memory.jsonl"))

@@ -13,6 +13,7 @@ import (
 	official "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -76,6 +77,7 @@ func everythingSubscribed(t *testing.T, p *Pool) {
 // A real server is killed between two subscriptions.
 func TestRealServerIsSubscribedToAgain(t *testing.T) {
 	t.Parallel()
+	testscale.OnlyFull(t)
 	file := filepath.Join(t.TempDir(), "pid")
 	program := filepath.Join(mcptest.RealServers(t), "mcp-server-everything")
 	p := start(t, Options{}, &config.Upstream{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -79,6 +80,7 @@ func TestRealEverythingServer(t *testing.T) {
 
 func TestRealMemoryServer(t *testing.T) {
 	t.Parallel()
+	testscale.OnlyFull(t)
 	file := filepath.Join(t.TempDir(), "memory.jsonl")
 	change := func(u *config.Upstream) { u.Env = []config.EnvVar{{Name: "MEMORY_FILE_PATH", Value: file}} }
 	p := realServer(t, "mcp-server-memory", change)

@@ -166,18 +166,18 @@ func TestRealServersOverEveryTransport(t *testing.T) {
 	})
 }
 
-// An address that does not say how it wants to be spoken to is enough.
+// An address that does not say how it wants to be spoken to is enough. Quick runs
+// have the same of fake servers, in probe_test.go.
 func TestRealServersWithoutAType(t *testing.T) {
 	t.Parallel()
+	testscale.OnlyFull(t)
 	t.Run("everything over HTTP", func(t *testing.T) {
 		t.Parallel()
-		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-server-everything", nil, "streamableHttp")
 		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
 	t.Run("everything over SSE", func(t *testing.T) {
 		t.Parallel()
-		testscale.OnlyFull(t)
 		port := serveReal(t, "mcp-server-everything", nil, "sse")
 		everything(t, &config.Upstream{Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
 	})
@@ -199,9 +199,6 @@ func TestRealServersWithoutAType(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name != "supergateway over HTTP" {
-				testscale.OnlyFull(t)
-			}
 			port := serveReal(t, "supergateway", variables, append([]string{"--stdio", command, "--port", "PORT", "--outputTransport"}, c.flags...)...)
 			u := &config.Upstream{Name: "fake", Transport: config.HTTP, MayBeSSE: true, URL: "http://localhost:" + port + c.path, Timeout: testTimeout}
 			byUser(u)
