@@ -28,8 +28,6 @@ type remoteDriver struct {
 	down     error
 	answered map[string]string
 	ended    int
-	entered  chan struct{} // gets a value when State is called, if it is not nil
-	leave    chan struct{} // which then waits for this
 }
 
 func (d *remoteDriver) Drive(context.Context, mcpgraph.RemoteCall) error {
@@ -46,10 +44,6 @@ func (d *remoteDriver) Begin(_ context.Context, call mcpgraph.RemoteCall) error 
 }
 
 func (d *remoteDriver) State(_ context.Context, id string, owns func(caller, check string) bool, _ mcpgraph.Detail) (*mcpgraph.RemoteState, error) {
-	if d.entered != nil {
-		d.entered <- struct{}{}
-		<-d.leave
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.down != nil {
@@ -260,31 +254,5 @@ func TestTasksOfADriverThatCannotBeReached(t *testing.T) {
 	d.down = &graph.Failure{Name: graph.FailBusy, Message: "1000 runs of this caller are under way"}
 	if _, body := a.do("tools/call", "work", `"name":"work"`); !strings.Contains(body, `"isError":true`) || !strings.Contains(body, `"name":"busy"`) {
 		t.Errorf("a task that cannot begin: %s", body)
-	}
-}
-
-// TestRequestsAboutTasksOfADriverAreBounded makes more at the same time than one caller
-// may.
-func TestRequestsAboutTasksOfADriverAreBounded(t *testing.T) {
-	t.Parallel()
-	d, a, _, id := remoteReplicas(t)
-	d.entered, d.leave = make(chan struct{}), make(chan struct{})
-	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() {
-			if status, body := a.of("tasks/get", id, ""); status != 200 {
-				t.Errorf("%d %s", status, body)
-			}
-		})
-		<-d.entered
-	}
-	if status, body := a.of("tasks/get", id, ""); status != 503 || !strings.Contains(body, "requests about tasks are under way") {
-		t.Errorf("one more: %d %s", status, body)
-	}
-	close(d.leave)
-	wg.Wait()
-	go func() { <-d.entered }()
-	if status, body := a.of("tasks/get", id, ""); status != 200 {
-		t.Errorf("afterwards: %d %s", status, body)
 	}
 }

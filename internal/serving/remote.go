@@ -7,7 +7,6 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -35,14 +34,17 @@ type remoteRuns struct {
 	mu       sync.Mutex
 	requests map[string]int // under way, by caller
 	all      int
+	freed    chan struct{} // closed when one of them has ended; nil if nobody waits
 }
 
 // Bounds of the requests about runs of a Driver that are under way, since each asks it.
 const (
 	maxRequestsInAll     = 128
 	maxRequestsPerCaller = 16
-	// requestTimeout bounds one of them.
+	// requestTimeout bounds one of them, turnTimeout how long one waits until it may
+	// begin.
 	requestTimeout = 15 * time.Second
+	turnTimeout    = 2 * time.Second
 )
 
 // newClaim returns what lets the caller of a request come back to its run, and the
@@ -99,25 +101,58 @@ func (t *remoteRuns) state(ctx context.Context, info *callinfo.Info, name string
 	return s, id, err
 }
 
-// enter counts a request of a caller until leave is called.
+// enter counts a request of a caller until leave is called. It waits while there are too
+// many others.
 func (t *remoteRuns) enter(ctx context.Context, caller string) (_ context.Context, leave func(), err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.all >= maxRequestsInAll || t.requests[caller] >= maxRequestsPerCaller {
-		return ctx, nil, &graph.Failure{Name: graph.FailBusy, Message: fmt.Sprintf("more than %d requests about tasks are under way", t.requests[caller])}
+	late := time.NewTimer(turnTimeout)
+	defer late.Stop()
+	for {
+		freed, ok := t.take(caller)
+		if ok {
+			break
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return ctx, nil, context.Cause(ctx)
+		case <-late.C:
+			return ctx, nil, &graph.Failure{Name: graph.FailBusy, Message: "too many requests about tasks are under way"}
+		}
 	}
-	t.all++
-	t.requests[caller]++
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	return ctx, func() {
 		cancel()
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.all--
-		if t.requests[caller]--; t.requests[caller] == 0 {
-			delete(t.requests, caller)
-		}
+		t.free(caller)
 	}, nil
+}
+
+// take counts a request. If there are too many it reports false, and returns what is
+// closed when one ends.
+func (t *remoteRuns) take(caller string) (freed <-chan struct{}, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all < maxRequestsInAll && t.requests[caller] < maxRequestsPerCaller {
+		t.all++
+		t.requests[caller]++
+		return nil, true
+	}
+	if t.freed == nil {
+		t.freed = make(chan struct{})
+	}
+	return t.freed, false
+}
+
+func (t *remoteRuns) free(caller string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all--
+	if t.requests[caller]--; t.requests[caller] == 0 {
+		delete(t.requests, caller)
+	}
+	if t.freed != nil {
+		close(t.freed)
+		t.freed = nil
+	}
 }
 
 // answer hands in the answers to what a run asks, by the names of the questions.

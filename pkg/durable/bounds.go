@@ -25,7 +25,7 @@ const (
 
 	// countFor is how long a count of Temporal's is used, and countLag after how long
 	// a run is part of its counts for sure.
-	countFor, countLag = time.Second, 5 * time.Second
+	countFor, countLag = time.Second, 3 * time.Second
 )
 
 // bounds counts the runs with a Claim. Temporal's counts of all processes lag behind;
@@ -46,11 +46,18 @@ type counted struct {
 // allow counts a run of a caller that is about to start. The error is a *graph.Failure
 // named "busy" if there are too many.
 func (b *bounds) allow(ctx context.Context, c *Client, caller string) error {
-	if err := b.get(c.prefix(caller)).allow(ctx, c, c.prefix(caller), MaxClaimedPerCaller, MaxKeptPerCaller, " of this caller"); err != nil {
+	own := c.prefix(caller)
+	count := func(prefix string) countFunc {
+		return func() (running, kept int64, err error) { return c.count(ctx, prefix) }
+	}
+	if err := b.get(own).allow(count(own), MaxClaimedPerCaller, MaxKeptPerCaller, " of this caller"); err != nil {
 		return err
 	}
-	return b.get(claimed).allow(ctx, c, claimed, MaxClaimed, MaxKept, "")
+	return b.get(claimed).allow(count(claimed), MaxClaimed, MaxKept, "")
 }
+
+// countFunc returns how many runs there are: those under way, and all.
+type countFunc func() (running, kept int64, err error)
 
 func (b *bounds) get(prefix string) *counted {
 	b.mu.Lock()
@@ -79,13 +86,13 @@ func (b *bounds) forget(now time.Time) {
 	}
 }
 
-func (n *counted) allow(ctx context.Context, c *Client, prefix string, running, kept int64, whose string) error {
+func (n *counted) allow(count countFunc, running, kept int64, whose string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
 	if now.Sub(n.at) > countFor {
 		var err error
-		if n.running, n.kept, err = c.count(ctx, prefix); err != nil {
+		if n.running, n.kept, err = count(); err != nil {
 			return fmt.Errorf("runs on Temporal cannot be counted: %w", err)
 		}
 		n.at = now
