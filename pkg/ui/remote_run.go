@@ -262,4 +262,4 @@ func (r *remoteRun) poke() {
 
 // A run that is followed is looked at so often: soon after something has happened, and
 // then more and more rarely.
-const followFirst, followLast = 250 * time.Millisecond, 3 * time.Second
+const followFirst, followLast = 250 * time.Millisecond, 2 * time.Second
