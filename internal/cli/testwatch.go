@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -28,9 +31,8 @@ func (s *testSession) watch(ctx context.Context) error {
 				fmt.Fprintf(s.stderr, "mcpgraph: %v\n", err)
 			}
 		}
-		files := append(s.files, s.options.mcpFiles...)
-		seen.note(files)
-		if err := watch(changes, append(files, s.options.paths...)); err != nil {
+		seen.note(s.watched())
+		if err := watch(changes, s.places()); err != nil {
 			return failedf("cannot watch files: %w", err)
 		}
 		fmt.Fprintln(s.stderr, "mcpgraph: waiting for changes; press Ctrl-C to end")
@@ -38,6 +40,24 @@ func (s *testSession) watch(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// watched returns the files that the tests depend on. Not all need to be there.
+func (s *testSession) watched() []string { return slices.Concat(s.files, s.options.mcpFiles) }
+
+// places returns the paths in whose folders something happens when one of the files
+// changes, or the folder of one is made.
+func (s *testSession) places() []string {
+	places := slices.Concat(s.watched(), s.options.paths)
+	for i, path := range places {
+		for at := path; at != filepath.Dir(at); at = filepath.Dir(at) {
+			if _, err := os.Stat(filepath.Dir(at)); err == nil {
+				places[i] = at
+				break
+			}
+		}
+	}
+	return places
 }
 
 // waitForChange returns true when files hold something else, or there are others, and
@@ -54,6 +74,7 @@ func (s *testSession) waitForChange(ctx context.Context, w *fsnotify.Watcher, se
 			settled = time.After(settle) // something may have been missed
 		case <-settled:
 			settled = nil
+			_ = watch(w, s.places()) // a folder may be new; without it the next change is missed at worst
 			if s.changed(seen) {
 				return true
 			}
@@ -72,5 +93,5 @@ func (s *testSession) changed(seen contents) bool {
 			return true
 		}
 	}
-	return seen.changed(append(s.files, s.options.mcpFiles...))
+	return seen.changed(s.watched())
 }

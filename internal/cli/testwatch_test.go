@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,26 @@ func TestWatchRunsTestsAgain(t *testing.T) {
 	step(tape, strings.Replace(exchange, "7", "8", 1), "from: 8")
 	step(tape, exchange, "1 passed")
 	step(filepath.Join(folder, "more.test.yaml"), "config: tools.yaml\n"+strings.Replace(test, "end: 1", "end: 2", 1), "2 passed")
+	// A snapshot that something else writes is read again.
+	more := "config: tools.yaml\n" + strings.Replace(test, "expect: {", "expect: {snapshot: true, ", 1)
+	more = strings.Replace(more, "end: 1", "end: 2", 1)
+	step(filepath.Join(folder, "more.test.yaml"), more, "no snapshot")
+	update := exec.Command("mcpgraph", "test", "--update")
+	update.Dir = folder
+	if said, err := update.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	step("", "", "2 passed")
+	snapshots, err := filepath.Glob(filepath.Join(folder, "__snapshots__", "*"))
+	if err != nil || len(snapshots) != 1 {
+		t.Fatalf("%v, %v", snapshots, err)
+	}
+	kept, err := os.ReadFile(snapshots[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	step(snapshots[0], strings.ReplaceAll(string(kept), `"end": 2`, `"end": 3`), "1 failed")
+	step(snapshots[0], string(kept), "2 passed")
 	if err := w.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

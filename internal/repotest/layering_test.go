@@ -148,7 +148,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/cassette": {ours: []string{"internal/atomicfile", "internal/boundedfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/suite/runner": {ours: []string{
 		"internal/boundedfile", "internal/cassette", "internal/engine", "internal/suite", "internal/textline", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",
-		"pkg/expr", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value",
+		"pkg/expr", "pkg/graph", "pkg/lock", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value",
 	}},
 	"internal/suite/report": {ours: []string{"internal/diff", "internal/suite/runner", "pkg/diag", "pkg/graph"}},
 	"internal/serving": {ours: []string{

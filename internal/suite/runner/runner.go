@@ -8,8 +8,6 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -22,6 +20,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/internal/virtualtime"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
@@ -80,7 +79,7 @@ func (l *Loaded) Sources() diag.Sources {
 }
 
 // Paths returns the paths of the files that decide how the tests end: test files,
-// configurations, and cassettes and snapshots whose folders are there.
+// configurations and their lock files, cassettes and snapshots. Not all need to be there.
 func (l *Loaded) Paths() []string {
 	var paths []string
 	for _, f := range l.files {
@@ -94,14 +93,10 @@ func (l *Loaded) Paths() []string {
 				others = append(others, t.Cassette)
 			}
 		}
-		for _, path := range others {
-			if _, err := os.Stat(filepath.Dir(path)); err == nil {
-				paths = append(paths, path)
-			}
-		}
+		paths = append(paths, others...)
 	}
 	for path := range l.configs {
-		paths = append(paths, path)
+		paths = append(paths, path, lock.Path(path))
 	}
 	return paths
 }
