@@ -87,7 +87,7 @@ func TestDurableTasks(t *testing.T) {
 			a, b := d.replica(), d.replica("--audit", audit)
 			atA, atB, bob := taskClient{a, annToken}, taskClient{b, annToken}, taskClient{b, bobToken}
 
-			asks, slow, hangs := atA.start("asks", "{}"), atA.start("slow", `{"ms":3000}`), atA.start("hangs", "{}")
+			asks, slow, hangs := atA.start("asks", "{}"), atA.start("slow", `{"ms":12000}`), atA.start("hangs", "{}")
 			atB.reaches(asks, `"status":"input_required"`)
 			if _, body := atB.of("tasks/get", slow, ""); result(t, body).TTL != nil {
 				t.Errorf("a task under way has an end: %s", body)
