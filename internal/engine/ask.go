@@ -72,11 +72,17 @@ func (k *Parked) ID() string { return k.id }
 // to it.
 func (k *Parked) Leave() { k.live.Leave() }
 
+// answerTimeout bounds how long a Driver may take for an answer, where no worker is there
+// for example. The question then stays open.
+const answerTimeout = 30 * time.Second
+
 // Answer answers a question with the result of its request, or with the failure
 // that there is none. Answers that come too late are ignored.
 func (k *Parked) Answer(id string, answer value.Value, failed error) {
 	if k.remote {
-		_ = k.program.opts.Driver.Answer(context.Background(), k.id, id, answer, failed)
+		ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+		defer cancel()
+		_ = k.program.opts.Driver.Answer(ctx, k.id, id, answer, failed)
 		return
 	}
 	_ = k.run.Answer(id, answer, failed, time.Now())

@@ -63,20 +63,9 @@ type Claim struct {
 	// Blocks is that of the tool.
 	Blocks bool
 	// Refused has the failures of questions that the caller's client cannot answer, by
-	// [QuestionKind].
+	// [graph.QuestionKind].
 	Refused map[string]*graph.Failure
 }
-
-// QuestionKind returns what of a question decides which clients can answer it: its
-// method and, of an elicitation by URL, the mode.
-func QuestionKind(method string, params value.Value) string {
-	if method == graph.AskPerson && params.Get("mode").Str() == urlMode {
-		return method + " " + urlMode
-	}
-	return method
-}
-
-const urlMode = "url"
 
 // RemoteState is a run at one moment.
 type RemoteState struct {

@@ -65,7 +65,7 @@ func newClaim(r *server.Request) (c *engine.Claim, secret string) {
 			if c.Refused == nil {
 				c.Refused = map[string]*graph.Failure{}
 			}
-			c.Refused[engine.QuestionKind(q.method, q.params)] = cannotAsk(missing)
+			c.Refused[graph.QuestionKind(q.method, q.params)] = cannotAsk(missing)
 		}
 	}
 	return c, secret

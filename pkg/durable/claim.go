@@ -22,9 +22,8 @@ type Claim struct {
 	Created time.Time
 	// Blocks is kept for the caller: the result is a list of content blocks.
 	Blocks bool
-	// Refused has the failures of questions that the caller cannot answer, by their
-	// method, followed by " url" for an elicitation by URL. The workflow answers with
-	// them.
+	// Refused has the failures of questions that the caller cannot answer, by
+	// [graph.QuestionKind]. The workflow answers with them.
 	Refused map[string]*graph.Failure
 }
 
@@ -72,11 +71,7 @@ func (d *driving) refuse() (settled bool) {
 		return false
 	}
 	for _, q := range d.run.Questions() {
-		kind := q.Method
-		if kind == graph.AskPerson && q.Value.Get("mode").Str() == "url" {
-			kind += " url"
-		}
-		if text := d.in.Refused[kind]; text != nil {
+		if text := d.in.Refused[graph.QuestionKind(q.Method, q.Value)]; text != nil {
 			v, err := parsed(text)
 			settled = err == nil && d.run.Answer(q.ID, v, graph.FailureFrom(v), workflow.Now(d.ctx)) == nil || settled
 		}

@@ -156,3 +156,12 @@ func (g *Graph) asks(seen map[*Graph]bool) bool {
 	}
 	return false
 }
+
+// QuestionKind returns what of a question decides which clients can answer it: its
+// method, followed by " url" for an elicitation by URL.
+func QuestionKind(method string, params value.Value) string {
+	if method == AskPerson && params.Get("mode").Str() == "url" {
+		return method + " url"
+	}
+	return method
+}
