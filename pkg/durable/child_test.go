@@ -91,6 +91,22 @@ func TestChildrenTakeTheLimitsThatAreLeft(t *testing.T) {
 	}
 }
 
+func TestBranchesWithManyChildrenShareWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	source := newSource(t, twoTools(`      - {id: a, type: parallel, branches: {slow: [{id: one, type: call, tool: inner, detached: true}], fast: [{id: each, type: map, items: {expr: "[1..600]"}, maxConcurrency: 600, nodes: [{id: part, type: call, tool: inner, detached: true}]}]}, next: exit}`,
+		`      - {id: a, type: wait, ms: 1000, next: exit}`))
+	var under, most atomic.Int64
+	_, err := simulate(t, source, &request{Tool: "t", Seed: 7}, func(env *testsuite.TestWorkflowEnvironment) {
+		env.SetOnChildWorkflowStartedListener(func(*workflow.Info, workflow.Context, converter.EncodedValues) {
+			most.Store(max(most.Load(), under.Add(1)))
+		})
+		env.SetOnChildWorkflowCompletedListener(func(*workflow.Info, converter.EncodedValue, error) { under.Add(-1) })
+	})
+	if err != nil || most.Load() > maxChildren || most.Load() < 400 {
+		t.Errorf("%d at the same time, %v", most.Load(), err)
+	}
+}
+
 func TestRecursionIsBoundedAcrossChildren(t *testing.T) {
 	t.Parallel()
 	// Each run has four children: 4 to the 16 in all.

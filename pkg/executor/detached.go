@@ -111,17 +111,19 @@ const kept = 8
 func (r *Run) portion(f *frame, most int) int {
 	total := r.maxTotal()
 	left := total - r.spent() - 1 // the execution itself
-	beside := 1
-	for o := f.opener; o != nil && beside < most; o = o.frame.opener {
-		if o.do != graph.Fork {
-			continue
+	branches, items := 1, 1       // no more than most of all items are under way
+	for o := f.opener; o != nil; o = o.frame.opener {
+		switch {
+		case o.do != graph.Fork:
+		case !o.node.Spread.Each:
+			branches = min(branches*o.bodies, total)
+		case o.node.Spread.Limit > 0:
+			items = min(items*min(o.bodies, o.node.Spread.Limit), most)
+		default:
+			items = min(items*o.bodies, most)
 		}
-		width := o.bodies
-		if limit := o.node.Spread.Limit; limit > 0 {
-			width = min(width, limit)
-		}
-		beside = min(beside*max(width, 1), most)
 	}
+	beside := branches * items
 	if beside == 1 {
 		return left - left/kept - r.reserved()
 	}
