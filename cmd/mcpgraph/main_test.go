@@ -30,6 +30,7 @@ var binary string
 
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else what -race built sleeps a second at its exit
+	testscale.SetGOGC()
 	// Most of these tests wait for other processes.
 	_ = flag.Set("test.parallel", "8")
 	testscript.Main(finder{m}, map[string]func(){"mcpgraph": main, "fakeserver": func() { os.Exit(mcptest.Run()) }})

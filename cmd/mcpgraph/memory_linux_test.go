@@ -113,7 +113,7 @@ func TestHungryCallersHurtNobody(t *testing.T) {
 		size = 4
 	}
 	limit := int64(size * 128)
-	w := serveWeb(t, []string{"GOMEMLIMIT="}, file, "--memory", fmt.Sprintf("%dMiB", limit))
+	w := serveWeb(t, []string{"GOMEMLIMIT=", "GOGC=100"}, file, "--memory", fmt.Sprintf("%dMiB", limit))
 	list := `{"list":[` + strings.Repeat("1,", size*1_750_000) + `1]}`
 	for _, kind := range []struct {
 		name, tool, args string

@@ -317,6 +317,7 @@ func TestToolkitOnUnusualFiles(t *testing.T) {
 // TestToolkitOfOfficialSDK tries the toolkit with the official TypeScript SDK.
 func TestToolkitOfOfficialSDK(t *testing.T) {
 	t.Parallel()
+	testscale.OnlyFull(t)
 	bin := mcptest.RealServers(t)
 	dir := workshop(t, shop)
 	place, _ := json.Marshal(map[string]any{"command": binary, "args": []string{"toolkit", "-g", filepath.Join(dir, "tools.yaml"), "-m", filepath.Join(dir, "mcp.json")}})

@@ -18,6 +18,9 @@ const (
 	EvalBytes   = 1 << 20 // of the JSON of what it yields
 )
 
+// evalTimeout is EvalTimeout, or less in tests.
+var evalTimeout = EvalTimeout
+
 var (
 	errEvalTime = fmt.Errorf("the evaluation took longer than %s", EvalTimeout)
 	errEvalSize = fmt.Errorf("the value has more than %d KiB of JSON: evaluate a part of it", EvalBytes>>10)
@@ -104,7 +107,7 @@ func (e *Environment) Eval(ctx context.Context, at executor.Scope, expression st
 
 // eval evaluates a program in a scope.
 func (e *Environment) eval(ctx context.Context, at executor.Scope, p *expr.Program) (value.Value, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, EvalTimeout, errEvalTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, evalTimeout, errEvalTime)
 	defer cancel()
 	if e.Account != nil {
 		var release func()

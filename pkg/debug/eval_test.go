@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/debug"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -76,9 +78,7 @@ func TestEval(t *testing.T) {
 
 // TestEvalEnds evaluates what would never end.
 func TestEvalEnds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 2 seconds")
-	}
+	debug.SetEvalTimeout(t, testscale.Of(50*time.Millisecond, debug.EvalTimeout))
 	e := load(t, tools(map[string]string{"t": straight}), &upstream{})
 	s := start(t, e, "t", map[string]any{"n": 1}, debug.Options{StartPaused: true})
 	_, err := s.Eval(t.Context(), s.Here(), "($f := function($n){$f($n + 1)}; $f(1))")
