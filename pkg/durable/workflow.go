@@ -166,11 +166,13 @@ func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
 				return nil, err
 			}
 			d.takeSignals(ctx)
-			next, ok := d.next()
-			if ok {
+			if ctx.Err() != nil {
+				d.cancel() // the next workflow would not be told
+			} else if next, ok := d.next(); ok {
 				return nil, workflow.NewContinueAsNewError(ctx, WorkflowType, next)
+			} else {
+				d.tooLong = true
 			}
-			d.tooLong = true
 		}
 		d.work()
 		if d.refuse() {
@@ -212,10 +214,7 @@ func (d *driving) listen(ctx workflow.Context) error {
 		ctx.Done().Receive(ctx, nil)
 		set.Set(nil, nil)
 	})
-	d.selector.AddFuture(gone, func(workflow.Future) {
-		d.canceled = true
-		d.run.Stop(&graph.Failure{Name: graph.FailCancelled, Message: "the run was cancelled"})
-	})
+	d.selector.AddFuture(gone, func(workflow.Future) { d.cancel() })
 	if err := workflow.SetUpdateHandlerWithOptions(ctx, updateAnswer, func(_ workflow.Context, a *reply) error {
 		return d.answer(a)
 	}, workflow.UpdateHandlerOptions{Validator: d.mayAnswer}); err != nil {
@@ -225,6 +224,12 @@ func (d *driving) listen(ctx workflow.Context) error {
 		return err
 	}
 	return workflow.SetQueryHandler(ctx, queryRecords, d.page)
+}
+
+// cancel ends the run for Temporal, again without effect.
+func (d *driving) cancel() {
+	d.canceled = true
+	d.run.Stop(&graph.Failure{Name: graph.FailCancelled, Message: cancelledText})
 }
 
 // mayAnswer returns why a question cannot be answered.
@@ -281,25 +286,6 @@ func (d *driving) draining() bool {
 	info := workflow.GetInfo(d.ctx)
 	return !d.tooLong && (info.GetCurrentHistoryLength() > drainEvents || info.GetCurrentHistorySize() > drainBytes)
 }
-
-// next returns the input of the workflow that goes on with the run. It reports false
-// where that is too long; this workflow then goes on.
-func (d *driving) next() (*request, bool) {
-	next := *d.in
-	next.Records, next.Began, next.Spent, next.Shares = []json.RawMessage{}, d.began, d.run.Spent(), d.shares()
-	size := len(next.Args)
-	for rec := range d.run.Records(0) {
-		v := rec.Value()
-		text := raw(v)
-		size += len(text)
-		next.Records = append(next.Records, text)
-	}
-	return &next, size <= maxCarried(d.in.MaxValue)
-}
-
-// maxCarried is how many bytes of records go from workflow to workflow: compressed
-// they are a fraction.
-func maxCarried(maxValue int) int { return 4 * maxValue }
 
 // arm sets the timer to what happens next by itself. A timer that fires too early is
 // cheaper than another one.
