@@ -60,7 +60,8 @@ var (
 	ErrUnreadable = errors.New("cannot be read")
 )
 
-// Start starts a run. Workers take it whenever they are there.
+// Start starts a run. Workers take it whenever they are there. A run whose start was
+// given up as ctx was done is cancelled.
 func (c *Client) Start(ctx context.Context, s Start) error {
 	in := &request{
 		Tool: s.Tool, Digest: s.Digest, Args: raw(s.Args), Seed: s.Seed,
@@ -98,8 +99,21 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 		return nil
 	case errors.As(err, &exists):
 		return ErrExists
+	case ctx.Err() != nil:
+		c.undo(ctx, s.ID)
 	}
 	return reached(ctx, err)
+}
+
+// undoTimeout bounds undo.
+const undoTimeout = 2 * time.Second
+
+// undo ends a run that nobody waits for: Temporal may have started it before the
+// request was given up.
+func (c *Client) undo(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	_ = c.temporal.CancelWorkflow(ctx, id, "") // it has not begun, or nobody can reach it
 }
 
 // Members of the memo of a workflow. The workflow sets the last two.

@@ -79,7 +79,7 @@ func (c *Client) follow(ctx context.Context, id string, poll bool, to *notifier,
 			if to != nil {
 				to.tell(saidSince(e.out.said, next()))
 			}
-			list, err := c.all(ctx, id, next(), e.out)
+			list, err := c.lastOf(ctx, id, next(), e.out)
 			if err == nil {
 				_, err = add(list)
 			}
@@ -104,6 +104,26 @@ func (c *Client) follow(ctx context.Context, id string, poll bool, to *notifier,
 		}
 		if more, err := add(list); err != nil || !more {
 			return nil, err
+		}
+	}
+}
+
+// lastFor is how long the records of a run that has ended are asked for: its last worker
+// may be lost, and another one has to begin first.
+const lastFor = time.Minute
+
+// lastOf is all, and asks again while no worker answers.
+func (c *Client) lastOf(ctx context.Context, id string, from int, out *Outcome) ([]json.RawMessage, error) {
+	began := time.Now()
+	for wait := followFirst; ; wait = min(2*wait, followLast) {
+		list, err := c.all(ctx, id, from, out)
+		if !errors.Is(err, ErrNoWorker) || time.Since(began) > lastFor {
+			return list, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
 		}
 	}
 }
