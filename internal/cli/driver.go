@@ -153,9 +153,11 @@ func (d *durableDriver) End(ctx context.Context, id string) error {
 
 // questions asks what a run asks, each question once.
 type questions struct {
-	driver *durableDriver
-	call   mcpgraph.RemoteCall
-	asked  map[string]context.CancelFunc
+	driver interface {
+		Answer(ctx context.Context, id, question string, answer value.Value, failed error) error
+	}
+	call  mcpgraph.RemoteCall
+	asked map[string]context.CancelFunc
 }
 
 // changed asks the questions that are new, and ends those that are not open any more.
@@ -185,10 +187,24 @@ func (q *questions) ask(ctx context.Context, one executor.Question) {
 	if ctx.Err() != nil {
 		return
 	}
-	for {
+	for wait := answerFirst; ; wait = min(2*wait, answerLast) {
 		err := q.driver.Answer(ctx, q.call.ID, one.ID, answer, failed)
-		if !errors.Is(err, durable.ErrNoWorker) || ctx.Err() != nil {
-			return // nobody asks any more, or the run is over
+		lost := errors.Is(err, durable.ErrNoWorker) || errors.Is(err, durable.ErrUnreachable)
+		switch {
+		case err == nil, ctx.Err() != nil: // or nobody asks any more, or the run is over
+			return
+		case !lost && failed != nil:
+			return
+		case !lost: // such as one that is too long; nobody is asked again
+			answer, failed = value.Undef, &graph.Failure{Name: graph.FailInternal, Message: "the answer cannot be given to the run"}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
 		}
 	}
 }
+
+// answerFirst and answerLast are after how long an answer is given again that did not
+// come to the run.
+const answerFirst, answerLast = 100 * time.Millisecond, 5 * time.Second

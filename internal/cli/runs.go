@@ -99,9 +99,21 @@ func (a *app) runsCancelCommand() *cobra.Command {
 		Example: "  mcpgraph runs cancel 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withClient(o, func(ctx context.Context, c *durable.Client) error { return c.Cancel(ctx, args[0]) })
+			return a.withClient(o, func(ctx context.Context, c *durable.Client) error { return cancelRun(ctx, c, args[0]) })
 		},
 	}
 	o.temporal.flags(cmd)
 	return cmd
+}
+
+// cancelRun cancels a run under way. Other workflows of the namespace are no runs.
+func cancelRun(ctx context.Context, c *durable.Client, id string) error {
+	s, err := c.Summarize(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case !s.Ended.IsZero():
+		return &exitError{exitProblems, fmt.Errorf("the run has ended already: %s", s.Status)}
+	}
+	return c.Cancel(ctx, id)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // manyRuns are runs under way in which nothing happens.
@@ -146,5 +147,26 @@ func TestDurableRunsThatAreTooLongAreNotRead(t *testing.T) {
 				t.Errorf("%d bytes were read: %+v", r.bytes, r.trouble)
 			}
 		})
+	}
+}
+
+func TestLooksAtTheSameTimeHoldMemoryOnce(t *testing.T) {
+	t.Parallel()
+	f, budget := manyRuns(1), memory.New(64<<20)
+	p := New(Options{Path: "none.yaml", Durable: f, Memory: budget, Log: slog.New(slog.DiscardHandler)})
+	defer p.Close()
+	f.runs[0].all = []value.Value{parse(t, fmt.Sprintf(`{"index":0,"event":"done","node":"a","type":"transform","output":"%s"}`, strings.Repeat("x", 4<<20)))}
+	f.runs[0].Records = 1
+	late := &remoteRun{remotes: p.remotes, id: "r0", poked: make(chan struct{}, 1), account: budget.Account("")}
+	if err := late.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	one := budget.Held()
+	kept, err := p.remotes.open(t.Context(), "r0")
+	if err != nil || p.remotes.keep(kept) != kept {
+		t.Fatal(err)
+	}
+	if got := p.remotes.keep(late); got != kept || one < 4<<20 || budget.Held() > one+1<<20 {
+		t.Errorf("%d bytes are held, %d for one look", budget.Held(), one)
 	}
 }

@@ -101,6 +101,9 @@ func (m *remotes) keep(r *remoteRun) *remoteRun {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if other := m.runs[r.id]; other != nil {
+		if other != r {
+			r.account.Close() // somebody else was faster
+		}
 		return other
 	}
 	m.runs[r.id] = r
