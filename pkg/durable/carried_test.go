@@ -117,3 +117,38 @@ func TestACancellationIsNotLostWhereARunContinues(t *testing.T) {
 		t.Errorf("it goes on: %v", err)
 	}
 }
+
+func TestALongRecordIsReadWithoutItsArguments(t *testing.T) {
+	t.Parallel()
+	source := newSource(t, oneTool(`      - {id: a, type: mcp, server: up, tool: do, args: {x: {expr: "$.entry.x"}}, next: exit}`))
+	reply, args := noise(1_700_000), `{"x":"`+noise(1_700_000)+`"}`
+	source.call = func(context.Context, *callinfo.Info, string, string, value.Value) (graph.ToolResult, error) {
+		return text(reply), nil
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestWorkflowEnvironment()
+	register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
+	env.ExecuteWorkflow(WorkflowType, &request{Tool: "t", Seed: 7, Args: []byte(args)})
+	run, from := executor.NewRun(source.graphs[0], value.FromEntries(nil), 7), 0
+	for done := false; !done; {
+		got, err := env.QueryWorkflow(queryRecords, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &page{}
+		if err := got.Get(p); err != nil {
+			t.Fatal(err)
+		}
+		if size := compressedSize(&request{Records: p.Records}); size > MaxValue || len(p.Records) == 0 {
+			t.Fatalf("%d records of %d bytes", len(p.Records), size)
+		}
+		if err := added(run, p.Records, nil); err != nil {
+			t.Fatal(err)
+		}
+		from, done = p.Next, p.Done && run.Done()
+	}
+	if got := run.Result().Str(); got != reply {
+		t.Errorf("the result has %d bytes", len(got))
+	}
+}

@@ -245,6 +245,10 @@ func (d *driving) page(from int) (*page, error) {
 	size := 0
 	for rec := range d.run.Records(from) {
 		text := raw(rec.Value())
+		if len(text) > MaxValue && d.in.MaxValue <= MaxValue {
+			rec.Arguments = value.Undef // for people alone; Temporal takes no longer answer
+			text = raw(rec.Value())
+		}
 		if size += len(text); size > maxQuery && len(p.Records) > 0 {
 			return p, nil
 		}
