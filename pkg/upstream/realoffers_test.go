@@ -132,8 +132,15 @@ func TestResourcesOfTheOfficialGoSDK(t *testing.T) {
 			})
 			changed := make(chan bool, 100)
 			p.WatchLists(func(c ListChange) { changed <- c.Prompts })
-			s.AddPrompt(&official.Prompt{Name: "ask"}, prompt)
-			eventually(t, "a change", func() bool { return <-changed })
+			eventually(t, "a change", func() bool {
+				s.AddPrompt(&official.Prompt{Name: "ask"}, prompt) // again, until the server lets us listen
+				select {
+				case prompts := <-changed:
+					return prompts
+				default:
+					return false
+				}
+			})
 			prompts, err := p.Prompts(t.Context(), nil, "fake")
 			if err != nil || !slices.ContainsFunc(prompts, func(v value.Value) bool { return v.Get("name").Str() == "ask" }) {
 				t.Error(prompts, err)
