@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -29,19 +28,20 @@ func (a *app) runsWatchCommand() *cobra.Command {
 }
 
 func (a *app) watchRun(ctx context.Context, c *durable.Client, id string, asJSON bool) error {
-	show, asked, children := a.recordWriter(asJSON), map[string]bool{}, false
+	show, asked, again := a.recordWriter(asJSON), map[string]bool{}, false
 	out, err := c.Watch(ctx, id, func(list []json.RawMessage) error {
 		for _, text := range list {
 			show(text)
 		}
-		if asJSON || len(list) == 0 && !children {
+		if asJSON || len(list) == 0 && !again {
 			return nil
 		}
 		d, err := c.Describe(ctx, id)
-		if err != nil && !errors.Is(err, durable.ErrNoWorker) {
-			return err
+		// What children ask changes no record of the run. An error that lasts ends the
+		// wait for records.
+		if again = err != nil || len(d.Children) > 0; err != nil {
+			return nil
 		}
-		children = len(d.Children) > 0 // what they ask changes no record of the run
 		for _, q := range d.Questions {
 			if !asked[q.ID] {
 				asked[q.ID] = true
