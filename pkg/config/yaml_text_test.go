@@ -244,6 +244,7 @@ func randomYAML(r *rand.Rand) string {
 }
 
 func TestEveryByteOfRandomScalarsHasItsPlace(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	checked, sources := 0, testscale.Of(10_000, 100_000)
 	for range sources {
