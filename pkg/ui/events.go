@@ -253,10 +253,9 @@ func (p *Page) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer p.watch.left()
 	defer s.leave(me)
-	p.watch.joined()
-	at := int64(after)
-	if after < 0 {
-		at = s.last()
+	at := p.watch.joined()
+	if after >= 0 {
+		at = int64(after)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)

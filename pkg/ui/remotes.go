@@ -222,7 +222,10 @@ func (m *remotes) run(stop chan struct{}) {
 	ctx, cancel := context.WithCancel(m.life)
 	defer cancel()
 	m.mu.Lock()
-	clear(m.seen)
+	for id, d := range m.seen {
+		d.State = "" // is told again; runs that have ended meanwhile are missed
+		m.seen[id] = d
+	}
 	m.mu.Unlock()
 	m.wait.Go(func() {
 		for {

@@ -32,8 +32,9 @@ type watcher struct {
 
 func newWatcher(p *Page) *watcher { return &watcher{page: p} }
 
-// joined notes that a stream was opened.
-func (w *watcher) joined() {
+// joined notes that a stream was opened. It returns the latest event before those that
+// come of it.
+func (w *watcher) joined() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.readers++
@@ -41,16 +42,19 @@ func (w *watcher) joined() {
 		w.linger.Stop()
 		w.linger = nil
 	}
-	if w.stop == nil {
-		w.page.events.skip()
-		w.stop = make(chan struct{})
-		stop, l := w.stop, &looking{page: w.page, runs: map[string]*followed{}}
-		l.begin() // what happens from now on is seen
-		w.done.Go(func() { l.run(stop) })
-		if w.page.remotes != nil {
-			w.done.Go(func() { w.page.remotes.run(stop) })
-		}
+	if w.stop != nil {
+		return w.page.events.last()
 	}
+	w.page.events.skip()
+	last := w.page.events.last()
+	w.stop = make(chan struct{})
+	stop, l := w.stop, &looking{page: w.page, runs: map[string]*followed{}}
+	l.begin() // what happens from now on is seen
+	w.done.Go(func() { l.run(stop) })
+	if w.page.remotes != nil {
+		w.done.Go(func() { w.page.remotes.run(stop) })
+	}
+	return last
 }
 
 // left notes that a stream was closed.
