@@ -12,7 +12,6 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -37,9 +36,7 @@ func TestWhatARunCarriesFitsTemporal(t *testing.T) {
 	}
 	steps := 0
 	for in := (&request{Tool: "t", Seed: 7}); ; steps++ {
-		var suite testsuite.WorkflowTestSuite
-		suite.SetLogger(quiet{})
-		env := suite.NewTestWorkflowEnvironment()
+		env := environment(t, source)
 		env.SetContinueAsNewSuggested(true)
 		register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
 		env.ExecuteWorkflow(WorkflowType, in)
@@ -101,9 +98,7 @@ func TestACancellationIsNotLostWhereARunContinues(t *testing.T) {
 	source.call = func(context.Context, *callinfo.Info, string, string, value.Value) (graph.ToolResult, error) {
 		return text("x"), nil
 	}
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet{})
-	env := suite.NewTestWorkflowEnvironment()
+	env := environment(t, source)
 	env.SetContinueAsNewSuggested(true)
 	register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
 	const name = "cancelled"
@@ -125,9 +120,7 @@ func TestALongRecordIsReadWithoutItsArguments(t *testing.T) {
 	source.call = func(context.Context, *callinfo.Info, string, string, value.Value) (graph.ToolResult, error) {
 		return text(reply), nil
 	}
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet{})
-	env := suite.NewTestWorkflowEnvironment()
+	env := environment(t, source)
 	register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
 	env.ExecuteWorkflow(WorkflowType, &request{Tool: "t", Seed: 7, Args: []byte(args)})
 	run, from := executor.NewRun(source.graphs[0], value.FromEntries(nil), 7), 0

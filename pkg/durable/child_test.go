@@ -159,15 +159,13 @@ func TestARunContinuesAsANewWorkflowWhileChildrenRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var suite testsuite.WorkflowTestSuite
-			suite.SetLogger(quiet{})
-			env := suite.NewTestWorkflowEnvironment()
+			env := environment(t, source)
 			env.SetContinueAsNewSuggested(true)
 			register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
 			env.ExecuteWorkflow(WorkflowType, &request{Tool: "t", Seed: 7})
 			next, ok := continued(t, env)
 			for child := ""; ok; {
-				env = suite.NewTestWorkflowEnvironment()
+				env = environment(t, source)
 				env.SetContinueAsNewSuggested(true)
 				register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
 				env.RegisterActivityWithOptions(func(_ context.Context, id string) (*childEnd, error) {

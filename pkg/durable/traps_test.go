@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/testsuite"
-
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -192,9 +190,7 @@ func TestARunContinuesAsANewWorkflow(t *testing.T) {
 	in, steps := &request{Tool: "t", Seed: 7}, 0
 	want := source.local(t, "t", value.FromEntries(nil), 7)
 	for ; ; steps++ {
-		var suite testsuite.WorkflowTestSuite
-		suite.SetLogger(quiet{})
-		env := suite.NewTestWorkflowEnvironment()
+		env := environment(t, source)
 		env.SetContinueAsNewSuggested(true)
 		register(env, source, nil, WorkerOptions{Log: slog.New(slog.DiscardHandler)})
 		env.ExecuteWorkflow(WorkflowType, in)
