@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,17 +26,27 @@ import (
 	official "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// quietPort returns a port that is free, and none of those that systems give away, so
+// that no other test gets it before the program listens.
+func quietPort(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		port := strconv.Itoa(20_000 + rand.IntN(12_000))
+		if probe, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			probe.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
 // serveReal runs a program from the npm registry that listens on a port, "PORT"
 // in its arguments and environment, and returns the port once it does.
 func serveReal(t *testing.T, program string, env []string, args ...string) string {
 	t.Helper()
 	bin := mcptest.RealServers(t)
-	probe, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(probe.Addr().String())
-	probe.Close()
+	port := quietPort(t)
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "PORT", port)
 	}
