@@ -37,7 +37,7 @@ type remoteRun struct {
 	trouble trouble
 	over    bool // nothing will change any more
 	looked  time.Time
-	used    time.Time // by a request, or by whoever follows it
+	used    time.Time // by a request, or while it was followed
 	stop    context.CancelFunc
 	crowded bool // it is not followed, as too many others are
 }
@@ -252,7 +252,7 @@ func (r *remoteRun) follow(ctx context.Context) {
 	}
 }
 
-// poke lets whoever follows the run look at it at once: a command has changed it.
+// poke lets the run, if it is followed, be looked at at once: a command has changed it.
 func (r *remoteRun) poke() {
 	select {
 	case r.poked <- struct{}{}:
