@@ -49,6 +49,7 @@ func (m inPath) Run() int {
 // TestScripts runs every command as a person or a program would: its output,
 // its streams and its exit code.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

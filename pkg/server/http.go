@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
@@ -77,6 +78,8 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 		ReadHeaderTimeout: s.timeouts.header, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
 		TLSConfig: opts.TLS, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	unused := unusedConns{conns: map[net.Conn]struct{}{}}
+	srv.ConnState = unused.note
 	ended := make(chan error, 1)
 	go func() {
 		if opts.TLS != nil {
@@ -92,12 +95,42 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 	case <-ctx.Done():
 	}
 	h.stop()
+	defer time.AfterFunc(unusedTime, unused.close).Stop()
 	if !shutDown(srv, orDefault(opts.Grace, DefaultGrace)) {
 		kill(context.Cause(ctx))
 		shutDown(srv, s.timeouts.shutdown)
 	}
 	srv.Close()
 	return context.Cause(ctx)
+}
+
+// unusedTime is how long, after shutdown begins, the first request of a connection may
+// take to arrive.
+const unusedTime = 200 * time.Millisecond
+
+// unusedConns are the connections on which no request has arrived. Clients open some
+// beside those that they use, and [http.Server.Shutdown] waits 5 s for each.
+type unusedConns struct {
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+}
+
+func (u *unusedConns) note(c net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if state == http.StateNew {
+		u.conns[c] = struct{}{}
+	} else {
+		delete(u.conns, c)
+	}
+}
+
+func (u *unusedConns) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for c := range u.conns {
+		c.Close()
+	}
 }
 
 // shutDown reports whether all requests were answered within d.

@@ -369,6 +369,23 @@ func TestShutdownAnswersRunningRequests(t *testing.T) {
 	}
 }
 
+// TestShutdownClosesConnectionsThatWereNeverUsed stops a server with a grace that would
+// let the test time out.
+func TestShutdownClosesConnectionsThatWereNeverUsed(t *testing.T) {
+	x := serve(t, httpOptions(t), server.HTTPOptions{Grace: time.Hour})
+	c := x.dial()
+	x.session("2025-11-25") // the server has taken the connection before
+	began := time.Now()
+	x.stop(errors.New("told to"))
+	<-x.ended
+	if took := time.Since(began); took > 4*time.Second { // net/http waits 5 s
+		t.Errorf("the server ended after %v", took)
+	}
+	if !c.closed() {
+		t.Error("the connection stays")
+	}
+}
+
 func TestShutdownCancelsCallsAfterGrace(t *testing.T) {
 	opts, began, ended := hangingOptions(t)
 	x := serve(t, opts, server.HTTPOptions{Grace: time.Millisecond})

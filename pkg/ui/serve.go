@@ -17,7 +17,7 @@ const (
 	writeTime  = 10 * time.Second // of a part that was written
 	idleTime   = 2 * time.Minute
 	maxHeaders = 16 << 10
-	grace      = 2 * time.Second
+	grace      = 500 * time.Millisecond
 )
 
 // ErrNotLoopback is in the error of Listen for an address that other machines reach.

@@ -63,14 +63,14 @@ func TestRealFilesystemServer(t *testing.T) {
 
 func TestRealEverythingServer(t *testing.T) {
 	t.Parallel()
-	p := realServer(t, "mcp-server-everything", func(u *config.Upstream) { u.Timeout = 5 * time.Second })
+	p := realServer(t, "mcp-server-everything", func(u *config.Upstream) { u.Timeout = 3 * time.Second })
 	if got := text(mustCall(t, p, "echo", `{"message":"hello"}`)); !strings.Contains(got, "hello") {
 		t.Error(got)
 	}
 	// It takes longer than timeoutMs but reports progress more often.
 	began := time.Now()
-	mustCall(t, p, "trigger-long-running-operation", `{"duration":6,"steps":24}`)
-	if took := time.Since(began); took < 5500*time.Millisecond {
+	mustCall(t, p, "trigger-long-running-operation", `{"duration":4,"steps":16}`)
+	if took := time.Since(began); took < 3500*time.Millisecond {
 		t.Errorf("the long operation took %v", took)
 	}
 	if got := mustCall(t, p, "get-structured-content", `{"location":"New York"}`).Get("structuredContent"); got.Get("temperature").Kind() != value.Number {
