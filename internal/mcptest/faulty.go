@@ -31,6 +31,7 @@ type Faulty struct {
 	server  *http.Server
 	address string
 	done    chan struct{} // closed at the end
+	asked   chan struct{} // holds an element once a client has asked for a stream
 
 	mu       sync.Mutex
 	listener *faultyListener
@@ -57,7 +58,7 @@ func NewFaulty(tb testing.TB) *Faulty {
 // NewFaultyHandler returns a server without an address, for a listener of the
 // test's own. Refuse, Accept and ResetBefore need one that NewFaulty started.
 func NewFaultyHandler(tb testing.TB) *Faulty {
-	f := &Faulty{tb: tb, done: make(chan struct{}), always: Good}
+	f := &Faulty{tb: tb, done: make(chan struct{}), asked: make(chan struct{}, 1), always: Good}
 	tb.Cleanup(func() { close(f.done) })
 	return f
 }
@@ -84,8 +85,10 @@ func (f *Faulty) Accept() {
 }
 
 // ResetBefore makes the server reset the next n connections before it has read
-// anything.
+// anything. It waits until the client, which has a session, has asked for its stream,
+// for which it takes a connection too.
 func (f *Faulty) ResetBefore(n int) {
+	<-f.asked
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.resets = n
@@ -158,6 +161,10 @@ func resetConn(conn net.Conn) {
 // ServeHTTP answers one request.
 func (f *Faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
+		select {
+		case f.asked <- struct{}{}:
+		default:
+		}
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}

@@ -221,6 +221,15 @@ func TestServerThatRefusesConnections(t *testing.T) {
 	}
 }
 
+// awaitHints waits until a pool has read the hints of its server's tools, which it does
+// from the connect on.
+func awaitHints(t *testing.T, p *Pool) {
+	t.Helper()
+	eventually(t, "the list of tools", func() bool {
+		return p.servers["fake"].isRepeatable(context.Background(), "", mcptest.FaultyRead, policy.Failure{})
+	})
+}
+
 // A request so long that it cannot have been sent before the connection was
 // reset: the server has not got it, so any tool may be tried again.
 func TestConnectionResetBeforeTheRequestWasSent(t *testing.T) {
@@ -230,6 +239,7 @@ func TestConnectionResetBeforeTheRequestWasSent(t *testing.T) {
 	if _, err := ask(p, mcptest.FaultyWrite, value.Undef); err != nil {
 		t.Fatal(err)
 	}
+	awaitHints(t, p)
 	f.ResetBefore(2)
 	args := value.FromEntries([]value.Entry{{Key: "text", Value: value.FromString(strings.Repeat("x", 16<<20))}})
 	r, err := ask(p, mcptest.FaultyWrite, args)
@@ -246,9 +256,7 @@ func TestConnectionResetWhileTheRequestWasSent(t *testing.T) {
 	if _, err := ask(p, mcptest.FaultyRead, value.Undef); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the list of tools, read from the connect on", func() bool {
-		return p.servers["fake"].isRepeatable(context.Background(), "", mcptest.FaultyRead, policy.Failure{})
-	})
+	awaitHints(t, p)
 	f.ResetBefore(2)
 	r, err := ask(p, mcptest.FaultyRead, value.Undef)
 	if err != nil || r.Attempts != 3 || f.Resets() != 2 || f.Calls() != 2 {

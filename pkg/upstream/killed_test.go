@@ -97,6 +97,7 @@ func (s *served) kill() {
 // A server that is killed while it works and comes back loses no call of a tool
 // that only reads, whatever the transport.
 func TestKilledServerLosesNoCallOfAReadOnlyTool(t *testing.T) {
+	t.Parallel()
 	unixOnly(t)
 	script := mcptest.Script{ReadOnly: []string{"echo"}}
 	transports := map[string]string{"http": config.HTTP, "2026-07-28": config.HTTP, "sse": config.SSE, "websocket": config.WebSocket, "stdio": config.Stdio}
