@@ -22,11 +22,11 @@ test: ## runs all tests
 
 e2e: ## tests the page in Chromium; RUN=TestPage/NAME runs one check
 	cd e2e && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	$(GO) test ./e2e -count=1 -v $(if $(RUN),-run='$(RUN)')
+	MCPGRAPH_E2E=1 $(GO) test ./e2e -count=1 -v $(if $(RUN),-run='$(RUN)')
 
 screenshots: ## takes the pictures of the docs
 	cd e2e && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	PICTURES=$(CURDIR)/docs/images $(GO) test ./e2e -count=1 -v
+	MCPGRAPH_E2E=1 PICTURES=$(CURDIR)/docs/images $(GO) test ./e2e -count=1 -v
 
 conformance: ## runs the public conformance suite of MCP against bin/mcpgraph and prints how many scenarios pass
 	@$(MAKE) --silent build
