@@ -99,7 +99,7 @@ func (c *calls) made(ctx context.Context, info *callinfo.Info, in *callRequest, 
 // refused returns the error for a failed call, without secrets.
 func (c *calls) refused(info *callinfo.Info, out *callReply, err error) error {
 	f := failureOf(err)
-	f.Message = c.source.Redact(info, f.Message)
+	f.Message, f.Data = c.source.Redact(info, f.Message), c.source.RedactValue(info, f.Data)
 	if !f.Reply.IsUndefined() {
 		f.Reply = c.source.RedactValue(info, f.Reply)
 		if f.Reply.TextSize() > maxFailureReply {

@@ -95,7 +95,7 @@ func (c *calls) beatFor(ctx context.Context, info *callinfo.Info, in *callReques
 		if n.Method != callinfo.MethodProgress && in.Listening == nil {
 			return
 		}
-		params := raw(apart(n, info.CallID))
+		params := raw(c.source.RedactValue(info, apart(n, info.CallID))) // the server knows its own secrets alone
 		mu.Lock()
 		defer mu.Unlock()
 		count++

@@ -3,10 +3,15 @@ package durable
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -71,6 +76,96 @@ func TestLooksOfAClientAreBounded(t *testing.T) {
 	}
 	if looked != 100 {
 		t.Errorf("%d looks in a second", looked)
+	}
+}
+
+// TestSecretsAreInNoReport lets a server report a secret while it works on a call. Heartbeats
+// are in the history of a call that is lost, the other reports in that of one that ends.
+func TestSecretsAreInNoReport(t *testing.T) {
+	t.Parallel()
+	source := newSource(t, oneTool(oneCall))
+	source.secret = "hunter22"
+	beats := make(chan said, 1)
+	source.call = func(_ context.Context, info *callinfo.Info, server, tool string, _ value.Value) (graph.ToolResult, error) {
+		tell := func(method, params string) {
+			v, err := value.Parse(params)
+			if err != nil {
+				t.Error(err)
+			}
+			info.Listener.Notify(callinfo.Notification{Server: server, Tool: tool, Method: method, Params: v})
+		}
+		tell(callinfo.MethodProgress, `{"progressToken": 1, "progress": 1, "message": "with hunter22"}`)
+		tell(callinfo.MethodMessage, `{"level": "info", "data": {"hunter22": ["a hunter22"]}}`)
+		select {
+		case beat := <-beats:
+			if text := string(beat.Reports[0].Params) + string(beat.Reports[1].Params); strings.Contains(text, "hunter22") || !strings.Contains(text, "with [redacted]") {
+				t.Errorf("the heartbeat is %s", text)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("no heartbeat has the reports")
+		}
+		return text("well"), nil
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestActivityEnvironment()
+	env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+		var beat said
+		if details.HasValues() && details.Get(&beat) == nil && len(beat.Reports) == 2 {
+			select {
+			case beats <- beat:
+			default:
+			}
+		}
+	})
+	c := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: time.Millisecond}
+	env.RegisterActivity(c.call)
+	got, err := env.ExecuteActivity(c.call, &callRequest{Server: "up", Tool: "do", MaxValue: MaxValue, Listening: &listening{LogLevel: "debug"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out callReply
+	if err := got.Get(&out); err != nil || len(out.Reports) != 2 {
+		t.Fatalf("%v, %d reports", err, len(out.Reports))
+	}
+	for _, r := range out.Reports {
+		if text := string(r.Params); strings.Contains(text, "hunter22") || !strings.Contains(text, "[redacted]") {
+			t.Errorf("a report is %s", text)
+		}
+	}
+}
+
+// TestSecretsAreInNoFailure lets a graph fail with a secret that a server replied with,
+// and a call with one in its failure.
+func TestSecretsAreInNoFailure(t *testing.T) {
+	t.Parallel()
+	failing := func(nodes string) *testSource {
+		source := newSource(t, oneTool(nodes))
+		source.secret = "hunter22"
+		return source
+	}
+	source := failing(`
+      - {id: a, type: mcp, server: up, tool: do, args: {}, next: which}
+      - {id: which, type: switch, conditions: [{rule: {"==": [1, 2]}, target: exit}, {target: stop}]}
+      - {id: stop, type: fail, error: got, message: {expr: "'I got ' & $.a"}, data: {got: {expr: $.a}}}`)
+	source.call = func(context.Context, *callinfo.Info, string, string, value.Value) (graph.ToolResult, error) {
+		return text("hunter22"), nil
+	}
+	call := failing(oneCall)
+	call.call = func(context.Context, *callinfo.Info, string, string, value.Value) (graph.ToolResult, error) {
+		return graph.ToolResult{}, &graph.Failure{Name: graph.FailToolError, Message: "I got hunter22", Data: value.FromString("hunter22")}
+	}
+	for name, s := range map[string]*testSource{"of a graph": source, "of a call": call} {
+		for _, share := range []*executor.Share{nil, {Executions: 100}} {
+			out, err := simulate(t, s, &request{Tool: s.graphs[0].Name, Digest: s.digest, Seed: 7, Share: share}, nil)
+			if err == nil {
+				t.Fatalf("the failure %s: none", name)
+			}
+			all := err.Error() + out.Text + string(out.Failure) + string(out.Error)
+			if strings.Contains(all, "hunter22") || !strings.Contains(all, "I got [redacted]") {
+				t.Errorf("the failure %s is %s", name, all)
+			}
+		}
 	}
 }
 

@@ -43,8 +43,7 @@ func (w *walks) run(ctx workflow.Context, in *request) (*outcome, error) {
 	defer release()
 	run, err := in.begin(eval, g, workflow.GetInfo(ctx))
 	if err != nil {
-		f := executor.FailureOf(err)
-		return nil, refused(f, &outcome{Failure: raw(f.Value()), Text: err.Error()})
+		return nil, w.failed(err, &outcome{})
 	}
 	own, _ := workflow.NewDisconnectedContext(ctx)
 	d := &driving{walks: w, ctx: own, in: in, run: run, eval: eval, account: account, calls: map[executor.Task]*calling{}, children: map[executor.Task]*child{}}
@@ -354,15 +353,22 @@ func (d *driving) end() (*outcome, error) {
 	if err == nil {
 		return out, nil
 	}
-	f := executor.FailureOf(err)
-	out.Failure, out.Text = raw(f.Value()), err.Error()
 	if d.in.Share != nil {
-		out.Error = raw(executor.FailureValue(err))
+		out.Error = raw(d.source.RedactValue(nil, executor.FailureValue(err)))
 	}
+	failed := d.failed(err, out)
 	if d.canceled {
-		return nil, temporal.NewCanceledError(out)
+		failed = temporal.NewCanceledError(out)
 	}
-	return nil, refused(&graph.Failure{Name: f.Name, Message: err.Error()}, out)
+	return nil, failed
+}
+
+// failed puts the failure of a run into its outcome, and returns the error with which the
+// workflow ends for it. It redacts secrets, which graphs have from replies.
+func (w *walks) failed(err error, out *outcome) error {
+	f := executor.FailureOf(err)
+	out.Failure, out.Text = raw(w.source.RedactValue(nil, f.Value())), w.source.Redact(nil, err.Error())
+	return refused(&graph.Failure{Name: f.Name, Message: out.Text}, out)
 }
 
 // survive gives the step up where the process has too little memory for it: another
