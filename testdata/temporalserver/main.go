@@ -22,7 +22,6 @@ import (
 	"go.temporal.io/server/common/cluster"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
-	tlog "go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/metrics"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
 	"go.temporal.io/server/schema/sqlite"
@@ -57,6 +56,14 @@ func start(port int, file string, paced bool) (temporal.Server, string, error) {
 		port = freePort()
 	}
 	address := net.JoinHostPort(host, strconv.Itoa(port))
+	// Ask before the server begins: it makes its database first.
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := l.Close(); err != nil {
+		return nil, "", err
+	}
 	settings, database := settingsOf(port, file)
 	if file != "" {
 		if _, err := os.Stat(file); os.IsNotExist(err) {
@@ -87,7 +94,7 @@ func start(port int, file string, paced bool) (temporal.Server, string, error) {
 	server, err := temporal.NewServer(
 		temporal.WithConfig(settings),
 		temporal.ForServices(temporal.DefaultServices),
-		temporal.WithLogger(tlog.NewNoopLogger()),
+		temporal.WithLogger(newQuiet()),
 		temporal.WithDynamicConfigClient(dynamic),
 	)
 	if err != nil {
