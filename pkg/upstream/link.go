@@ -155,11 +155,14 @@ func (s *session) forgotten(err error) bool {
 
 // streamLost takes the end of the stream of notifications with err, which the server had
 // before: it may have forgotten the session, which nobody may find out otherwise. A
-// session with subscriptions is of no use without the stream.
+// session with subscriptions is of no use without the stream. Changes of lists are not
+// announced any more, so what is known of them counts as changed now.
 func (s *session) streamLost(err error) {
 	if s.forgotten(err) || s.isSubscribed() {
 		s.slot.forget(s)
+		return
 	}
+	s.missedLists()
 }
 
 // codeServerError is the first code that servers may give a meaning to

@@ -13,9 +13,10 @@ type ListChange struct {
 }
 
 // WatchLists calls changed when a server of the pool says that its list of prompts or
-// resources has changed, and when a session with it is opened again: it may be another
-// version. Only servers with an open session say so. It ends when stop is called, and
-// with the servers.
+// resources has changed, when a session with it is opened again, because it may be another
+// version, and when the stream on which it announces changes is opened again, because
+// what it announced in between is lost. Only servers with an open session say so. It
+// ends when stop is called, and with the servers.
 //
 // Changed is called on a goroutine of its own. Changes of a server that come while it
 // runs are one call.

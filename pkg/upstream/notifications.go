@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -311,36 +310,5 @@ func (s *session) awaitListening(ctx context.Context) {
 	case <-s.listening:
 	case <-timer.C:
 	case <-ctx.Done():
-	}
-}
-
-// changingLists returns the lists whose changes the server announces, as
-// subscriptions/listen names them.
-func (p *peer) changingLists() (lists []string) {
-	for name, changes := range map[string]bool{
-		"toolsListChanged": p.listChanged, "promptsListChanged": p.has(promptsChange), "resourcesListChanged": p.has(resourcesChange),
-	} {
-		if changes {
-			lists = append(lists, `"`+name+`":true`)
-		}
-	}
-	slices.Sort(lists)
-	return lists
-}
-
-// listenToLists holds a subscription to changes of lists (MCP of 2026-07-28,
-// subscriptions/listen) and renews it when it ends.
-func (s *session) listenToLists(lists []string) {
-	params := json.RawMessage(`"notifications":{` + strings.Join(lists, ",") + `}`)
-	var pause wire.Backoff
-	for {
-		_, err := s.request(s.life, &wire.Message{Method: string(mcp.MethodSubscriptionsListen), Params: params}, 0)
-		var rpc *RPCError
-		if s.life.Err() != nil || isClosed(s.link.Done()) || errors.As(err, &rpc) {
-			return // it will not have us
-		}
-		if !pause.Wait(s.life, 0, err != nil) {
-			return
-		}
 	}
 }

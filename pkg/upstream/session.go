@@ -57,7 +57,7 @@ func newSession(slot *sessionSlot, l wire.Link, call *credential.Call) *session 
 	}
 	out.life, out.cancel = context.WithCancelCause(withCall(slot.server.life, call))
 	l.Attach(&wire.Handler{
-		Notified: out.handleNotification, Asked: out.handleRequest, Resumed: out.missedUpdates, Lost: out.streamLost,
+		Notified: out.handleNotification, Asked: out.handleRequest, Resumed: out.streamResumed, Lost: out.streamLost,
 	})
 	go out.logMessages()
 	return out
