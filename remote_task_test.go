@@ -203,10 +203,13 @@ func TestTasksOfADriverAreAnsweredAndCancelled(t *testing.T) {
 		{ID: ":2", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson}, {ID: ":3", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson},
 	}}
 	const long = `,"inputResponses":{"ask:2":{"action":"accept","content":{"text":%q}}}`
-	for _, responses := range []string{`,"inputResponses":{"ask":{"action":"accept"},"ask:1":7}`, "", fmt.Sprintf(long, strings.Repeat("x", 1<<20))} {
+	for _, responses := range []string{`,"inputResponses":{"ask":{"action":"accept"},"ask:1":7}`, ""} {
 		if status, body := b.of("tasks/update", id, responses); status != 200 || len(d.answered) != 0 {
 			t.Errorf("answers to nothing: %d %s, %v", status, body, d.answered)
 		}
+	}
+	if status, body := b.of("tasks/update", id, fmt.Sprintf(long, strings.Repeat("x", 1<<20))); status != 400 || !strings.Contains(body, "inputResponses have 1048627 bytes; at most 1048576 are accepted") || len(d.answered) != 0 {
+		t.Errorf("a long answer: %d %s, %v", status, body, d.answered)
 	}
 	b.of("tasks/update", id, `,"inputResponses":{"ask:2":{"action":"accept"},"ask:3":7}`)
 	if len(d.answered) != 2 || d.answered[":2"] != `{"action":"accept"} <nil>` || !strings.Contains(d.answered[":3"], "no action") {

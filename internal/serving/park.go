@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/parked"
+	"github.com/mcpgraph/mcpgraph/internal/tasks"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
@@ -177,9 +178,6 @@ type parkedCall struct {
 	release func()
 }
 
-// maxResponses bounds the answers of one call, in bytes.
-const maxResponses = 1 << 20
-
 // responses returns the answers of a call, undefined if it has none. They outlive the
 // request, whose memory is given back.
 func responses(r *server.Request) (value.Value, error) {
@@ -187,8 +185,8 @@ func responses(r *server.Request) (value.Value, error) {
 	if v.IsUndefined() {
 		return v, nil
 	}
-	if v.LongerThan(maxResponses) {
-		return value.Undef, &server.InvalidParamsError{Message: "inputResponses are longer than 1 MiB"}
+	if err := tasks.CheckSize(v); err != nil {
+		return value.Undef, err
 	}
 	return v.Apart(), nil
 }

@@ -25,6 +25,10 @@ func (t *remoteRuns) start(ctx context.Context, p *engine.Program, r *server.Req
 	}}
 }
 
+// Any implements server.Tasks. Other processes, and other versions of the file, may have
+// begun tasks.
+func (*remoteRuns) Any() bool { return true }
+
 // Get implements server.Tasks.
 func (t *remoteRuns) Get(ctx context.Context, info *callinfo.Info, name string) (server.Task, error) {
 	ctx, leave, err := t.enter(ctx, info.Caller)
@@ -57,7 +61,7 @@ func (t *remoteRuns) task(info *callinfo.Info, name string, s *engine.RemoteStat
 	return task
 }
 
-// Update implements server.Tasks. It ignores answers that are too long together.
+// Update implements server.Tasks. Answers that are too long together are an error.
 func (t *remoteRuns) Update(ctx context.Context, info *callinfo.Info, name string, responses value.Value) error {
 	ctx, leave, err := t.enter(ctx, info.Caller)
 	if err != nil {
@@ -65,8 +69,11 @@ func (t *remoteRuns) Update(ctx context.Context, info *callinfo.Info, name strin
 	}
 	defer leave()
 	s, id, err := t.state(ctx, info, name, engine.Status)
+	if err == nil {
+		err = tasks.CheckSize(responses)
+	}
 	switch {
-	case err != nil || responses.LongerThan(tasks.MaxInput):
+	case err != nil:
 		return err
 	case s.Problem != "":
 		return &graph.Failure{Name: graph.FailBusy, Message: s.Problem}

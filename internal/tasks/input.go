@@ -2,9 +2,12 @@ package tasks
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -57,7 +60,17 @@ func (s *Store) of(caller, id string) *Task {
 	return nil
 }
 
-// Update implements server.Tasks. It ignores answers that are too long together.
+// CheckSize returns a *server.InvalidParamsError if the answers of one request are
+// longer together than MaxInput.
+func CheckSize(responses value.Value) error {
+	if !responses.LongerThan(MaxInput) {
+		return nil
+	}
+	return &server.InvalidParamsError{Message: fmt.Sprintf("inputResponses have %d bytes; at most %d are accepted", responses.TextSize(), MaxInput)}
+}
+
+// Update implements server.Tasks. Answers that are too long together, or that there is
+// no memory for, are an error, and none of them is kept.
 func (s *Store) Update(_ context.Context, info *callinfo.Info, id string, responses value.Value) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,18 +78,23 @@ func (s *Store) Update(_ context.Context, info *callinfo.Info, id string, respon
 	if t == nil {
 		return server.ErrUnknownTask
 	}
-	if t.waiting == nil || responses.LongerThan(MaxInput) {
-		return nil
+	if err := CheckSize(responses); err != nil || t.waiting == nil {
+		return err
 	}
 	open := value.NewBuilder(t.state.Requests.Len())
+	given, size := map[string]value.Value{}, int64(0)
 	for _, q := range t.state.Requests.Entries() {
-		answer := responses.Get(q.Key)
-		if answer.IsUndefined() || !t.account.TryGrow(answer.Footprint(maxSize)) {
+		if answer := responses.Get(q.Key); answer.IsUndefined() {
 			open.Set(q.Key, q.Value)
 		} else {
-			t.input[q.Key] = answer
+			given[q.Key] = answer
+			size += answer.Footprint(maxSize)
 		}
 	}
+	if !t.account.TryGrow(size) {
+		return &graph.Failure{Name: graph.FailBusy, Message: "there is no memory for the answers; none of them is kept"}
+	}
+	maps.Copy(t.input, given)
 	t.state.Requests, t.state.Updated = open.Value(), time.Now()
 	if t.state.Requests.Len() == 0 {
 		close(t.waiting)

@@ -230,6 +230,9 @@ func (s *Store) forget(t *Task) {
 	}
 }
 
+// Any implements server.Tasks.
+func (s *Store) Any() bool { return s.Len() > 0 }
+
 // Len returns how many tasks are kept.
 func (s *Store) Len() int {
 	s.mu.Lock()

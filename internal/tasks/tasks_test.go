@@ -13,6 +13,8 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -87,7 +89,11 @@ func TestTaskAsksAndEnds(t *testing.T) {
 		}
 		_ = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"x","c":1}`))
 		want("half answered", `input_required {"b":2}`)
-		_ = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"y","b":"`+strings.Repeat("z", MaxInput)+`"}`))
+		refused := new(server.InvalidParamsError)
+		err = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"y","b":"`+strings.Repeat("z", MaxInput)+`"}`))
+		if !errors.As(err, &refused) || refused.Message != "inputResponses have 1048593 bytes; at most 1048576 are accepted" {
+			t.Errorf("a long answer: %v", err)
+		}
 		want("a long answer", `input_required {"b":2}`)
 		_ = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"y","b":"z"}`))
 		want("answered", "working")
@@ -102,6 +108,41 @@ func TestTaskAsksAndEnds(t *testing.T) {
 		want("after it", "unknown")
 		if len(s.tasks) != 0 || len(s.perCaller) != 0 || s.all != (count{}) {
 			t.Errorf("something is left: %v, %v, %v", s.tasks, s.perCaller, s.all)
+		}
+	})
+}
+
+func TestAnswersWithoutMemoryAreRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := New(memory.New(memory.MinLimit), slog.New(slog.DiscardHandler))
+		defer s.Close()
+		questions := parse(t, `{"a":1,"b":2}`)
+		task, err := s.Start(t.Context(), "ann", true, func(ctx context.Context, task *Task) (value.Value, error) {
+			given := task.Ask(ctx, questions, time.Now().Add(time.Minute))
+			return value.FromString(given["a"].JSON() + given["b"].JSON()), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		other := s.budget.Account("ann")
+		for other.TryGrow(64 << 10) {
+		}
+		full := new(graph.Failure)
+		err = s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"x","b":"`+strings.Repeat("z", MaxInput/2)+`"}`))
+		if !errors.As(err, &full) || full.Name != graph.FailBusy {
+			t.Errorf("there is no memory: %v", err)
+		}
+		if got := state(t, s, task.ID); got != `input_required {"a":1,"b":2}` {
+			t.Errorf("some is kept: %s", got)
+		}
+		other.Close()
+		if err := s.Update(t.Context(), ann, task.ID, parse(t, `{"a":"x","b":"y"}`)); err != nil {
+			t.Error(err)
+		}
+		if got := state(t, s, task.ID); got != `completed "\"x\"\"y\"" <nil>` {
+			t.Error(got)
 		}
 	})
 }

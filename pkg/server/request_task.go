@@ -123,10 +123,10 @@ func (r *Request) readTask() *rpcError {
 }
 
 // checkTasks refuses methods of tasks where there are none, and those of clients that
-// did not declare the extension.
+// did not declare the extension. Tasks can be left of tools that are gone.
 func (p *snapshot) checkTasks(r *Request) *rpcError {
 	switch {
-	case p.tasks == nil:
+	case !p.makesTasks && (p.tasks == nil || !p.tasks.Any()):
 		return rpcErrorf(mcp.METHOD_NOT_FOUND, "unknown method %q: this server has no tasks", r.Method)
 	case !r.declaresTasks():
 		return missingTasks.rpcError()
@@ -138,6 +138,10 @@ func (p *snapshot) checkTasks(r *Request) *rpcError {
 func (p *snapshot) taskError(ctx context.Context, r *Request, err error) *rpcError {
 	if errors.Is(err, ErrUnknownTask) {
 		return unknownTask(r)
+	}
+	if e := protocolError(err); e != nil {
+		e.Message = r.Method + ": " + e.Message
+		return e
 	}
 	if ctx.Err() == nil {
 		p.logOf(r).WarnContext(ctx, "a task cannot be reached", "method", r.Method, "error", err)

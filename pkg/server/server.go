@@ -66,7 +66,7 @@ type Options struct {
 	Prompts   []Prompt    // may be empty
 	Resources []Resource  // may be empty
 	Dynamic   *Dynamic    // may be nil
-	Tasks     Tasks       // nil if no tool has tasks
+	Tasks     Tasks       // nil if there are none
 	Observe   ObserveFunc // may be nil
 	// Exchanged observes HTTP requests; it may be nil.
 	Exchanged ExchangeFunc

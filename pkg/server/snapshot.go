@@ -21,7 +21,8 @@ type snapshot struct {
 
 	matchers    []templateOffer // the templates, in their order
 	dynamic     Dynamic
-	tasks       Tasks // nil if no tool can be a task
+	tasks       Tasks // nil if there are none
+	makesTasks  bool  // a tool can be a task
 	mirrored    map[string]*mirroredTool
 	scopes      requiredScopes
 	hides       bool // hides from callers what they lack scopes for
@@ -47,6 +48,7 @@ func (s *Server) newSnapshot(opts Options) (*snapshot, error) {
 		scopes: requiredScopesOf(opts), hides: opts.Info.HideUnscopedTools, access: opts.Access, retain: opts.Hold, log: s.log,
 		observe: opts.Observe, observeHTTP: opts.Exchanged, subscribers: &s.subscribers,
 		watches: s.watches, limiter: &s.subscriptions, mirrored: map[string]*mirroredTool{}, replaced: make(chan struct{}),
+		tasks: opts.Tasks,
 	}
 	if opts.Dynamic != nil {
 		p.dynamic = *opts.Dynamic
@@ -56,9 +58,7 @@ func (s *Server) newSnapshot(opts Options) (*snapshot, error) {
 			return nil, err
 		}
 		p.tools = append(p.tools, t.listed(opts.Call))
-		if t.Task.possible() {
-			p.tasks = opts.Tasks
-		}
+		p.makesTasks = p.makesTasks || opts.Tasks != nil && t.Task.possible()
 		literal := t.literal()
 		if m := newMirroredTool(&literal); m != nil {
 			p.mirrored[t.Name] = m
@@ -107,7 +107,7 @@ func (p *snapshot) describe(info config.Server) {
 	p.initializeMembers = implementation.Append(append(p.initializeMembers, `,"serverInfo":`...))
 	p.discoverMembers = []byte(`"supportedVersions":`)
 	p.discoverMembers = supportedVersions.Append(p.discoverMembers)
-	if p.tasks != nil {
+	if p.makesTasks {
 		capabilities = value.FromEntries(slices.Concat(capabilities.Entries(), []value.Entry{
 			{Key: "extensions", Value: value.FromEntries([]value.Entry{{Key: TasksExtension, Value: none}})},
 		}))

@@ -74,11 +74,14 @@ type Task struct {
 // info.Caller: for others an id is unknown. Its methods may set info.RunID to the run
 // of the task. It is safe for concurrent use.
 //
-// Their error is ErrUnknownTask if the caller has no task with this id, or not any more.
-// All others mean that the task could not be reached: the request is answered with a
+// Their error is ErrUnknownTask if the caller has no task with this id, or not any more,
+// and an *InvalidParamsError if the request is refused. All others mean that the task could not be reached: the request is answered with a
 // JSON-RPC error, which has the message of a *graph.Failure alone, and can be sent
 // again.
 type Tasks interface {
+	// Any reports whether there may be tasks. If not, and if no tool can be one, the
+	// methods of tasks are unknown to clients.
+	Any() bool
 	// Get returns a task.
 	Get(ctx context.Context, info *callinfo.Info, id string) (Task, error)
 	// Update hands in answers, an object by the names of the questions. Answers to
