@@ -30,6 +30,9 @@ type calls struct {
 // call is the activity. Its error is an *ApplicationError whose details are a
 // callReply.
 func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
+	if in == nil { // from another program of the namespace
+		return nil, refused(&graph.Failure{Name: graph.FailArguments, Message: "the activity has no input"}, &callReply{})
+	}
 	info, err := in.Caller.info()
 	if err != nil {
 		return nil, err

@@ -28,7 +28,6 @@ const (
 	queryState   = "state"
 	queryRecords = "records"
 	updateAnswer = "answer"
-	signalAnswer = "answer"
 )
 
 // Defaults of a connection.

@@ -104,7 +104,7 @@ type outcome struct {
 	Said    []said            `json:"said,omitempty"`
 }
 
-// reply is the input of the signal and update that answer questions.
+// reply is the input of the update that answers questions.
 type reply struct {
 	Question string          `json:"question"`
 	Answer   json.RawMessage `json:"answer,omitempty"`

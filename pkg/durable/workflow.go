@@ -27,6 +27,9 @@ type walks struct {
 // run is the workflow. Its error is an *ApplicationError or a *CanceledError whose
 // details are an outcome, or continues it as a new one.
 func (w *walks) run(ctx workflow.Context, in *request) (*outcome, error) {
+	if in == nil { // other programs of the namespace can start anything
+		return nil, refused(&graph.Failure{Name: graph.FailArguments, Message: "the workflow has no input"}, &outcome{})
+	}
 	if in.Digest != "" && in.Digest != w.source.Digest() {
 		return nil, refused(&graph.Failure{
 			Name:    graph.FailInternal,
@@ -164,7 +167,6 @@ func (d *driving) drive(ctx workflow.Context) (*outcome, error) {
 			if err := d.awaitBegun(); err != nil {
 				return nil, err
 			}
-			d.takeSignals(ctx)
 			if ctx.Err() != nil {
 				d.cancel() // the next workflow would not be told
 			} else if next, ok := d.next(); ok {
@@ -203,18 +205,13 @@ func (d *driving) listen(ctx workflow.Context) error {
 	d.selector = workflow.NewSelector(ctx)
 	d.changed = workflow.NewBufferedChannel(ctx, 1)
 	d.selector.AddReceive(d.changed, func(c workflow.ReceiveChannel, _ bool) { c.Receive(d.ctx, nil) })
-	d.selector.AddReceive(workflow.GetSignalChannel(ctx, signalAnswer), func(c workflow.ReceiveChannel, _ bool) {
-		var a reply
-		c.Receive(d.ctx, &a)
-		_ = d.answer(&a) // too late, or about nothing that is asked
-	})
 	gone, set := workflow.NewFuture(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		ctx.Done().Receive(ctx, nil)
 		set.Set(nil, nil)
 	})
 	d.selector.AddFuture(gone, func(workflow.Future) { d.cancel() })
-	if err := workflow.SetUpdateHandlerWithOptions(ctx, updateAnswer, func(_ workflow.Context, a *reply) error {
+	if err := workflow.SetUpdateHandlerWithOptions(ctx, updateAnswer, func(_ workflow.Context, a reply) error {
 		return d.answer(a)
 	}, workflow.UpdateHandlerOptions{Validator: d.mayAnswer}); err != nil {
 		return err
@@ -232,7 +229,7 @@ func (d *driving) cancel() {
 }
 
 // mayAnswer returns why a question cannot be answered.
-func (d *driving) mayAnswer(a *reply) error {
+func (d *driving) mayAnswer(a reply) error {
 	if _, err := parsed(a.Answer); err != nil {
 		return fmt.Errorf("the answer is not JSON: %w", err)
 	}
@@ -246,7 +243,7 @@ func (d *driving) mayAnswer(a *reply) error {
 
 const notAsked = "mcpgraph.notAsked"
 
-func (d *driving) answer(a *reply) error {
+func (d *driving) answer(a reply) error {
 	v, err := parsed(a.Answer)
 	if err != nil {
 		return err
@@ -262,17 +259,6 @@ func (d *driving) answer(a *reply) error {
 	}
 	d.changed.SendAsync(true)
 	return nil
-}
-
-// takeSignals takes the answers that came last, which a new workflow would not get.
-func (d *driving) takeSignals(ctx workflow.Context) {
-	for c := workflow.GetSignalChannel(ctx, signalAnswer); ; {
-		var a reply
-		if !c.ReceiveAsync(&a) {
-			return
-		}
-		_ = d.answer(&a)
-	}
 }
 
 // full reports whether the run has to continue as a new workflow once it can.
