@@ -213,7 +213,7 @@ func TestTemplateVariablesAreTheArgumentsOfAResource(t *testing.T) {
 	p := program(t, offersHead+`
 resources:
   - name: by-day
-    uriTemplate: report://{day}{?page}
+    uriTemplate: report://{day:4}{?page}
     mimeType: text/plain
     nodes:
       - {id: entry, type: entry, next: make}
@@ -225,6 +225,7 @@ resources:
 		`{"day": "a", "page": "2"}`: `[{"uri":"report://a?page=2","mimeType":"text/plain","text":"a/2"}]`,
 		`{"page": "2"}`:             `resource "by-day": invalid arguments: missing required property "day"`,
 		`{"day": 1}`:                `resource "by-day": invalid arguments: day: expected a string`,
+		`{"day": "12345"}`:          `resource "by-day": invalid arguments: day: expected a string of at most 4 characters, found the string "12345"`,
 		`{"day": "a", "size": "2"}`: `resource "by-day": invalid arguments: unexpected property "size"`,
 	} {
 		v, _ := value.Parse(args)

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -157,13 +158,18 @@ func promptSchema(p *config.Prompt) *config.Node {
 
 // resourceSchema returns the schema of the variables of a resource, in their place: a
 // string each, or a list of strings with an asterisk (RFC 6570, 2.4.2). Those of a query
-// (3.2.8) may be left out.
+// (3.2.8) may be left out. One of which the URI has only a prefix (2.4.1) is no longer
+// than that.
 func resourceSchema(r *config.Resource) *config.Node {
 	properties := value.NewBuilder(len(r.Variables))
 	var required []value.Value
 	for _, name := range r.Variables {
-		one := value.FromEntries([]value.Entry{{Key: "type", Value: value.FromString("string")}})
-		inQuery, exploded := formOf(r.URI.String(), name)
+		inQuery, exploded, longest := formOf(r.URI.String(), name)
+		text := []value.Entry{{Key: "type", Value: value.FromString("string")}}
+		if longest > 0 {
+			text = append(text, value.Entry{Key: "maxLength", Value: value.FromInt(int64(longest))})
+		}
+		one := value.FromEntries(text)
 		if exploded {
 			one = value.FromEntries([]value.Entry{{Key: "type", Value: value.FromString("array")}, {Key: "items", Value: one}})
 		}
@@ -180,20 +186,29 @@ func resourceSchema(r *config.Resource) *config.Node {
 }
 
 // formOf reports whether a variable of a URI template stands in a query, and whether it
-// has an asterisk anywhere.
-func formOf(template, name string) (inQuery, exploded bool) {
+// has an asterisk anywhere. longest is how many characters of it the URI has; 0: all.
+func formOf(template, name string) (inQuery, exploded bool, longest int) {
+	whole := false
 	for _, part := range strings.Split(template, "{")[1:] {
 		inside, _, _ := strings.Cut(part, "}")
 		bare := strings.TrimLeft(inside, "+#./;?&")
 		for _, spec := range strings.Split(bare, ",") {
 			plain, asterisk := strings.CutSuffix(spec, "*")
-			if plain, _, _ = strings.Cut(plain, ":"); plain == name {
-				inQuery = inQuery || strings.HasPrefix(inside, "?") || strings.HasPrefix(inside, "&")
-				exploded = exploded || asterisk
+			plain, prefix, cut := strings.Cut(plain, ":")
+			if plain != name {
+				continue
 			}
+			inQuery = inQuery || strings.HasPrefix(inside, "?") || strings.HasPrefix(inside, "&")
+			exploded = exploded || asterisk
+			whole = whole || !cut
+			n, _ := strconv.Atoi(prefix) // digits: config has checked the template
+			longest = max(longest, n)
 		}
 	}
-	return inQuery, exploded
+	if whole {
+		longest = 0
+	}
+	return inQuery, exploded, longest
 }
 
 // closedObject returns the schema of an object with no other properties than these.

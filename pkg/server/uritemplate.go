@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -33,6 +34,13 @@ type expression struct {
 type variable struct {
 	name    string
 	explode bool // has any number of values
+	prefix  int  // how many characters of the value it expands to; 0: all
+}
+
+// match is what a URI gives one variable, percent-encoded.
+type match struct {
+	values   []string
+	prefixes []string // of {name:3}
 }
 
 // operator is how an expression expands (RFC 6570, appendix A).
@@ -87,8 +95,9 @@ func newExpression(inner string) expression {
 	}
 	for spec := range strings.SplitSeq(inner, ",") {
 		name, explode := strings.CutSuffix(spec, "*")
-		name, _, _ = strings.Cut(name, ":") // how much of the value is expanded
-		e.variables = append(e.variables, variable{name, explode})
+		name, length, _ := strings.Cut(name, ":")
+		prefix, _ := strconv.Atoi(length) // digits: the library has checked it
+		e.variables = append(e.variables, variable{name, explode, prefix})
 	}
 	return e
 }
@@ -105,8 +114,19 @@ func (e *expression) appendShape(to *strings.Builder) {
 	if e.several() {
 		class += regexp.QuoteMeta(e.sep)
 	}
-	fmt.Fprintf(to, `(?:%s((?:[%s]|%%[0-9A-Fa-f][0-9A-Fa-f])*))?`, regexp.QuoteMeta(e.first), class)
+	one, times := fmt.Sprintf(`[%s]|%%[0-9A-Fa-f][0-9A-Fa-f]`, class), "*"
+	if n := e.variables[0].prefix; n > 0 && n <= maxCounted && !e.several() && !e.named {
+		one, times = fmt.Sprintf(`[%s]|%s`, class, encodedCharacter), fmt.Sprintf("{0,%d}", n)
+	}
+	fmt.Fprintf(to, `(?:%s((?:%s)%s))?`, regexp.QuoteMeta(e.first), one, times)
 }
+
+// maxCounted is the longest prefix that the regular expression counts, so that what
+// stands behind it gets the rest. It bounds the size of the expression.
+const maxCounted = 64
+
+// encodedCharacter is a regular expression for one percent-encoded character (RFC 3629).
+const encodedCharacter = `%[0-7][0-9A-Fa-f]|%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){1,3}`
 
 // several reports whether the expression can expand to more than one value.
 func (e *expression) several() bool { return len(e.variables) > 1 || e.variables[0].explode }
@@ -122,7 +142,7 @@ func (t *template) match(uri string) (value.Value, bool) {
 	if at == nil {
 		return value.Undef, false
 	}
-	found := map[string][]string{}
+	found := map[string]*match{}
 	for i, e := range t.expressions {
 		from, to := at[2*i+2], at[2*i+3]
 		if from >= 0 && !e.read(uri[from:to], found) {
@@ -134,7 +154,7 @@ func (t *template) match(uri string) (value.Value, bool) {
 
 // read adds the values that a text gives the variables of the expression. It reports
 // false if the expression does not expand to it.
-func (e *expression) read(text string, into map[string][]string) bool {
+func (e *expression) read(text string, into map[string]*match) bool {
 	parts := []string{text}
 	if e.several() {
 		parts = strings.Split(text, e.sep)
@@ -174,17 +194,56 @@ func (e *expression) read(text string, into map[string][]string) bool {
 	return len(parts) == 0
 }
 
-// add adds a value. It reports false if the variable already has another one.
-func add(into map[string][]string, of variable, text string) bool {
-	if was, there := into[of.name]; there && !of.explode {
-		return len(was) == 1 && was[0] == text
+// add adds a value. It reports false if the variable already has another one, or if the
+// value is longer than the prefix that the variable expands to.
+func add(into map[string]*match, of variable, text string) bool {
+	m := into[of.name]
+	if m == nil {
+		m = &match{}
+		into[of.name] = m
 	}
-	into[of.name] = append(into[of.name], text)
+	switch {
+	case of.prefix > 0:
+		decoded, err := url.PathUnescape(text)
+		if err != nil || utf8.RuneCountInString(decoded) > of.prefix {
+			return false
+		}
+		m.prefixes = append(m.prefixes, text)
+	case len(m.values) > 0 && !of.explode:
+		return len(m.values) == 1 && m.values[0] == text
+	default:
+		m.values = append(m.values, text)
+	}
 	return true
 }
 
+// decoded returns the values, percent-decoded. Of a variable that stands in the template
+// with prefixes alone, the value is the longest one. It reports false if a value is not
+// UTF-8, or does not begin with the prefixes.
+func (m *match) decoded() ([]string, bool) {
+	values, prefixes := slices.Clone(m.values), slices.Clone(m.prefixes)
+	for _, list := range [][]string{values, prefixes} {
+		for i, one := range list {
+			text, err := url.PathUnescape(one)
+			if err != nil || !utf8.ValidString(text) {
+				return nil, false
+			}
+			list[i] = text
+		}
+	}
+	if len(values) == 0 {
+		values = []string{slices.MaxFunc(prefixes, func(a, b string) int { return len(a) - len(b) })}
+	}
+	for _, p := range prefixes {
+		if !strings.HasPrefix(values[0], p) {
+			return nil, false
+		}
+	}
+	return values, true
+}
+
 // values returns the decoded variables in the order of the template.
-func (t *template) values(found map[string][]string) (value.Value, bool) {
+func (t *template) values(found map[string]*match) (value.Value, bool) {
 	exploded := map[string]bool{}
 	for _, e := range t.expressions {
 		for _, v := range e.variables {
@@ -193,23 +252,23 @@ func (t *template) values(found map[string][]string) (value.Value, bool) {
 	}
 	b := value.NewBuilder(len(t.variables))
 	for _, name := range t.variables {
-		encoded, there := found[name]
-		if !there {
+		m := found[name]
+		if m == nil {
 			continue
 		}
-		texts := make([]value.Value, len(encoded))
-		for i, one := range encoded {
-			text, err := url.PathUnescape(one)
-			if err != nil || !utf8.ValidString(text) {
-				return value.Undef, false
-			}
-			texts[i] = value.FromString(text)
+		texts, ok := m.decoded()
+		if !ok {
+			return value.Undef, false
 		}
-		if exploded[name] {
-			b.Set(name, value.FromArray(texts))
-		} else {
-			b.Set(name, texts[0])
+		if !exploded[name] {
+			b.Set(name, value.FromString(texts[0]))
+			continue
 		}
+		list := make([]value.Value, len(texts))
+		for i, text := range texts {
+			list[i] = value.FromString(text)
+		}
+		b.Set(name, value.FromArray(list))
 	}
 	return b.Value(), true
 }
