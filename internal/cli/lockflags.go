@@ -14,8 +14,9 @@ import (
 
 // lockOptions are the flags for the lock file, as options of the engine.
 type lockOptions struct {
-	path    string
-	options []mcpgraph.Option
+	path     string
+	required bool
+	options  []mcpgraph.Option
 }
 
 // file returns the path of the lock file of a configuration.
@@ -36,6 +37,7 @@ func (o *lockOptions) fileFlags(cmd *cobra.Command) {
 		if text != "true" {
 			return errors.New("expected no value")
 		}
+		o.required = true
 		o.options = append(o.options, mcpgraph.WithLockRequired())
 		return nil
 	})

@@ -35,6 +35,7 @@ type testOptions struct {
 	name        string
 	color       string
 	mcpFiles    []string
+	lock        lockOptions
 }
 
 func (a *app) testCommand() *cobra.Command {
@@ -87,6 +88,7 @@ there is no test, 2 for a wrong command line, and 3 if a file cannot be read.`,
 	flags.StringVar(&o.name, nameFlag, "", "with --from-run, the `NAME` of the test")
 	colorFlag(cmd, &o.color)
 	a.mcpFlag(cmd, &o.mcpFiles)
+	o.lock.fileFlags(cmd)
 	return cmd
 }
 
@@ -131,7 +133,7 @@ func (a *app) newTestSession(o testOptions) (*testSession, error) {
 	s.report = report.Options{Color: colored, Width: a.textWidth(a.stdout), Verbose: o.verbose}
 	s.runner = runner.Options{
 		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles, Parallel: o.parallel, FailFast: o.failFast,
-		Strict: o.strict, Update: o.update, Verbose: o.verbose, Live: o.live, Record: o.record, AllowWrites: o.allowWrites,
+		LockFile: o.lock.path, LockRequired: o.lock.required, Strict: o.strict, Update: o.update, Verbose: o.verbose, Live: o.live, Record: o.record, AllowWrites: o.allowWrites,
 	}
 	if o.run != "" {
 		re, err := regexp.Compile(o.run)

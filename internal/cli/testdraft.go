@@ -29,7 +29,7 @@ func (a *app) draftTest(cmd *cobra.Command, o testOptions, args []string) error 
 	var other error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case fromRunFlag, nameFlag, "mcp", "input":
+		case fromRunFlag, nameFlag, "mcp", "input", "lock", "require-lock":
 		default:
 			other = usagef("--from-run and --%s exclude each other", f.Name)
 		}
@@ -39,7 +39,9 @@ func (a *app) draftTest(cmd *cobra.Command, o testOptions, args []string) error 
 	}
 	ctx, stop := a.untilSignal()
 	defer stop()
-	text, err := runner.Draft(ctx, o.fromRun, o.name, runner.Options{Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles})
+	text, err := runner.Draft(ctx, o.fromRun, o.name, runner.Options{
+		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles, LockFile: o.lock.path, LockRequired: o.lock.required,
+	})
 	if stopped := interrupted(ctx); stopped != nil {
 		return stopped
 	}

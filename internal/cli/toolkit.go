@@ -75,6 +75,9 @@ Under the name mcpgraphtoolkit, the program is this command.`,
 	logFlagFrom(cmd, &o.logLevel, "warn")
 	o.memory.flag(cmd)
 	o.http.flags(cmd)
+	for _, name := range []string{"metrics", "status"} { // of serve alone
+		_ = cmd.Flags().MarkHidden(name)
+	}
 	return cmd
 }
 

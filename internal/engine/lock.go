@@ -47,13 +47,17 @@ func (p *Program) readLock(config string) []diag.Diagnostic {
 		read = boundedfile.Read
 	}
 	text, err := read(path)
+	command := config
+	if o.Path != "" {
+		command += " --lock " + o.Path
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.Path == "" && !o.Required:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return []diag.Diagnostic{{
 			File: config, Severity: diag.SeverityOf(diag.CodeNoLock), Code: diag.CodeNoLock,
-			Message: fmt.Sprintf("there is no lock file %s", path), Hint: fmt.Sprintf("write it with `mcpgraph lock %s`", config),
+			Message: fmt.Sprintf("there is no lock file %s", path), Hint: fmt.Sprintf("write it with `mcpgraph lock %s`", command),
 		}}
 	case err != nil:
 		return []diag.Diagnostic{{

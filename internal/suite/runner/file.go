@@ -31,6 +31,7 @@ type config struct {
 	engine  *engine.Engine // nil if it has errors
 	err     error
 	covered covered
+	locked  *suite.LockedCalls // set with the engine
 }
 
 func (f *File) failed() bool {
@@ -56,7 +57,9 @@ func (l *loader) compiled(path string) *config {
 	c := l.configs[path]
 	if c == nil {
 		c = &config{covered: newCovered()}
-		c.engine, c.err = compile(path, l.options)
+		if c.engine, c.err = compile(path, l.options); c.err == nil {
+			c.locked = suite.NewLockedCalls(c.engine.Current().Lock())
+		}
 		l.configs[path] = c
 	}
 	return c

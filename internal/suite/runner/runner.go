@@ -4,6 +4,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -29,6 +30,10 @@ type Options struct {
 	Getenv   func(string) (string, bool) // required
 	Inputs   map[string]string           // of ${input:ID}
 	MCPFiles []string                    // further files with servers
+	// LockFile is the lock file of all configurations; empty: the one beside each, if it
+	// is there. LockRequired makes its absence an error.
+	LockFile     string
+	LockRequired bool
 	// Match selects tests by their name; nil: all.
 	Match func(name string) bool
 	// Parallel is how many tests run at the same time; 0: as many as there are processors.
@@ -57,12 +62,13 @@ type Options struct {
 type Loaded struct {
 	files   []*File
 	configs map[string]*config
+	lock    string // the path of the lock file; empty: beside each configuration
 }
 
 // Load reads test files and compiles their configurations, each once.
 func Load(paths []string, o Options) *Loaded {
 	l := &loader{options: o, configs: map[string]*config{}}
-	all := &Loaded{configs: l.configs}
+	all := &Loaded{configs: l.configs, lock: o.LockFile}
 	for _, path := range paths {
 		all.files = append(all.files, l.load(path))
 	}
@@ -96,7 +102,7 @@ func (l *Loaded) Paths() []string {
 		paths = append(paths, others...)
 	}
 	for path := range l.configs {
-		paths = append(paths, path, lock.Path(path))
+		paths = append(paths, path, cmp.Or(l.lock, lock.Path(path)))
 	}
 	return paths
 }
@@ -252,7 +258,8 @@ var quiet = slog.New(slog.DiscardHandler)
 func compile(path string, o Options) (*engine.Engine, error) {
 	e, err := engine.New(path, engine.Options{
 		Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: boundedfile.Read,
-		Log: quiet, Runs: runs.New(runs.Limits{Count: runs.None}), AllowUnset: !o.Live && !o.Record,
+		Lock: engine.LockOptions{Path: o.LockFile, Required: o.LockRequired},
+		Log:  quiet, Runs: runs.New(runs.Limits{Count: runs.None}), AllowUnset: !o.Live && !o.Record,
 	})
 	if err != nil {
 		return nil, err
