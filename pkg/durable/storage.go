@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -69,7 +70,7 @@ func (f folder) Store(ctx converter.StorageDriverStoreContext, list []*commonpb.
 func (f folder) write(name string, text []byte) error {
 	temp, err := os.CreateTemp(f.path, ".new-*")
 	if err != nil {
-		return err
+		return oneUser(err)
 	}
 	_, err = temp.Write(text)
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
@@ -77,6 +78,15 @@ func (f folder) write(name string, text []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(temp.Name())
+	}
+	return oneUser(err)
+}
+
+// oneUser says what to do about files that belong to another user: nobody else may read
+// them.
+func oneUser(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w; run all clients and workers that share a storage folder as the user whom it belongs to: its files have the mode 0600", err)
 	}
 	return err
 }
@@ -88,16 +98,9 @@ func (f folder) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []co
 	list := make([]*commonpb.Payload, len(claims))
 	for i, claim := range claims {
 		err := ctx.GetLimiter().Permit(ctx.Context, claim, func() error {
-			name := claim.ClaimData[claimName]
-			if !validName.MatchString(name) {
-				return fmt.Errorf("a large value has the wrong name %q", name)
-			}
-			text, err := os.ReadFile(filepath.Join(f.path, name))
+			text, err := f.read(claim.ClaimData[claimName])
 			if err != nil {
 				return err
-			}
-			if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != name {
-				return fmt.Errorf("the large value %s was changed", name)
 			}
 			list[i] = &commonpb.Payload{}
 			return proto.Unmarshal(text, list[i])
@@ -107,4 +110,19 @@ func (f folder) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []co
 		}
 	}
 	return list, nil
+}
+
+// read returns the content of a file.
+func (f folder) read(name string) ([]byte, error) {
+	if !validName.MatchString(name) {
+		return nil, fmt.Errorf("a large value has the wrong name %q", name)
+	}
+	text, err := os.ReadFile(filepath.Join(f.path, name))
+	if err != nil {
+		return nil, oneUser(err)
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != name {
+		return nil, fmt.Errorf("the large value %s was changed", name)
+	}
+	return text, nil
 }
