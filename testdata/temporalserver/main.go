@@ -52,25 +52,14 @@ func main() {
 
 // start starts a server and waits until it takes requests.
 func start(port int, file string, paced bool) (temporal.Server, string, error) {
-	if port == 0 {
-		port = freePort()
-	}
-	address := net.JoinHostPort(host, strconv.Itoa(port))
-	// Ask before the server begins: it makes its database first.
-	l, err := net.Listen("tcp", address)
+	ports, err := choosePorts(port)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := l.Close(); err != nil {
+	address := net.JoinHostPort(host, strconv.Itoa(ports[0]))
+	settings, database := settingsOf(ports, file)
+	if err := prepare(database, file); err != nil {
 		return nil, "", err
-	}
-	settings, database := settingsOf(port, file)
-	if file != "" {
-		if _, err := os.Stat(file); os.IsNotExist(err) {
-			if err := sqlite.SetupSchema(database); err != nil {
-				return nil, "", err
-			}
-		}
 	}
 	known, err := sqlite.NewNamespaceConfig(settings.ClusterMetadata.CurrentClusterName, namespace, false, nil)
 	if err != nil {
@@ -106,8 +95,9 @@ func start(port int, file string, paced bool) (temporal.Server, string, error) {
 	return server, address, waitFor(address)
 }
 
-// settingsOf returns the settings of a server, and the database among them.
-func settingsOf(port int, file string) (*config.Config, *config.SQL) {
+// settingsOf returns the settings of a server, and the database among them. The first of
+// its ports is that of its clients.
+func settingsOf(ports []int, file string) (*config.Config, *config.SQL) {
 	database := &config.SQL{
 		PluginName:        sqliteplugin.PluginName,
 		DatabaseName:      file,
@@ -117,7 +107,7 @@ func settingsOf(port int, file string) (*config.Config, *config.SQL) {
 		database.DatabaseName = "temporal"
 		database.ConnectAttributes = map[string]string{"mode": "memory", "cache": "shared"}
 	}
-	address := net.JoinHostPort(host, strconv.Itoa(port))
+	address := net.JoinHostPort(host, strconv.Itoa(ports[0]))
 	disabled := config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
 		History:    config.HistoryArchivalNamespaceDefaults{State: "disabled"},
 		Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
@@ -126,7 +116,7 @@ func settingsOf(port int, file string) (*config.Config, *config.SQL) {
 		Global: config.Global{
 			Membership: config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: host},
 			Metrics: &metrics.Config{Prometheus: &metrics.PrometheusConfig{
-				ListenAddress: net.JoinHostPort(host, strconv.Itoa(freePort())), HandlerPath: "/metrics",
+				ListenAddress: net.JoinHostPort(host, strconv.Itoa(ports[1])), HandlerPath: "/metrics",
 			}},
 		},
 		Persistence: config.Persistence{
@@ -141,8 +131,8 @@ func settingsOf(port int, file string) (*config.Config, *config.SQL) {
 		},
 		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
 		Services: map[string]config.Service{
-			"frontend": service(port), "history": service(freePort()),
-			"matching": service(freePort()), "worker": service(freePort()),
+			"frontend": service(ports[0], ports[2]), "history": service(ports[3], ports[4]),
+			"matching": service(ports[5], ports[6]), "worker": service(ports[7], ports[8]),
 		},
 		Archival: config.Archival{
 			History:    config.HistoryArchival{State: "disabled"},
@@ -153,17 +143,30 @@ func settingsOf(port int, file string) (*config.Config, *config.SQL) {
 	}, database
 }
 
-func service(port int) config.Service {
-	return config.Service{RPC: config.RPC{GRPCPort: port, MembershipPort: freePort(), BindOnIP: host}}
+func service(port, membership int) config.Service {
+	return config.Service{RPC: config.RPC{GRPCPort: port, MembershipPort: membership, BindOnIP: host}}
 }
 
-func freePort() int {
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		log.Fatal(err)
+// usedPorts is how many ports settingsOf needs.
+const usedPorts = 9
+
+// choosePorts returns ports that are free, each another one. The first is the given one if
+// that is not 0.
+func choosePorts(first int) ([]int, error) {
+	ports := make([]int, usedPorts)
+	for i := range ports {
+		wanted := 0
+		if i == 0 {
+			wanted = first
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(wanted)))
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // once all are chosen
+		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return ports, nil
 }
 
 // waitFor returns when the server takes requests of clients.
