@@ -105,17 +105,6 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 	return reached(ctx, err)
 }
 
-// undoTimeout bounds undo.
-const undoTimeout = 2 * time.Second
-
-// undo ends a run that nobody waits for: Temporal may have started it before the
-// request was given up.
-func (c *Client) undo(ctx context.Context, id string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
-	defer cancel()
-	_ = c.temporal.CancelWorkflow(ctx, id, "") // it has not begun, or nobody can reach it
-}
-
 // Members of the memo of a workflow. The workflow sets the last two.
 const (
 	memoTool    = "tool"

@@ -40,6 +40,7 @@ type Client struct {
 	options  Options
 	data     converter.DataConverter
 	looks    looks
+	undoing  undoing
 	bounds   bounds
 	kept     retention
 }

@@ -62,7 +62,7 @@ func (c *Client) follow(ctx context.Context, id string, poll bool, to *notifier,
 	}
 	end := make(chan ended, 1)
 	go func() {
-		out, err := c.Result(ctx, id)
+		out, err := c.awaited(ctx, id)
 		end <- ended{out, err}
 	}()
 	var tick <-chan time.Time
@@ -97,7 +97,7 @@ func (c *Client) follow(ctx context.Context, id string, poll bool, to *notifier,
 		}
 		tick = time.After(wait)
 		switch {
-		case ctx.Err() != nil, errors.Is(err, ErrNoWorker), errors.As(err, new(*serviceerror.QueryFailed)):
+		case ctx.Err() != nil, isAway(err), errors.As(err, new(*serviceerror.QueryFailed)):
 			continue // there may be a worker later that can answer
 		case err != nil:
 			return nil, err
@@ -112,12 +112,31 @@ func (c *Client) follow(ctx context.Context, id string, poll bool, to *notifier,
 // may be lost, and another one has to begin first.
 const lastFor = time.Minute
 
-// lastOf is all, and asks again while no worker answers.
+// isAway reports whether what did not answer can be there later.
+func isAway(err error) bool { return errors.Is(err, ErrNoWorker) || errors.Is(err, ErrUnreachable) }
+
+// awaited is Result, and asks again for as long as Temporal is away: the run goes on when
+// it is back.
+func (c *Client) awaited(ctx context.Context, id string) (*Outcome, error) {
+	for wait := followFirst; ; wait = min(2*wait, followLast) {
+		out, err := c.Result(ctx, id)
+		if !isAway(err) && !errors.As(err, new(*serviceerror.DeadlineExceeded)) {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// lastOf is all, and asks again while no worker answers, or Temporal does not.
 func (c *Client) lastOf(ctx context.Context, id string, from int, out *Outcome) ([]json.RawMessage, error) {
 	began := time.Now()
 	for wait := followFirst; ; wait = min(2*wait, followLast) {
 		list, err := c.all(ctx, id, from, out)
-		if !errors.Is(err, ErrNoWorker) || time.Since(began) > lastFor {
+		if !isAway(err) || errors.Is(err, ErrNoWorker) && time.Since(began) > lastFor {
 			return list, err
 		}
 		select {
