@@ -113,6 +113,7 @@ func (c *calls) refused(info *callinfo.Info, out *callReply, err error) error {
 	if errors.As(err, &later) {
 		out.RetryAfter = later.RetryAfter()
 	}
+	f = shortened(f)
 	out.Failure = raw(f.Value())
 	return refused(&graph.Failure{Name: f.Name, Message: f.Message}, out)
 }

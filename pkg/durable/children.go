@@ -74,8 +74,8 @@ func (c *Client) Fresh(ctx context.Context, id string, run *executor.Run) bool {
 
 // stateOf returns what a worker tells of a run, with the questions of its children.
 func (c *Client) stateOf(ctx context.Context, id string, budget *int) (*state, error) {
-	s := &state{}
-	if err := c.query(ctx, id, queryState, s); err != nil {
+	s, err := c.ownState(ctx, id)
+	if err != nil {
 		return nil, err
 	}
 	for _, child := range s.Children {
@@ -97,11 +97,34 @@ func (c *Client) stateOf(ctx context.Context, id string, budget *int) (*state, e
 	return s, nil
 }
 
+// ownState returns what a worker tells of a run itself.
+func (c *Client) ownState(ctx context.Context, id string) (*state, error) {
+	s := &state{}
+	if err := c.query(ctx, id, queryState, s, 0); err != nil {
+		return nil, err
+	}
+	for more := s.More; more; {
+		next := &state{}
+		if err := c.query(ctx, id, queryState, next, len(s.Questions)); err != nil {
+			return nil, err
+		}
+		s.Questions, more = append(s.Questions, next.Questions...), next.More && len(next.Questions) > 0
+	}
+	if s.Args == nil {
+		args, _, err := c.Request(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		s.Args = raw(args)
+	}
+	return s, nil
+}
+
 // answerChild answers a question of a child, which has it under the id that JoinID
 // returns.
 func (c *Client) answerChild(ctx context.Context, id, question string, answer value.Value, failed error) error {
 	s := &state{}
-	if err := c.query(ctx, id, queryState, s); err != nil {
+	if err := c.query(ctx, id, queryState, s, 0); err != nil {
 		return err
 	}
 	for _, child := range s.Children {

@@ -167,10 +167,10 @@ func (c *Client) Request(ctx context.Context, id string) (args value.Value, seed
 		Namespace: c.options.Namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: id}, MaximumPageSize: 1,
 	})
 	if err != nil {
-		return value.Undef, 0, known(err)
+		return value.Undef, 0, reached(ctx, err)
 	}
 	events := got.GetHistory().GetEvents()
-	if len(events) == 0 {
+	if len(events) == 0 || events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName() != WorkflowType {
 		return value.Undef, 0, ErrNotFound
 	}
 	in := &request{}

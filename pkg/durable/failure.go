@@ -2,12 +2,15 @@ package durable
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // callFailure is the failure of a call that another worker made.
@@ -59,4 +62,43 @@ func isLost(err error) bool {
 	var late *temporal.TimeoutError
 	var app *temporal.ApplicationError
 	return errors.As(err, &late) || errors.As(err, &app) && app.Type() == stopping
+}
+
+// What is kept of a failure, in bytes: Temporal takes no error above 2 MiB.
+const (
+	maxFailure = 512 << 10 // with its data
+	maxMessage = 64 << 10
+)
+
+// shortMessage returns the beginning of a message that is too long to be kept.
+func shortMessage(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+}
+
+// shortened returns a failure that can be kept: without its reply and data if it is too
+// long.
+func shortened(f *graph.Failure) *graph.Failure {
+	short := *f
+	short.Message = shortMessage(f.Message)
+	if len(raw(short.Value())) > maxFailure {
+		short.Reply, short.Data = value.Undef, value.Undef
+	}
+	return &short
+}
+
+// shortenedError is shortened for what executor.FailureValue returned.
+func shortenedError(v value.Value) value.Value {
+	if len(raw(v)) <= maxFailure {
+		return v
+	}
+	entries := slices.Clone(v.Entries())
+	for i, e := range entries {
+		if e.Key == "error" {
+			entries[i].Value = shortened(graph.FailureFrom(e.Value)).Value()
+		}
+	}
+	return value.FromEntries(entries)
 }

@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -75,6 +74,8 @@ func (d *driving) perform(t executor.Task) {
 		d.call(t, a)
 	case a.Do == graph.Invoke && t.Node().Detached:
 		d.detach(t, a)
+	case a.Do == graph.Ask && a.Value.TextSize() > d.in.MaxValue:
+		d.settle(t, executor.Outcome{Err: tooLarge("the question", a.Value.TextSize(), d.in.MaxValue)})
 	default:
 		if err := d.run.Open(t, a, workflow.Now(d.ctx)); err != nil && !errors.Is(err, executor.ErrStale) {
 			d.settle(t, executor.Outcome{Err: err})
@@ -206,54 +207,4 @@ func failed(err error) (*callReply, error) {
 		f.Name = graph.FailInternal // not one of ours: the activity did not come to its end
 	}
 	return out, &callFailure{Failure: f, after: out.RetryAfter, errorType: out.ErrorType, exceptionType: out.ExceptionType}
-}
-
-// state is what a query tells of a run under way.
-type state struct {
-	Tool      string              `json:"tool"`
-	Digest    string              `json:"digest"`
-	Seed      uint64              `json:"seed,string"`
-	Args      json.RawMessage     `json:"args,omitempty"`
-	Count     int                 `json:"count"` // of the records
-	Done      bool                `json:"done"`
-	Waiting   bool                `json:"waiting"` // for people alone
-	Questions []Question          `json:"questions,omitempty"`
-	Active    []executor.Activity `json:"active,omitempty"`
-	Children  []childState        `json:"children,omitempty"`
-	// Queued are the servers of calls that only workers of their server make.
-	Queued map[string]string `json:"queued,omitempty"`
-}
-
-// maxActive is how many executions under way a query tells of.
-const maxActive = 100
-
-func (d *driving) state() (*state, error) {
-	s := &state{
-		Tool: d.in.Tool, Digest: d.source.Digest(), Seed: d.in.Seed, Args: d.in.Args,
-		Count: d.run.NextIndex(), Done: d.run.Done(), Waiting: d.run.Parked(), Active: d.run.Active(maxActive),
-		Children: d.childStates(), Queued: d.queued(),
-	}
-	for _, q := range d.run.Questions() {
-		s.Questions = append(s.Questions, d.questionOf(q))
-	}
-	return s, nil
-}
-
-// page returns records from an index on, as many as fit.
-func (d *driving) page(from int) (*page, error) {
-	p := &page{Records: []json.RawMessage{}, Next: from, Said: saidSince(d.said, from)}
-	size := 0
-	for rec := range d.run.Records(from) {
-		text := raw(rec.Value())
-		if len(text) > MaxValue && d.in.MaxValue <= MaxValue {
-			rec.Arguments = value.Undef // for people alone; Temporal takes no longer answer
-			text = raw(rec.Value())
-		}
-		if size += len(text); size > maxQuery && len(p.Records) > 0 {
-			return p, nil
-		}
-		p.Records, p.Next = append(p.Records, text), rec.Index+1
-	}
-	p.Done = d.run.Done()
-	return p, nil
 }

@@ -340,7 +340,7 @@ func (d *driving) end() (*outcome, error) {
 		return out, nil
 	}
 	if d.in.Share != nil {
-		out.Error = raw(d.source.RedactValue(nil, executor.FailureValue(err)))
+		out.Error = raw(shortenedError(d.source.RedactValue(nil, executor.FailureValue(err))))
 	}
 	failed := d.failed(err, out)
 	if d.canceled {
@@ -350,10 +350,12 @@ func (d *driving) end() (*outcome, error) {
 }
 
 // failed puts the failure of a run into its outcome, and returns the error with which the
-// workflow ends for it. It redacts secrets, which graphs have from replies.
+// workflow ends for it. It redacts secrets, which graphs have from replies, before anything
+// is cut.
 func (w *walks) failed(err error, out *outcome) error {
 	f := executor.FailureOf(err)
-	out.Failure, out.Text = raw(w.source.RedactValue(nil, f.Value())), w.source.Redact(nil, err.Error())
+	out.Failure = raw(shortened(graph.FailureFrom(w.source.RedactValue(nil, f.Value()))).Value())
+	out.Text = shortMessage(w.source.Redact(nil, err.Error()))
 	return refused(&graph.Failure{Name: f.Name, Message: out.Text}, out)
 }
 
