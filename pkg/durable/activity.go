@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -25,6 +26,8 @@ type calls struct {
 	beat   time.Duration // how often a call gives a sign of life at most
 
 	telemetry Telemetry // may be nil
+
+	waits atomic.Int64 // for the end of runs
 }
 
 // call is the activity. Its error is an *ApplicationError whose details are a

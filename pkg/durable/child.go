@@ -102,7 +102,7 @@ func (d *driving) awaitChildren() {
 		c.cancel = cancel
 		d.children[one.Task] = c
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			ActivityID: "result " + c.id, Summary: one.Task.Path(), StartToCloseTimeout: time.Minute,
+			ActivityID: "result " + c.id, Summary: one.Task.Path(), StartToCloseTimeout: resultTimeout,
 			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: maxAskInterval},
 		})
 		d.selector.AddFuture(workflow.ExecuteActivity(ctx, resultType, c.id), func(f workflow.Future) {
@@ -116,7 +116,7 @@ func (d *driving) awaitChildren() {
 }
 
 // maxAskInterval is how late the end of a child is known that the workflow before has
-// begun.
+// begun, if the worker that asks waits for many others.
 const maxAskInterval = 10 * time.Second
 
 // joined takes what came of a child.

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -344,7 +346,8 @@ func TestOnAServerTheEndOfARunIsAnActivity(t *testing.T) {
 		t.Errorf("%+v, %v", end, err)
 	}
 	asks := started(t, c, source, "{}", func(s *Start) { s.Tool = "inner" })
-	if _, err := a.result(t.Context(), asks); err == nil || !strings.Contains(err.Error(), "under way") {
+	a.waits.Store(maxWaits)
+	if _, err := a.result(t.Context(), asks); err == nil || !strings.Contains(err.Error(), "under way") || a.waits.Load() != maxWaits {
 		t.Error(err)
 	}
 	if err := c.Cancel(t.Context(), asks); err != nil {
@@ -397,4 +400,42 @@ func TestOnAServerChildrenAreSealed(t *testing.T) {
 	if s, err := c.Summarize(t.Context(), child); err != nil || s.Tool != "inner" || s.Caller != "anna" || s.Parent != id {
 		t.Errorf("%+v, %v", s, err)
 	}
+}
+
+// TestOnAServerTheEndOfACarriedChildIsKnownAtOnce starts the workflow that goes on with a
+// run whose child is under way, and lets the child end when Temporal would have asked for
+// that once in a while.
+func TestOnAServerTheEndOfACarriedChildIsKnownAtOnce(t *testing.T) {
+	t.Parallel()
+	c := dialed(t, nil)
+	source := unique(newSource(t, twoTools(detachedCall, oneCall)))
+	goOn := make(chan struct{})
+	source.call = func(context.Context, *callinfo.Info, string, string, value.Value) (graph.ToolResult, error) {
+		<-goOn
+		return text("done"), nil
+	}
+	working(t, c, source)
+	before := started(t, c, source, "{}", nil)
+	child := childOf(t, c, before)
+	records, _, _, err := c.Records(t.Context(), before, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.temporal.TerminateWorkflow(t.Context(), before, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	id := newID(t)
+	if _, err := c.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: c.queue(source.digest)}, WorkflowType, &request{
+		Tool: "t", Digest: source.digest, Args: []byte("{}"), Seed: 7, Records: records, Spent: 2, Shares: map[string]int{child: 100}, Began: time.Now(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(8 * time.Second) // requests with growing pauses would be made after 7 and 15 seconds
+	close(goOn)
+	began := time.Now()
+	out, err := c.Result(t.Context(), id)
+	if took := time.Since(began); err != nil || out.Value.JSON() != `"done"` || took > 4*time.Second {
+		t.Errorf("%v, %v after %s", out, err, took)
+	}
+	replayed(t, c, source, historyOf(t, c, id))
 }

@@ -2,9 +2,6 @@ package durable
 
 import (
 	"context"
-	"errors"
-
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -133,19 +130,4 @@ func (c *Client) answerChild(ctx context.Context, id, question string, answer va
 		}
 	}
 	return ErrNotAsked
-}
-
-// result is the activity that returns what came of a run. While that is under way it
-// fails, and Temporal tries it again.
-func (c *calls) result(ctx context.Context, id string) (*childEnd, error) {
-	s, err := c.client.Summarize(ctx, id)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return &childEnd{Why: "deleted"}, nil
-	case err != nil:
-		return nil, err
-	case s.Ended.IsZero():
-		return nil, temporal.NewApplicationError("the run is under way", "mcpgraph.underWay")
-	}
-	return c.client.end(ctx, id)
 }
