@@ -2,6 +2,7 @@ package mcpgraph_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -250,6 +251,22 @@ func TestTasksOfADriverThatCannotBeReached(t *testing.T) {
 			}
 		}
 	}
+	name, secret, _ := strings.Cut(id, ".")
+	digest := sha256.Sum256([]byte(name + " " + secret + " 0"))
+	again := fmt.Sprintf(`"name":"work","arguments":{"n":1},"requestState":"%s.0.%x"`, id, digest[:8])
+	for _, down := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("dial tcp 10.0.0.1: refused"), "the run cannot be reached now: try again later"},
+		{errors.Join(&graph.Failure{Name: graph.FailConnect, Message: "it is down"}, errors.New("dial tcp 10.0.0.1: refused")), "it is down"},
+	} {
+		d.down = down.err
+		if _, body := b.do("tools/call", "work", again); !strings.Contains(body, `"text":"`+down.want+`"`) || !strings.Contains(body, `"name":"connect"`) || strings.Contains(body, "10.0.0.1") {
+			t.Errorf("the call again: %s", body)
+		}
+	}
+	d.down = nil
 	d.state = mcpgraph.RemoteState{Waiting: true, Problem: "no worker"}
 	if status, body := b.of("tasks/update", id, `,"inputResponses":{"ask:2":7}`); status != 503 || !strings.Contains(body, "no worker") {
 		t.Errorf("an answer that nobody takes: %d %s", status, body)

@@ -52,7 +52,7 @@ func (d *durableDriver) Drive(ctx context.Context, call mcpgraph.RemoteCall) err
 		run.Stop(context.Cause(ctx))
 		return context.Cause(ctx)
 	case err != nil:
-		return err
+		return forClients(err)
 	case out == nil:
 		return executor.ErrParked
 	}
@@ -76,9 +76,14 @@ func (d *durableDriver) start(ctx context.Context, call mcpgraph.RemoteCall) err
 	}
 	limited, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	err := d.client.Start(limited, s)
+	return forClients(d.client.Start(limited, s))
+}
+
+// forClients returns errDown for an error that says where Temporal is: that is for the
+// operator alone.
+func forClients(err error) error {
 	if errors.Is(err, durable.ErrUnreachable) {
-		return errDown // the rest is about machines of the operator
+		return errDown
 	}
 	return err
 }

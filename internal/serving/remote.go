@@ -180,6 +180,20 @@ func (t *remoteRuns) failed(info *callinfo.Info, s *engine.RemoteState) error {
 	return &server.CallError{Failure: p.Failure(info, s.Err), Err: withMissing(s.Err)}
 }
 
+// unreached returns the error that answers a call whose run the Driver cannot reach. Only
+// the message of a *graph.Failure is for clients: others can name machines of the operator.
+func (t *remoteRuns) unreached(ctx context.Context, p *engine.Program, r *server.Request, err error) error {
+	if ctx.Err() != nil {
+		return t.servers.failed(p, r, err)
+	}
+	t.servers.engine.Log().WarnContext(ctx, "a run cannot be reached", "run", r.RunID, "error", err)
+	failure := (*graph.Failure)(nil)
+	if !errors.As(err, &failure) {
+		failure = &graph.Failure{Name: graph.FailConnect, Message: "the run cannot be reached now: try again later"}
+	}
+	return t.servers.failed(p, r, failure)
+}
+
 // park lets a run wait for answers, and returns what asks the client for them.
 func (t *remoteRuns) park(k *engine.Parked, questions []executor.Question, secret string) error {
 	k.Leave()
@@ -234,7 +248,7 @@ func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Re
 		err = t.answer(ctx, id, s.Questions, namesOf(s.Questions), given)
 	}
 	if err != nil {
-		return value.Undef, t.servers.failed(p, r, err)
+		return value.Undef, t.unreached(ctx, p, r, err)
 	}
 	if r.WantsTask() {
 		s.Questions = nil // the next state has those that are left
@@ -277,8 +291,10 @@ func (t *remoteRuns) await(ctx context.Context, p *engine.Program, r *server.Req
 	for wait := awaitFirst; ; wait = min(2*wait, awaitLast) {
 		s, id, err := t.reached(ctx, &r.Info, name, engine.Status)
 		switch {
+		case errors.Is(err, server.ErrUnknownTask):
+			return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
 		case err != nil:
-			return value.Undef, err
+			return value.Undef, t.unreached(ctx, p, r, err)
 		case s.Over && s.Err != nil:
 			return value.Undef, t.failed(&r.Info, s)
 		case s.Over:
