@@ -27,11 +27,12 @@ export class Check {
     return app
   }
 
-  // open opens the page of an app in a context of its own.
-  async open(app, options = {}) {
+  // open opens the page of an app in a context of its own. init is run in it before the page.
+  async open(app, { init, ...options } = {}) {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 720 }, reducedMotion: 'reduce', ...options })
     context.setDefaultTimeout(15_000)
     this.#ends.push(() => context.close())
+    if (init) await context.addInitScript(init)
     const page = await Page.open(context, app)
     this.pages.push(page)
     return page

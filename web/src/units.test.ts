@@ -1,11 +1,14 @@
 // Tests of what needs no browser. Build bundles them, and web_test.go runs them with
 // Node.js: the first failure is thrown.
 
+import { tokenIn } from "./api/client";
+import { keep, kept, keptJSON } from "./api/storage";
 import { check, hint } from "./input/check";
 import type { Rec, RunState } from "./api/types";
 import { dropDrafts, moveDrafts } from "./input/context";
 import { withoutSecrets } from "./input/history";
 import { describe, field, fits, initial, isMap, type Schema } from "./input/schema";
+import { headOf, preview } from "./kit/format";
 import { inline } from "./kit/markdown";
 import { addActive, addRecord, emptyRun, oldestRuns } from "./store/records";
 import { differences, lines } from "./value/diff";
@@ -13,6 +16,7 @@ import { decode, encode, equal, JSONError, parse, type Value } from "./value/jso
 import { jsonata, pointer } from "./value/path";
 import { find, isPartial, joined, rows, sliceOf, textLines, textOf, whole, type Load } from "./value/rows";
 import { pictures, webAddress } from "./value/safe";
+import { FileModel, type FileAPI } from "./yaml/file";
 
 let name = "";
 function same(got: unknown, want: unknown) {
@@ -218,6 +222,85 @@ const tests: { [name: string]: () => void | Promise<void> } = {
     };
     const v = parse('{"user":"u","password":"p","keys":[{"id":1,"secret":"s"}],"auth":{"token":"t","x":1},"other":"o"}');
     same(withoutSecrets(schema, schema, v), { user: "u", keys: [{ id: 1 }], auth: { x: 1 } });
+  },
+  "texts are not cut within a character"() {
+    same([headOf("a😀b", 1), headOf("a😀b", 2), headOf("a😀b", 3), headOf("ab", 5)], ["a", "a", "a😀", "ab"]);
+    same(preview("😀😀", 4), '"😀…'.slice(0, 3) + "…");
+  },
+  "a token is found in addresses, fragments and alone"() {
+    const token = "A-_0123456789abcdefghij";
+    for (const text of [`http://127.0.0.1:7000/#token=${token}`, ` #token=${token}\n`, `#${token}`, token]) same(tokenIn(text) ?? "", token);
+    for (const text of ["", "#", "nonsense", "http://127.0.0.1:7000/", "#x=1", `#token=${token} more`]) same(tokenIn(text) === undefined, true);
+  },
+  "what the browser refuses to keep is kept by the page"() {
+    const browser = globalThis as { localStorage?: unknown };
+    const before = Object.getOwnPropertyDescriptor(globalThis, "localStorage");
+    Object.defineProperty(globalThis, "localStorage", { configurable: true, get() { throw new Error("refused"); } });
+    same(kept("a") ?? null, null);
+    keep("a", "1");
+    same(kept("a") ?? null, "1");
+    same(keptJSON("missing") ?? null, null);
+    const stored = new Map([["b", "{bad"]]);
+    let full = true;
+    Object.defineProperty(globalThis, "localStorage", { configurable: true, value: {
+      getItem: (name: string) => stored.get(name) ?? null,
+      setItem(name: string, text: string) {
+        if (full) throw new Error("quota");
+        stored.set(name, text);
+      },
+    } });
+    same(keptJSON("b") ?? null, null);
+    keep("b", "2");
+    same([kept("b") ?? null, stored.get("b") ?? null], ["2", "{bad"]);
+    full = false;
+    keep("b", "3");
+    same([kept("b") ?? null, stored.get("b") ?? null], ["3", "3"]);
+    delete browser.localStorage;
+    if (before) Object.defineProperty(globalThis, "localStorage", before);
+  },
+  async "unsaved text survives what happens to the file"() {
+    let disk = { text: "one", revision: "1" };
+    const saved: { text: string; force: boolean }[] = [];
+    let away = false;
+    const api: FileAPI = {
+      async read() { if (away) throw new Error("away"); return { ...disk }; },
+      async save(text, revision, force) {
+        if (away) throw new Error("away");
+        if (revision !== disk.revision) return { saved: false, conflict: { ...disk } };
+        if (text.includes("bad") && !force) return { saved: false, refused: { message: "bad", problems: [] } };
+        saved.push({ text, force });
+        disk = { text, revision: `${Number(disk.revision) + 1}` };
+        return { saved: true, revision: disk.revision };
+      },
+      async check() { return []; },
+      async format(text) { return text; },
+    };
+    const file = new FileModel(api);
+    await file.load();
+    file.edit("mine");
+    disk = { text: "theirs", revision: "2" };
+    await file.changedOnDisk("2");
+    same([file.get().text, file.get().conflict?.text ?? null], ["mine", "theirs"]);
+    // The change on disk is taken back: there is no conflict any more, and the text is that of before.
+    disk = { text: "one", revision: "1" };
+    await file.changedOnDisk("1");
+    same([file.get().text, file.get().dirty, file.get().conflict ?? null], ["mine", true, null]);
+    // A text with errors is not written over that of others unless somebody says so.
+    disk = { text: "theirs", revision: "3" };
+    await file.changedOnDisk("3");
+    file.edit("bad mine");
+    same(await file.keepMine(), false);
+    same([file.get().refused?.message ?? null, file.get().text, saved.length], ["bad", "bad mine", 0]);
+    same(await file.save(true), true);
+    same(saved, [{ text: "bad mine", force: true }]);
+    // While the server is away, nothing is lost, and its return clears the message.
+    away = true;
+    file.edit("later");
+    same(await file.save(), false);
+    same([file.get().text, file.get().dirty, file.get().error ?? null], ["later", true, "away"]);
+    away = false;
+    file.reached();
+    same([file.get().error ?? null, await file.save(), disk.text], [null, true, "later"]);
   },
   "drafts follow the items of their array"() {
     const d = (s: string) => ({ text: s, message: "" });

@@ -1,21 +1,39 @@
 // The HTTP client of /api: token, errors, JSON.
 import { decode, encode } from "../value/json";
+import { keep, kept } from "./storage";
 import type { ErrorBody, Problem } from "./types";
 
 const tokenKey = "mcpgraph.token";
 
-/** Takes the token out of the address, and keeps it for this tab alone. */
-function takeToken(): string {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const given = fragment.get("token") ?? (location.hash.includes("=") ? null : location.hash.slice(1));
-  if (given) {
-    sessionStorage.setItem(tokenKey, given);
-    history.replaceState(null, "", location.pathname + location.search);
-  }
-  return sessionStorage.getItem(tokenKey) ?? "";
+/** Returns the token in an address, in a fragment, or alone; undefined: there is none. */
+export function tokenIn(text: string): string | undefined {
+  const part = text.trim().replace(/^[^#]*#/, "");
+  return /^(?:token=)?([\w-]{20,})$/.exec(part)?.[1];
 }
 
-const token = takeToken();
+/** Takes the token out of the address, and keeps it for this tab alone. Returns whether there was one. */
+function takeToken(): boolean {
+  const given = tokenIn(location.hash);
+  if (given === undefined) return false;
+  useToken(given);
+  history.replaceState(null, "", location.pathname + location.search);
+  return true;
+}
+
+let token = "";
+
+/** Sends another token from now on. */
+export function useToken(given: string) {
+  token = given;
+  keep(tokenKey, given, "sessionStorage");
+}
+
+if (typeof location !== "undefined" && !takeToken()) token = kept(tokenKey, "sessionStorage") ?? "";
+
+/** Calls a function when somebody opens another address of the page in this tab: that loads nothing by itself. */
+export function onToken(f: () => void) {
+  addEventListener("hashchange", () => { if (takeToken()) f(); });
+}
 
 /**
  * What a request that failed says. Status 0: there was no answer. `at` is the place in the expression

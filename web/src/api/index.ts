@@ -4,7 +4,7 @@ import type {
   Breakpoint, BreakOn, Failure, Graph, Json, Operation, Problem, Rec, RunState, ServerInfo, Start, State,
 } from "./types";
 
-export { RequestError } from "./client";
+export { onToken, RequestError, tokenIn, useToken } from "./client";
 export type * from "./types";
 
 const id = encodeURIComponent;

@@ -28,8 +28,15 @@ export class EventStream {
     this.request?.abort();
   }
 
-  /** Connects at once instead of after the delay. */
+  /** Connects at once instead of after the delay, or again after access was denied. */
   retry() { this.wake?.(); }
+
+  /** Goes on behind another event: that of another process of mcpgraph. */
+  restart(last: number) {
+    this.last = last;
+    this.request?.abort();
+    this.wake?.();
+  }
 
   close() {
     this.closed = true;
@@ -52,7 +59,8 @@ export class EventStream {
         if (request.signal.aborted) continue;
         if (e instanceof RequestError && (e.status === 401 || e.status === 403)) {
           this.onState("denied");
-          return;
+          await new Promise<void>((resolve) => { this.wake = resolve; });
+          continue;
         }
       }
       if (this.closed || request.signal.aborted) continue;
@@ -85,7 +93,7 @@ export class EventStream {
     }
     if (data === "") return;
     const event = decode(data) as Event;
-    if (event.n > this.last) this.last = event.n;
+    if (event.n > this.last || event.type === "gap") this.last = event.n; // another process counts from 0
     this.onEvent(event);
   }
 }

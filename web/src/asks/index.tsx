@@ -83,6 +83,7 @@ function Ask({ run, question }: { run: RunState; question: Question }) {
         e.preventDefault();
         void answer("accept");
       }}
+      onKeyDown={(e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey) && !e.repeat && !busy) { e.preventDefault(); void answer("accept"); } }}
     >
       <div className="asks-scroll">
         {question.messages === undefined && <p className="asks-message">{question.message}</p>}

@@ -1,5 +1,6 @@
 // The lines of the console: what was entered and came of it, and what runs said.
 import type { Event } from "../api/types";
+import { keepJSON, keptJSON } from "../api/storage";
 import { listen } from "../store";
 import type { Value } from "../value/json";
 
@@ -27,31 +28,34 @@ export function subscribe(listener: () => void): () => void {
 
 export const all = (): readonly Line[] => lines;
 
-export function write(...more: NewLine[]) { put(more, Date.now()); }
+export function write(...more: NewLine[]) { put(more.map((line) => ({ ...line, at: Date.now() }))); }
 
 export function clear() {
   lines = [];
   for (const l of listeners) l();
 }
 
-function put(more: NewLine[], at: number) {
-  lines = [...lines.slice(-(keep - more.length)), ...more.map((l) => ({ ...l, id: ++count, at }) as Line)];
+function put(more: (NewLine & { at: number })[]) {
+  lines = [...lines, ...more.slice(-keep).map((l) => ({ ...l, id: ++count }) as Line)].slice(-keep);
   for (const l of listeners) l();
 }
 
 const states = new Map<string, string>();
 
 listen((events: Event[]) => {
+  const more: (NewLine & { at: number })[] = [];
   for (const e of events) {
-    if (e.type === "log") put([{ kind: "log", run: e.run, level: e.level, text: e.text, key: e.key }], Date.parse(e.time));
+    const at = Date.parse(e.time);
+    if (e.type === "log") more.push({ at, kind: "log", run: e.run, level: e.level, text: e.text, key: e.key });
     if (e.type !== "run") continue;
     const { run } = e, now = run.state === "paused" ? `paused ${run.paused?.why} ${run.paused?.path} ${run.paused?.at}` : run.state;
     if (states.get(run.id) === now) continue;
     states.set(run.id, now);
     if (states.size > 1000) states.delete(states.keys().next().value!);
-    if (run.state === "paused" && run.paused) put([{ kind: "event", run: run.id, look: "paused", text: pausedText(run.paused) }], Date.parse(e.time));
-    else if (run.ended) put([{ kind: "event", run: run.id, look: run.state === "done" ? "done" : "failed", text: `${run.tool}: ${run.state}${run.error ? `: ${run.error.message}` : ""}` }], Date.parse(e.time));
+    if (run.state === "paused" && run.paused) more.push({ at, kind: "event", run: run.id, look: "paused", text: pausedText(run.paused) });
+    else if (run.ended) more.push({ at, kind: "event", run: run.id, look: run.state === "done" ? "done" : "failed", text: `${run.tool}: ${run.state}${run.error ? `: ${run.error.message}` : ""}` });
   }
+  if (more.length > 0) put(more);
 });
 
 const reasons = { breakpoint: "breakpoint", step: "step", pause: "pause", failure: "failure", start: "start of the run", enter: "tool entered" };
@@ -64,18 +68,10 @@ export function pausedText(p: { why: keyof typeof reasons; path: string; text?: 
 const historyKey = "mcpgraph.console";
 
 export function loadHistory(): string[] {
-  try {
-    const v: unknown = JSON.parse(localStorage.getItem(historyKey) ?? "[]");
-    return Array.isArray(v) ? v.filter((e): e is string => typeof e === "string").slice(-100) : [];
-  } catch {
-    return [];
-  }
+  const v = keptJSON(historyKey);
+  return Array.isArray(v) ? v.filter((e): e is string => typeof e === "string").slice(-100) : [];
 }
 
 export function saveHistory(list: string[]) {
-  try {
-    localStorage.setItem(historyKey, JSON.stringify(list.slice(-100)));
-  } catch {
-    // It is kept until the page is closed.
-  }
+  keepJSON(historyKey, list.slice(-100));
 }

@@ -6,7 +6,7 @@ import { Button, clock, copy, count, Empty, useKept, Virtual, type VirtualHandle
 import { select, useRecords, useSelection } from "../store";
 import { events, eventsOf, json, runOf, subscribe, summary } from "./log";
 
-const types = ["run", "record", "task", "log", "progress", "file", "reloaded", "runs", "servers", "gap"] as const;
+const types = ["run", "record", "task", "log", "progress", "file", "reloaded", "runs", "durable", "servers", "gap"] as const;
 
 /** The panel "Events". */
 export default function Events() {

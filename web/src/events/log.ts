@@ -12,7 +12,7 @@ let snapshot: readonly Event[] = [];
 const listeners = new Set<() => void>();
 
 listen((events) => {
-  list.push(...events);
+  for (const event of events) list.push(event);
   total += events.length;
   if (list.length > keep + 1000) list.splice(0, list.length - keep);
   for (const l of listeners) l();

@@ -10,7 +10,7 @@ import type { Model } from "./model";
 import { matches } from "./nodes";
 import { foldAll, openDialog, search, surface } from "./surface";
 
-export function Bar({ model, placed, center }: { model: Model; placed: Placed; center: (key: string) => void }) {
+export function Bar({ model, placed, center, onFit, onZoom }: { model: Model; placed: Placed; center: (key: string) => void; onFit: () => void; onZoom: () => void }) {
   const flow = useReactFlow();
   const text = useStore((s) => s.search);
   const editable = useStore((s) => !!s.server?.file.editable && !s.server.readOnly);
@@ -50,9 +50,9 @@ export function Bar({ model, placed, center }: { model: Model; placed: Placed; c
         { label: "Save as SVG", icon: "image", onChoose: () => exportSvg(model, placed) },
         { label: "Save as PNG", icon: "image", onChoose: () => void exportPng(model, placed) },
       ]} />
-      <IconButton small className="zoom" icon="minus" label="Zoom out" onClick={() => void flow.zoomOut({ duration: 120 })} />
-      <IconButton small className="zoom" icon="plus" label="Zoom in" onClick={() => void flow.zoomIn({ duration: 120 })} />
-      <IconButton small icon="fit" label="Fit the graph" onClick={() => void flow.fitView({ padding: 0.08, maxZoom: 1.1, duration: 200 })} />
+      <IconButton small className="zoom" icon="minus" label="Zoom out" onClick={() => { onZoom(); void flow.zoomOut({ duration: 120 }); }} />
+      <IconButton small className="zoom" icon="plus" label="Zoom in" onClick={() => { onZoom(); void flow.zoomIn({ duration: 120 }); }} />
+      <IconButton small icon="fit" label="Fit the graph" onClick={onFit} />
     </div>
   );
 }

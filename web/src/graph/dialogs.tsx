@@ -1,10 +1,14 @@
 // The dialogs of the graph: breakpoints, pins, and edits with their diff.
 import { useEffect, useId, useState, type ReactNode } from "react";
 import { api, type Edited, type Json, type Operation } from "../api";
-import { Button, Dialog } from "../kit";
+import { Button, Dialog, Icon } from "../kit";
 import { breakpointAt, findNode, pin, setBreakpoints, state, useStore } from "../store";
 import { applyEdit, previewEdit, type Renaming } from "./edit";
 import type { Model } from "./model";
+import { encode, parse as parseJSON, type Value } from "../value/json";
+import { loader } from "../value/load";
+import { isPartial, whole } from "../value/rows";
+import { useDirty } from "../yaml/model";
 import { openDialog, surface, type GraphDialog } from "./surface";
 
 const close = () => openDialog(undefined);
@@ -81,19 +85,30 @@ function BreakpointDialog({ node }: { node: string }) {
   );
 }
 
-/** Parses JSON; an error is a text for people. */
+/** Parses JSON, with all digits of its numbers; an error is a text for people. */
 function parse(text: string): { value?: Json; error?: string } {
   try {
-    return { value: JSON.parse(text) as Json };
+    return { value: parseJSON(text) as Json };
   } catch (e) {
     return { error: (e as Error).message };
   }
 }
 
 function PinDialog({ node }: { node: string }) {
-  const records = state.selection.run ? state.attached.get(state.selection.run)?.byKey.get(node) : undefined;
-  const last = state.pins[node] ?? records?.[records.length - 1]?.output;
-  const [text, setText] = useState(last === undefined ? "{}" : JSON.stringify(last, null, 2));
+  const { run } = state.selection;
+  const record = run ? state.attached.get(run)?.byKey.get(node)?.at(-1) : undefined;
+  const [shown] = useState(() => (state.pins[node] ?? record?.output) as Value | undefined);
+  const partial = shown !== undefined && isPartial(shown);
+  const [text, setText] = useState(shown === undefined ? "{}" : partial ? "" : encode(shown, 2));
+  const [missing, setMissing] = useState("");
+  useEffect(() => {
+    if (!partial || !run || !record) return;
+    let current = true;
+    whole(shown, [], loader(run, record.index, "output")).then(
+      (v) => { if (current) setText((now) => now || encode(v, 2)); },
+      (e: Error) => { if (current) setMissing(e.message); });
+    return () => { current = false; };
+  }, []);
   const { value, error } = parse(text);
   return (
     <Dialog title={`Pin the output of ${findNode(node)?.id ?? node}`} onClose={close} onSubmit={() => { if (!error) { void pin(node, value!); close(); } }}
@@ -101,7 +116,8 @@ function PinDialog({ node }: { node: string }) {
       <Field label="Output as JSON" hint="The node yields this value without being executed, until you unpin it.">{(id, hint) => (
         <textarea id={id} aria-describedby={hint} className="textarea mono" rows={10} autoFocus spellCheck={false} value={text} aria-invalid={!!error} onChange={(e) => setText(e.target.value)} />
       )}</Field>
-      {error && <p className="error-text" role="alert">{error}</p>}
+      {partial && text === "" && <p className="muted">{missing ? `The last output cannot be loaded: ${missing}` : "Loading the last output …"}</p>}
+      {error && text !== "" && <p className="error-text" role="alert">{error}</p>}
     </Dialog>
   );
 }
@@ -113,6 +129,8 @@ function EditDialog({ model, title, apply, what, operations, children, renaming 
   const tool = model.graph.tool;
   const [preview, setPreview] = useState<{ edited?: Edited; error?: string }>({});
   const [busy, setBusy] = useState(false);
+  const unsaved = useDirty();
+  const revision = useStore((s) => s.server?.file.revision);
   const text = JSON.stringify(operations);
   useEffect(() => {
     if (!operations) {
@@ -124,7 +142,7 @@ function EditDialog({ model, title, apply, what, operations, children, renaming 
       (edited) => { if (current) setPreview({ edited }); },
       (e: Error) => { if (current) setPreview({ error: e.message }); }), 200);
     return () => { current = false; clearTimeout(timer); };
-  }, [tool, text]); // the text stands for the operations
+  }, [tool, text, revision]); // the text stands for the operations
   const submit = async () => {
     if (!operations || preview.error || busy) return;
     setBusy(true);
@@ -136,6 +154,7 @@ function EditDialog({ model, title, apply, what, operations, children, renaming 
     <Dialog title={title} wide onClose={close} onSubmit={() => void submit()}
       footer={<><Button onClick={close}>Cancel</Button><Button look="primary" type="submit" disabled={!operations || !!preview.error || busy}>{apply}</Button></>}>
       {children}
+      {unsaved && <p className="sign s-paused"><Icon name="warn" /><span className="wrap">The YAML tab has changes that are not saved. This edits the file without them; you can merge both there.</span></p>}
       {preview.error && <p className="error-text" role="alert">{preview.error}</p>}
       {problems.map((p, i) => <p key={i} className="error-text">The file would have an error in line {p.span.from.line}: {p.message}</p>)}
       {preview.edited && <Diff text={preview.edited.diff} />}

@@ -156,7 +156,7 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
       if (at) openMenu({ kind: "node", key: now }, { x: at.left + 20, y: at.top + 20 });
     } else if (e.key === "f" && drawn.nodes.get(now)!.bodies.length) toggleFold(now);
     else if (e.key === "F2" && editable) openDialog({ kind: "rename", key: now });
-    else if (e.key === "Delete" && editable) openDialog({ kind: "remove", key: now });
+    else if (e.key === "Delete" && editable && drawn.nodes.get(now)!.node.type !== "entry") openDialog({ kind: "remove", key: now });
     else return;
     e.preventDefault();
     e.stopPropagation();
@@ -164,7 +164,7 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
 
   return (
     <div className="graph" onKeyDown={keys}>
-      <Bar model={drawn} placed={placed} center={center} />
+      <Bar model={drawn} placed={placed} center={center} onFit={fitAgain} onZoom={() => { moved.current = true; }} />
       <div className="canvas" ref={box} tabIndex={0} role="group" aria-label={`Graph of ${graph.tool}: ${graph.nodes.length} nodes. Arrow keys move between nodes, F9 sets a breakpoint, Shift F10 opens the menu.`}
         onContextMenu={(e) => { e.preventDefault(); openMenu({ kind: "pane" }, { x: e.clientX, y: e.clientY }); }}>
         <Arrows />

@@ -36,7 +36,7 @@ export function IterationButton({ body, name }: { body: string; name: string }) 
     const best = failed ?? records.find((r) => r.key === key) ?? records[records.length - 1]!;
     return {
       id: f, label: iterationLabel(records[0]!), state: failed?.state ?? records[records.length - 1]!.state, note: failed?.error?.message,
-      ms: Math.max(...records.map((r) => Date.parse(r.end))) - Math.min(...records.map((r) => Date.parse(r.start))),
+      ms: records.reduce((end, r) => Math.max(end, Date.parse(r.end)), 0) - records.reduce((start, r) => Math.min(start, Date.parse(r.start)), Infinity),
       current: frame === f || !!frame?.startsWith(`${f}/`), choose: () => select({ record: best.index, frame: f }),
     };
   });

@@ -1,6 +1,7 @@
 // From the graph of a tool to what is drawn: texts, sizes, and the sketch for the layout.
 import type { GEdge, GNode, Graph } from "../api/types";
 import type { Sketch, SketchNode } from "./dagre";
+import { headOf } from "../kit/format";
 import { shortRule } from "./rule";
 
 export interface DrawnNode {
@@ -48,7 +49,7 @@ export const family = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica 
 export const idFont = `600 12px ${family}`;
 export const detailFont = `11px ${family}`;
 
-export const shorten = (text: string, length: number) => text.length > length ? `${text.slice(0, length - 1)}…` : text;
+export const shorten = (text: string, length: number) => text.length > length ? `${headOf(text, length - 1)}…` : text;
 
 function detail(node: GNode): string {
   if (node.calls) return `call ${node.calls}`;

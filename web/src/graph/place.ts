@@ -17,14 +17,20 @@ function startWorker(): Worker {
   w.onerror = (e) => {
     for (const { reject } of waiting.values()) reject(new Error(e.message || "the layout failed"));
     waiting.clear();
+    w.terminate();
     worker = undefined;
   };
   return w;
 }
 
+/** How many nodes a sketch has, with those of bodies. */
+function size(sketch: Sketch): number {
+  return sketch.nodes.reduce((sum, n) => sum + 1 + (n.bodies ?? []).reduce((inner, b) => inner + size(b.sketch), 0), 0);
+}
+
 /** Returns where nodes and edges stand. */
 export async function place(sketch: Sketch): Promise<Placed> {
-  if (sketch.nodes.length <= largeGraph) {
+  if (size(sketch) <= largeGraph) {
     const { layout }: typeof import("./layout.worker") = await import(url());
     return layout(sketch);
   }

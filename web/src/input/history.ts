@@ -1,5 +1,6 @@
 // The last inputs of each tool, kept in this browser. Secrets are never among them.
 
+import { keep, keptJSON } from "../api/storage";
 import { decode, encode, equal, isFields, type Fields, type Value } from "../value/json";
 import { extra, isSecret, itemAt, merged, properties, schemaOf, type Schema } from "./schema";
 
@@ -19,14 +20,10 @@ const maxAll = 400_000;
 type Stored = { [fileAndTool: string]: { args: string; at: string }[] };
 
 function read(): Stored {
-  try {
-    const v: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
-    if (!isFields(v)) return {};
-    const good = Object.entries(v).filter(([, list]) => Array.isArray(list) && list.every((e) => isFields(e) && typeof e.args === "string" && typeof e.at === "string"));
-    return Object.fromEntries(good) as unknown as Stored;
-  } catch {
-    return {};
-  }
+  const v = keptJSON(key);
+  if (!isFields(v)) return {};
+  const good = Object.entries(v).filter(([, list]) => Array.isArray(list) && list.every((e) => isFields(e) && typeof e.args === "string" && typeof e.at === "string"));
+  return Object.fromEntries(good) as unknown as Stored;
 }
 
 function write(stored: Stored) {
@@ -34,11 +31,7 @@ function write(stored: Stored) {
   for (;;) {
     const text = JSON.stringify(Object.fromEntries(entries));
     if (text.length <= maxAll || entries.length === 0) {
-      try {
-        localStorage.setItem(key, text);
-      } catch {
-        // The browser keeps nothing, or is full: inputs are not remembered then.
-      }
+      keep(key, text);
       return;
     }
     entries.shift();

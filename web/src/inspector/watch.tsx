@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { api, RequestError } from "../api";
+import { keepJSON, keptJSON } from "../api/storage";
 import { Button, Empty, IconButton } from "../kit";
 import { useStore } from "../store";
 import type { Value } from "../value/json";
@@ -10,12 +11,8 @@ const maxWatches = 30;
 const maxExpression = 4000;
 
 function stored(file: string): string[] {
-  try {
-    const v: unknown = JSON.parse(localStorage.getItem(`mcpgraph.watches:${file}`) ?? "[]");
-    return Array.isArray(v) ? v.filter((e): e is string => typeof e === "string").slice(0, maxWatches) : [];
-  } catch {
-    return [];
-  }
+  const v = keptJSON(`mcpgraph.watches:${file}`);
+  return Array.isArray(v) ? v.filter((e): e is string => typeof e === "string").slice(0, maxWatches) : [];
 }
 
 type Result = { value?: Value; error?: string } | undefined;
@@ -28,11 +25,7 @@ export function WatchTab({ current }: { current: Current }) {
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const keep = (list: string[]) => {
     setWatches(list);
-    try {
-      localStorage.setItem(`mcpgraph.watches:${file}`, JSON.stringify(list));
-    } catch {
-      // They are kept until the page is closed.
-    }
+    keepJSON(`mcpgraph.watches:${file}`, list);
   };
 
   const { run, rec, past } = current;

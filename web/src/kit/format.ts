@@ -45,8 +45,14 @@ export function count(n: number, noun: string, plural = `${noun}s`): string {
   return `${n.toLocaleString("en")} ${n === 1 ? noun : plural}`;
 }
 
+/** The first characters of a text, at most n UTF-16 units: no character is cut in two. */
+export function headOf(text: string, n: number): string {
+  const code = text.charCodeAt(n - 1);
+  return text.slice(0, code >= 0xd800 && code < 0xdc00 ? n - 1 : n);
+}
+
 /** A value as short JSON. */
 export function preview(value: unknown, length = 80): string {
   const text = value === undefined ? "" : JSON.stringify(value);
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+  return text.length > length ? `${headOf(text, length - 1)}…` : text;
 }

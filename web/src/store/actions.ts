@@ -1,6 +1,7 @@
 // What people and components do to the state.
 import { api, RequestError } from "../api";
-import type { Breakpoint, BreakOn, Json, RunState, Start } from "../api/types";
+import { keep, keepJSON, kept, keptJSON } from "../api/storage";
+import type { Breakpoint, BreakOn, Graph, Json, RunState, Start } from "../api/types";
 import { addRecord, emptyRun, addActive, oldestRuns, setActive } from "./records";
 import { reconnect, watch } from "./events";
 import { saveSettings, state, type Notice, type Selection, type Settings } from "./state";
@@ -22,12 +23,13 @@ export function announce(text: string) {
 
 let notices = 0;
 
-/** Shows a message at the corner of the page until it is closed; information closes itself. */
-export function notify(kind: Notice["kind"], text: string, action?: Notice["action"]) {
+/** Shows a message at the corner of the page until it is closed; information closes itself. Returns its id. */
+export function notify(kind: Notice["kind"], text: string, action?: Notice["action"]): number {
   const id = ++notices;
   state.notices = [...state.notices.slice(-4), { id, kind, text, action }];
   if (kind === "info") setTimeout(() => dismiss(id), action ? 15000 : 5000);
   changed();
+  return id;
 }
 
 export function dismiss(id: number) {
@@ -53,12 +55,13 @@ export async function loadState() {
     state.durable = { ...state.durable, problem: server.durable?.problem };
     state.fatal = undefined;
     document.title = `${server.file.name} – mcpgraph`;
-    if (before?.generation !== server.generation) state.graphs.clear();
+    // Another process begins with the same generation.
+    if (before?.generation !== server.generation || before.revision !== server.revision) state.graphs.clear();
     if (before?.file.path !== server.file.path) loadBreakpoints();
     const names = server.tools.map((t) => t.name);
     const chosen = state.selection.tool;
     if (!chosen || !names.includes(chosen)) {
-      const last = localStorage.getItem(`mcpgraph.tool:${server.file.path}`);
+      const last = kept(`mcpgraph.tool:${server.file.path}`);
       state.selection = { tool: last && names.includes(last) ? last : names[0] };
     }
     changed();
@@ -83,25 +86,35 @@ export async function loadFile() {
   }
 }
 
-const loadingGraphs = new Set<string>();
+const loadingGraphs = new Map<string, Promise<void>>();
 
 /** Fetches the graph of a tool unless it is there. */
-export async function loadGraph(tool: string) {
-  if (state.graphs.has(tool) || loadingGraphs.has(tool)) return;
-  loadingGraphs.add(tool);
+export function loadGraph(tool: string): Promise<void> {
+  if (state.graphs.has(tool)) return Promise.resolve();
+  const loading = loadingGraphs.get(tool) ?? fetchGraph(tool).finally(() => loadingGraphs.delete(tool));
+  loadingGraphs.set(tool, loading);
+  return loading;
+}
+
+async function fetchGraph(tool: string): Promise<void> {
   try {
-    const graph = await api.graph(tool);
+    let graph: Graph, of: string | undefined;
+    do { // the file may be reloaded meanwhile
+      of = loadedText();
+      graph = await api.graph(tool);
+    } while (of !== loadedText());
     state.graphs.set(tool, graph);
     const keys = new Set(graph.nodes.map((n) => n.key));
     dropMarks((key) => key.startsWith(`${tool}#`) && !keys.has(key));
     if (state.selection.key?.startsWith(`${tool}#`) && !keys.has(state.selection.key)) state.selection = { ...state.selection, key: undefined };
     changed();
   } catch (e) {
-    report(e, `Graph of ${tool}`);
-  } finally {
-    loadingGraphs.delete(tool);
+    if (state.server?.tools.some((t) => t.name === tool)) report(e, `Graph of ${tool}`);
   }
 }
+
+/** Names the text that the server has loaded, as far as the page knows. */
+const loadedText = () => `${state.server?.generation} ${state.server?.revision}`;
 
 // ---- the selection ----------------------------------------------------------------------------
 
@@ -139,7 +152,7 @@ export function select(change: Partial<Selection>) {
   state.selection = next;
   changed();
   if (next.tool && next.tool !== before.tool) {
-    if (state.server) localStorage.setItem(`mcpgraph.tool:${state.server.file.path}`, next.tool);
+    if (state.server) keep(`mcpgraph.tool:${state.server.file.path}`, next.tool);
     void loadGraph(next.tool);
   }
   if (next.run && next.run !== before.run) void attach(next.run);
@@ -175,6 +188,15 @@ function merge(run: RunState) {
   for (const id of oldestRuns(state.runs.values(), state.runs.size - keepRuns, shown)) forgetRun(id);
 }
 
+/** Notes that the server does not know a run any more. One that was under way went down with its process. */
+function goneRun(id: string) {
+  const run = state.runs.get(id);
+  if (!run || run.ended) return;
+  const { paused: _, ...rest } = run;
+  merge({ ...rest, state: "stopped", ended: new Date().toISOString(), session: false, active: [], questions: [], can: [],
+    error: { name: "lost", message: "The process of mcpgraph that ran this has ended" } });
+}
+
 function forgetRun(id: string) {
   state.runs.delete(id);
   told.delete(id);
@@ -187,7 +209,11 @@ export async function loadRuns() {
     const { runs } = await api.runs();
     for (const run of runs) setRun(run, before.get(run.id));
     const known = new Set(runs.map((r) => r.id));
-    for (const [id, run] of [...state.runs]) if (!known.has(id) && !run.durable && id !== state.selection.run) forgetRun(id);
+    for (const [id, run] of [...state.runs]) {
+      if (known.has(id) || run.durable || told.get(id) !== before.get(id)) continue;
+      if (id === state.selection.run) goneRun(id);
+      else forgetRun(id);
+    }
     for (const [id, data] of state.attached) {
       if (!state.runs.get(id)?.ended || data.active.size === 0) continue;
       setActive(data, []);
@@ -285,7 +311,18 @@ export async function loadRun(id: string) {
       }
     }
   } catch (e) {
-    report(e, "Run");
+    const data = state.attached.get(id);
+    if (!(e instanceof RequestError && e.status === 404)) {
+      report(e, "Run");
+      return;
+    }
+    goneRun(id);
+    if (data) {
+      if (data.records.length === 0) notify("info", "mcpgraph does not keep this run any more");
+      setActive(data, []);
+      state.attached.set(id, { ...data, loading: false });
+    }
+    changed();
   }
 }
 
@@ -323,8 +360,20 @@ export async function startDurable(tool: string, args: Json, refused?: (error: u
   }
 }
 
-/** Runs the chosen tool with the arguments of the input form. */
+let starting = false;
+
+/** Runs the chosen tool with the arguments of the input form, once for a double click. */
 export async function runChosen(startPaused = state.startPaused) {
+  if (starting) return;
+  starting = true;
+  try {
+    await startChosen(startPaused);
+  } finally {
+    starting = false;
+  }
+}
+
+async function startChosen(startPaused: boolean) {
   const { tool } = state.selection;
   if (!tool || state.server?.readOnly) return;
   showPanel("input");
@@ -337,15 +386,21 @@ export async function runChosen(startPaused = state.startPaused) {
 
 export type Command = "pause" | "resume" | "step" | "stepInto" | "stepOut" | "stop";
 
+/** Runs whose command is not answered yet. */
+const commanding = new Set<string>();
+
 /** Sends a command to the chosen run. Going on returns from the past to the present. */
 export async function command(name: Command) {
   const { run } = state.selection;
-  if (!run) return;
+  if (!run || commanding.has(run)) return; // a key that is held
   if (name !== "pause" && state.selection.record !== undefined) selectPresent();
+  if (name !== "stop") commanding.add(run);
   try {
     await api.command(run, name);
   } catch (e) {
     report(e);
+  } finally {
+    commanding.delete(run);
   }
 }
 
@@ -360,13 +415,10 @@ export function liveSession(): RunState | undefined {
 function breakpointsKey(): string { return `mcpgraph.breakpoints:${state.server?.file.path ?? ""}`; }
 
 function loadBreakpoints() {
-  try {
-    const kept = JSON.parse(localStorage.getItem(breakpointsKey()) ?? "{}") as { breakpoints?: Breakpoint[]; breakOn?: BreakOn };
-    state.breakpoints = kept.breakpoints ?? [];
-    state.breakOn = kept.breakOn ?? { failure: "none" };
-  } catch {
-    state.breakpoints = [];
-  }
+  const stored = keptJSON(breakpointsKey()) as { breakpoints?: Breakpoint[]; breakOn?: BreakOn } | null | undefined;
+  const list = stored?.breakpoints;
+  state.breakpoints = Array.isArray(list) ? list.filter((b) => typeof b?.node === "string") : [];
+  state.breakOn = { failure: "none", ...stored?.breakOn };
 }
 
 /** Forgets the breakpoints and pins of nodes that are no more. */
@@ -397,7 +449,7 @@ export function renameMarks(from: string, to: string) {
 function keepBreakpoints(breakpoints: Breakpoint[], breakOn: BreakOn) {
   state.breakpoints = breakpoints;
   state.breakOn = breakOn;
-  localStorage.setItem(breakpointsKey(), JSON.stringify({ breakpoints, breakOn }));
+  keepJSON(breakpointsKey(), { breakpoints, breakOn });
 }
 
 /** Replaces all breakpoints, of the running session too. */

@@ -1,12 +1,10 @@
 // Events of the server, applied to the state once per frame.
-import type { Event } from "../api";
+import { api, onToken, tokenIn, useToken, type Event } from "../api";
 import { EventStream } from "../api/stream";
 import { addRecord, activeKey, setActive } from "./records";
 import { state, type RunData } from "./state";
 import { changed } from "./store";
-import { announce, tellRun, loadFile, reachDurable, loadRun, loadRuns, loadState, select } from "./actions";
-
-const keepLog = 2000;
+import { announce, report, tellRun, loadFile, reachDurable, loadRun, loadRuns, loadState, select } from "./actions";
 
 let stream: EventStream | undefined;
 let queue: Event[] = [];
@@ -21,13 +19,53 @@ export function connect(last: number) {
   stream = new EventStream(last, receive, (connection) => {
     const before = state.connection;
     state.connection = connection;
-    if (connection === "denied") state.fatal = "The token is not valid any more: open the address that mcpgraph printed.";
     if (connection === "lost" && before === "open") announce("Connection lost");
-    if (connection === "open" && before !== "open" && before !== "connecting") announce("Connected");
+    if (connection === "denied" && before !== "denied") announce("The token of this page is not valid any more");
+    if (connection === "open" || connection === "denied") {
+      const again = connection === "open" && (state.lost || before === "denied");
+      state.lost = false;
+      if (again) {
+        announce("Connected again");
+        for (const f of returns) f();
+      }
+    } else if (connection === "lost") state.lost = true;
     changed();
   });
   watch();
 }
+
+const returns: (() => void)[] = [];
+
+/** Lets a function be called each time that the server can be reached again. */
+export function onReturn(f: () => void) { returns.push(f); }
+
+/**
+ * Takes the token of another process of mcpgraph, which has other runs and other numbers of events, out of an
+ * address or alone. Throws where it is none, or is not valid.
+ */
+export async function renew(text: string) {
+  const token = tokenIn(text);
+  if (token === undefined) throw new Error("There is no token in this. Copy the whole address, with what follows the #.");
+  useToken(token);
+  await restart();
+}
+
+async function restart() {
+  await api.state(); // throws where the token is not valid
+  if (!stream) {
+    state.fatal = undefined;
+    await begin();
+    return;
+  }
+  await loadState();
+  stream.restart(state.server?.last ?? 0);
+  fetchAgain();
+}
+
+onToken(() => void restart().catch(report));
+
+// A tab that goes to the background gets the frame that it waits for when it comes back; events come meanwhile.
+document.addEventListener("visibilitychange", () => { if (scheduled) flush(); });
 
 /** Asks for the events of the runs that are attached. */
 export function watch() {
@@ -46,7 +84,13 @@ function receive(event: Event) {
   else requestAnimationFrame(flush);
 }
 
+/** Fetches all that events tell of, and lets all others do so. */
+function fetchAgain() {
+  receive({ type: "gap", n: state.server?.last ?? 0, time: new Date().toISOString() });
+}
+
 function flush() {
+  if (!scheduled) return; // done already
   scheduled = false;
   const events = queue;
   queue = [];
@@ -127,9 +171,6 @@ function apply(event: Event, touched: Set<string>) {
       if (data) data.progress = { progress: event.progress, total: event.total, message: event.message };
       break;
     }
-    case "log":
-      state.log = [...state.log.slice(1 - keepLog), event];
-      break;
     case "durable":
       reachDurable(event.text);
       break;

@@ -4,10 +4,10 @@ import { state, type RunData, type Selection } from "./state";
 import { useStore } from "./store";
 
 export * from "./actions";
-export { begin, listen } from "./events";
+export { begin, listen, onReturn, renew } from "./events";
 export { countRecord, edgeKey, emptyCounts, isOver } from "./records";
 export { state } from "./state";
-export type { AppState, Counts, NodeStats, LogLine, Notice, RunData, Selection, Settings } from "./state";
+export type { AppState, Counts, NodeStats, Notice, RunData, Selection, Settings } from "./state";
 export { changed, shallow, subscribe, useStore } from "./store";
 
 export const useSelection = (): Selection => useStore((s) => s.selection);

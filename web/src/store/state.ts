@@ -1,4 +1,5 @@
 // What the page knows. One value, changed in place by actions and events; see store.ts for who is told.
+import { keepJSON, keptJSON } from "../api/storage";
 import type { Connection } from "../api/stream";
 import type { Active, Breakpoint, BreakOn, Graph, Json, Rec, RunState, State } from "../api/types";
 
@@ -49,8 +50,6 @@ export interface RunData {
   progress?: { progress: number; total?: number; message?: string };
 }
 
-export interface LogLine { n: number; time: string; run?: string; key?: string; level: string; text: string }
-
 export interface Notice { id: number; kind: "info" | "error"; text: string; action?: { label: string; run: () => void } }
 
 export interface Settings {
@@ -67,6 +66,8 @@ export interface Settings {
 
 export interface AppState {
   connection: Connection;
+  /** Whether the connection is lost, also while the page tries again. */
+  lost: boolean;
   /** Why nothing can be shown, such as a token that is missing. */
   fatal?: string;
   server?: State;
@@ -86,8 +87,6 @@ export interface AppState {
   pins: Record<string, Json>;
   /** Whether the next run begins paused. */
   startPaused: boolean;
-  /** Log messages of runs, the newest last, at most 2,000. */
-  log: LogLine[];
   notices: Notice[];
   settings: Settings;
   /** What screen readers announce. */
@@ -102,19 +101,30 @@ const settingsKey = "mcpgraph.settings";
 
 function loadSettings(): Settings {
   const defaults: Settings = { theme: "system", sizes: {}, closed: {}, tabs: {} };
-  try {
-    return { ...defaults, ...JSON.parse(localStorage.getItem(settingsKey) ?? "{}") };
-  } catch {
-    return defaults;
-  }
+  const stored = keptJSON(settingsKey);
+  if (!isObject(stored)) return defaults;
+  const { theme, sizes, closed, tabs, here } = stored;
+  return {
+    theme: theme === "light" || theme === "dark" ? theme : "system",
+    sizes: members(sizes, (v) => Number.isFinite(v)), closed: members(closed, (v) => typeof v === "boolean"),
+    tabs: members(tabs, (v) => typeof v === "string"), here: here === true,
+  };
+}
+
+const isObject = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
+
+/** The members of an object that are as they have to be. */
+function members<T>(v: unknown, good: (v: unknown) => boolean): Record<string, T> {
+  return isObject(v) ? (Object.fromEntries(Object.entries(v).filter(([, m]) => good(m))) as Record<string, T>) : {};
 }
 
 export function saveSettings(settings: Settings) {
-  localStorage.setItem(settingsKey, JSON.stringify(settings));
+  keepJSON(settingsKey, settings);
 }
 
 export const state: AppState = {
   connection: "connecting",
+  lost: false,
   graphs: new Map(),
   runs: new Map(),
   attached: new Map(),
@@ -125,7 +135,6 @@ export const state: AppState = {
   search: "",
   pins: {},
   startPaused: false,
-  log: [],
   notices: [],
   settings: loadSettings(),
   announcement: "",

@@ -1,4 +1,5 @@
 // Draws the timeline on a canvas: only rows and bars that are in sight.
+import { headOf } from "../kit/format";
 import type { Execution, Segment } from "./executions";
 import { barIn, rowAt, type Row } from "./rows";
 import { ticks, tickText, type View } from "./scale";
@@ -242,8 +243,8 @@ function shorten(c: CanvasRenderingContext2D, text: string, width: number): stri
   let from = 0, to = text.length;
   while (from < to) {
     const middle = (from + to + 1) >> 1;
-    if (c.measureText(text.slice(0, middle) + "…").width <= width) from = middle;
+    if (c.measureText(headOf(text, middle) + "…").width <= width) from = middle;
     else to = middle - 1;
   }
-  return from > 0 ? text.slice(0, from) + "…" : "";
+  return from > 0 ? headOf(text, from) + "…" : "";
 }

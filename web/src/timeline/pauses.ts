@@ -5,6 +5,9 @@ import { listen } from "../store";
 /** A pause; `at` is the index of the record before it. */
 export interface Pause { from: number; to?: number; at: number }
 
+/** How many runs are known to have been paused. */
+const keptRuns = 1000;
+
 const none: readonly Pause[] = [];
 const seen = new Map<string, Pause[]>();
 
@@ -18,6 +21,7 @@ function note(run: RunState, at: number) {
   if (run.state === "paused") {
     if (last && last.to === undefined) return;
     if (!list) seen.set(run.id, (list = []));
+    if (seen.size > keptRuns) seen.delete(seen.keys().next().value!);
     list.push({ from: at, at: run.paused?.at ?? -1 });
   } else if (last && last.to === undefined) last.to = Math.max(at, last.from);
 }

@@ -8,8 +8,9 @@ export function useKeys() {
       if (e.altKey || document.querySelector("dialog[open]")) return;
       const mod = e.ctrlKey || e.metaKey;
       if (e.key === "Enter" && mod) {
+        if ((e.target as Element).closest?.(".asks")) return; // it sends the answer
         e.preventDefault();
-        void runChosen();
+        if (!e.repeat) void runChosen();
         return;
       }
       const can = liveSession()?.can ?? [];

@@ -90,15 +90,16 @@ export class FileModel {
 
   // changedOnDisk takes the news that the file has another revision.
   async changedOnDisk(revision: string): Promise<void> {
-    if (!this.state.loaded || revision === this.state.revision || revision === this.state.conflict?.revision) return;
+    if (!this.state.loaded || revision !== "" && revision === (this.state.conflict ?? this.state).revision) return;
     if (this.state.saving) {
       this.missed = revision;
       return;
     }
     try {
       const now = await this.fetch();
-      if (this.state.saving || now.revision === this.state.revision) return;
-      if (!this.state.dirty || now.text === this.state.text) this.take(now);
+      if (this.state.saving || now.revision === (this.state.conflict ?? this.state).revision) return;
+      if (now.revision === this.state.revision) this.set({ conflict: undefined }); // the change was taken back
+      else if (!this.state.dirty || now.text === this.state.text) this.take(now);
       else this.set({ conflict: now });
     } catch (e) {
       this.set({ error: text(e) });
@@ -135,12 +136,12 @@ export class FileModel {
     return done;
   }
 
-  // keepMine saves the text over the newer one on disk.
+  // keepMine saves the text over the newer one on disk, unless it has errors.
   async keepMine(): Promise<boolean> {
     const theirs = this.state.conflict;
     if (!theirs) return false;
     this.set({ conflict: undefined, revision: theirs.revision, saved: theirs.text, dirty: this.state.text !== theirs.text });
-    return this.save(true);
+    return this.save();
   }
 
   // takeTheirs drops the unsaved changes for the text on disk.
@@ -170,6 +171,15 @@ export class FileModel {
     } catch (e) {
       this.set({ error: text(e) });
     }
+  }
+
+  // reached takes the news that the server can be reached again: what could not be done for want of that is
+  // done now.
+  reached(): void {
+    if (!this.state.loaded) return;
+    this.set({ error: undefined });
+    if (this.state.checked !== this.state.text) this.check(0);
+    void this.changedOnDisk("");
   }
 
   dismiss(): void {

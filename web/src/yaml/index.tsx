@@ -121,15 +121,15 @@ export default function YAML() {
     <div className="yaml-panel">
       <div className="panel-bar yaml-bar">
         <Button small icon="check" look={f.dirty ? "primary" : undefined} disabled={readOnly || !f.dirty || f.saving || !!f.conflict} title="Save the file (Ctrl+S)" onClick={() => void save()}>Save</Button>
-        <Button small disabled={readOnly || !f.loaded} title="Format the text as mcpgraph fmt does (Shift+Alt+F)" onClick={() => void file.format()}>Format</Button>
-        <Button small icon="undo" disabled={!f.dirty} title="Drop the changes that are not saved; Ctrl+Z in the editor brings them back" onClick={() => file.revert()}>Revert</Button>
+        <Button small disabled={readOnly || !f.loaded || comparing} title="Format the text as mcpgraph fmt does (Shift+Alt+F)" onClick={() => void file.format()}>Format</Button>
+        <Button small icon="undo" disabled={!f.dirty || comparing} title="Drop the changes that are not saved; Ctrl+Z in the editor brings them back" onClick={() => file.revert()}>Revert</Button>
         <span className="muted ellipsis" role="status">
           {readOnly ? "read-only" : f.saving ? "saving …" : f.dirty ? <span className="yaml-unsaved">● not saved; runs use the saved file</span> : f.loaded ? "saved" : "loading …"}
         </span>
         <span className="yaml-hint muted"><kbd>Esc</kbd> <kbd>Tab</kbd> leaves the editor</span>
       </div>
       <Bars f={f} comparing={comparing} onCompare={() => setComparing(!comparing)} onForce={() => void save(true)} />
-      {comparing && f.conflict && <Compare theirs={f.conflict.text} mine={f.text} />}
+      {comparing && f.conflict && <Compare theirs={f.conflict.text} />}
       <div ref={box} className="yaml-editor" hidden={comparing && !!f.conflict} />
     </div>
   );

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from "react";
 import { api, RequestError } from "../api";
 import type { Pos, Problem } from "../api/types";
-import { listen, showPanel, state, useStore } from "../store";
+import { listen, onReturn, showPanel, state, useStore } from "../store";
 import { FileModel, type FileState, type SaveResult } from "./file";
 
 export const file = new FileModel({
@@ -25,9 +25,10 @@ export const file = new FileModel({
 listen((events) => {
   for (const event of events) {
     if (event.type === "file") void file.changedOnDisk(event.revision);
-    else if (event.type === "gap" && state.server) void file.changedOnDisk("");
+    else if (event.type === "gap" && state.server) file.reached();
   }
 });
+onReturn(() => file.reached());
 
 addEventListener("beforeunload", (e) => { if (file.get().dirty) e.preventDefault(); });
 

@@ -14,6 +14,7 @@ export interface Hover { markdown: string; from: number; to: number }
 /** Returns the problems of the text as CodeMirror draws them. Those of other files are left out. */
 export function diagnostics(state: EditorState, problems: Problem[]): Diagnostic[] {
   const list: Diagnostic[] = [];
+  const checked = state.doc;
   for (const p of problems) {
     if (p.from === undefined) continue;
     const from = Math.min(p.from, state.doc.length);
@@ -36,8 +37,8 @@ export function diagnostics(state: EditorState, problems: Problem[]): Diagnostic
       actions: (p.fixes ?? []).map((fix) => ({
         name: fix.title,
         apply(view: EditorView) {
-          const length = view.state.doc.length;
-          const changes = fix.edits.filter((e) => e.to <= length).map((e) => ({ from: e.from, to: e.to, insert: e.text }));
+          if (view.state.readOnly || !view.state.doc.eq(checked)) return; // the places are those of another text
+          const changes = fix.edits.map((e) => ({ from: e.from, to: e.to, insert: e.text }));
           view.dispatch({ changes, userEvent: "input.fix" });
         },
       })),

@@ -1,0 +1,143 @@
+// Texts and pictures of the file that are edited while something else happens.
+import assert from 'node:assert/strict'
+import { until } from '../app.mjs'
+
+async function open(t) {
+  const up = await t.upstream()
+  const app = await t.app({ file: 'page.yaml', env: { UPSTREAM: up.url } })
+  const p = await t.open(app)
+  await p.tool.selectOption('simple')
+  return { up, app, p }
+}
+
+// rename renames a node in the picture.
+async function rename(p, from, to) {
+  await p.menu(from, /^Rename/)
+  const dialog = p.page.getByRole('dialog', { name: `Rename ${from}` })
+  await dialog.getByRole('textbox', { name: 'New id' }).fill(to)
+  await dialog.getByText(`+`, { exact: false }).first().waitFor()
+  await dialog.getByRole('button', { name: 'Rename' }).click()
+  await p.node(to).waitFor()
+}
+
+export default {
+  'edits of the picture are undone one by one, the last one first': async (t) => {
+    const { app, p } = await open(t)
+    const before = await app.read()
+    await rename(p, 'first', 'erste')
+    const between = await app.read()
+    await rename(p, 'second', 'zweite')
+    const offers = p.page.getByRole('button', { name: 'Undo', exact: true })
+    await until('one offer', async () => (await offers.count()) === 1)
+    await offers.click()
+    await until('the last edit undone', async () => (await app.read()) === between)
+    await p.node('second').waitFor()
+    await p.node('second').click()
+    await p.page.keyboard.press('Control+z')
+    await until('both edits undone', async () => (await app.read()) === before)
+  },
+
+  'keys that are pressed fast undo each edit once': async (t) => {
+    const { app, p } = await open(t)
+    const before = await app.read()
+    await rename(p, 'first', 'erste')
+    await rename(p, 'second', 'zweite')
+    await p.node('zweite').click()
+    await p.page.keyboard.press('Control+z')
+    await p.page.keyboard.press('Control+z')
+    await until('both edits undone', async () => (await app.read()) === before)
+    assert.equal(await p.page.getByRole('alert').count(), 0)
+  },
+
+  'an edit of the picture says that there are changes that are not saved': async (t) => {
+    const { p } = await open(t)
+    await p.tab('YAML')
+    await p.editor.getByText('version:').first().waitFor()
+    await p.editor.click()
+    await p.page.keyboard.press('Control+Home')
+    await p.page.keyboard.type('# mine\n')
+    await p.tab('Graph')
+    await p.menu('second', /^Remove/)
+    await p.page.getByRole('dialog').getByText(/changes that are not saved/).waitFor()
+    await p.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  },
+
+  'what was merged survives another change on disk': async (t) => {
+    const { app, p } = await open(t)
+    await p.tab('YAML')
+    await p.editor.getByText('version:').first().waitFor()
+    const before = await app.read()
+    await p.editor.click()
+    await p.page.keyboard.press('Control+Home')
+    await p.page.keyboard.type('# mine\n')
+    await app.write(before + '# theirs\n')
+    await p.button('Show both').click()
+    const mine = p.page.getByRole('textbox', { name: /^My text/ })
+    await mine.click()
+    await p.page.keyboard.press('Control+Home')
+    await p.page.keyboard.type('# merged\n')
+    await app.write(before + '# theirs again\n')
+    await p.page.getByRole('textbox', { name: /^The file on disk/ }).getByText('# theirs again').waitFor()
+    await mine.getByText('# merged').waitFor()
+    // Both views go, and the text stays.
+    await p.button('Hide both').click()
+    await p.editor.getByText('# merged').waitFor()
+    await p.button('Save mine').click()
+    await until('the merged text', async () => (await app.read()).startsWith('# merged\n# mine\n'))
+  },
+
+  'a text with errors does not replace that of others unasked': async (t) => {
+    const { app, p } = await open(t)
+    p.tolerate(/422/)
+    await p.tab('YAML')
+    await p.editor.getByText('version:').first().waitFor()
+    const before = await app.read()
+    await p.editor.click()
+    await p.page.keyboard.press('Control+Home')
+    await p.page.keyboard.type('- bad\n')
+    await app.write(before + '# theirs\n')
+    await p.button('Save mine').click()
+    await p.page.getByRole('alert').getByText(/Not saved/).waitFor()
+    assert.equal(await app.read(), before + '# theirs\n')
+  },
+
+  'a long output is pinned whole, with all digits': async (t) => {
+    const text = `version: "1.0"
+server: {name: long, version: "1"}
+tools:
+  - name: long
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: much}
+      - {id: much, type: transform, transform: {expr: '{"n": 12345678901234567890, "list": [1..4000].("item " & $)}'}, next: exit}
+      - {id: exit, type: exit}
+`
+    const app = await t.app({ text })
+    const p = await t.open(app)
+    await p.run({})
+    await p.is('done')
+    await p.menu('much', /^Pin an output/)
+    const dialog = p.page.getByRole('dialog')
+    const field = dialog.getByRole('textbox')
+    await until('the whole output', async () => (await field.inputValue()).includes('item 4000'))
+    assert.ok((await field.inputValue()).includes('12345678901234567890'))
+    await dialog.getByRole('button', { name: 'Pin', exact: true }).click()
+    await p.run({})
+    const runs = await until('the second run', async () => {
+      const { runs } = await app.api('/api/runs')
+      return runs.length === 2 && runs[0].state === 'done' && runs
+    })
+    await p.look('much', /pinned/)
+    const { value } = await app.api(`/api/runs/${runs[0].id}/value?record=1&part=output&pointer=/list`)
+    assert.ok(JSON.stringify(value).includes('item 1'))
+  },
+
+  'buttons that are icons are large enough to hit': async (t) => {
+    const { p } = await open(t)
+    for (const button of await p.page.getByRole('button').all()) {
+      const box = await button.boundingBox()
+      if (!box || !(await button.evaluate((b) => b.classList.contains('btn')))) continue
+      assert.ok(box.height >= 18 && box.width >= 18, `${await button.getAttribute('aria-label')}: ${box.width} × ${box.height}`)
+    }
+  },
+}
