@@ -11,6 +11,7 @@ import { describe, field, fits, initial, isMap, type Schema } from "./input/sche
 import { headOf, preview } from "./kit/format";
 import { inline } from "./kit/markdown";
 import { addActive, addRecord, emptyRun, oldestRuns } from "./store/records";
+import { Executions } from "./timeline/executions";
 import { differences, lines } from "./value/diff";
 import { decode, encode, equal, JSONError, parse, type Value } from "./value/json";
 import { jsonata, pointer } from "./value/path";
@@ -222,6 +223,25 @@ const tests: { [name: string]: () => void | Promise<void> } = {
     };
     const v = parse('{"user":"u","password":"p","keys":[{"id":1,"secret":"s"}],"auth":{"token":"t","x":1},"other":"o"}');
     same(withoutSecrets(schema, schema, v), { user: "u", keys: [{ id: 1 }], auth: { x: 1 } });
+  },
+  "executions are counted in the order in which they began, and late news begins none"() {
+    const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
+    const rec = (index: number, path: string, execution: number, start: number, end: number): Rec => ({
+      index, path, execution, key: `t#${path}`, id: path, type: "transform", event: "done", frame: "", start: at(start), end: at(end), ms: end - start, state: "done",
+    });
+    const e = new Executions();
+    // The page hears of the third execution first, then of all records, then of the beginning of the third again.
+    const active = (execution: number, start?: number) => ({ key: "t#a", path: "a", execution, attempt: 1, state: "running", ...(start === undefined ? {} : { start: at(start) }) });
+    e.begin(active(2, 20));
+    for (const [i, start] of [0, 10, 20].entries()) e.add(rec(i, "a", i, start, start + 5));
+    e.begin(active(2, 22));
+    e.begin(active(1));
+    e.settle();
+    same(e.list.map((x) => [x.execution, x.order, x.visit, x.end === undefined]), [[0, 0, 1, false], [1, 1, 2, false], [2, 2, 3, false]]);
+    // The same path in a later call of its tool is another execution.
+    e.begin(active(2, 40));
+    e.settle();
+    same(e.list.length, 4);
   },
   "texts are not cut within a character"() {
     same([headOf("a😀b", 1), headOf("a😀b", 2), headOf("a😀b", 3), headOf("ab", 5)], ["a", "a", "a😀", "ab"]);

@@ -30,7 +30,7 @@ export function Bar({ model, placed, center, onFit, onZoom }: { model: Model; pl
     <div className="graph-bar" role="group" aria-label="Graph">
       <label className="searchbox">
         <Icon name="search" /><span className="sr-only">Search nodes</span>
-        <input ref={input} className="input" type="search" placeholder="Search nodes" value={text} onChange={(e) => { search(e.target.value); setAt(-1); }}
+        <input ref={input} className="input" type="search" placeholder="Search" value={text} onChange={(e) => { search(e.target.value); setAt(-1); }}
           onKeyDown={(e) => {
             if (e.key === "Enter") { e.preventDefault(); go(e.shiftKey ? at - 1 : at + 1); }
             if (e.key === "Escape" && text !== "") { e.stopPropagation(); search(""); }

@@ -2,7 +2,7 @@
 import type { Edge, EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 import { useStore } from "../store";
-import { path, textWidth, detailFont, type DrawnEdge } from "./model";
+import { path, textWidth, labelFont, type DrawnEdge } from "./model";
 import { momentOf, takenOf } from "./moment";
 import { openMenu } from "./surface";
 
@@ -13,7 +13,7 @@ export const Way = memo(function Way({ data }: EdgeProps<WayEdge>) {
   const taken = useStore((s) => takenOf(momentOf(s), edge.from, edge.via));
   const running = useStore((s) => momentOf(s).active.size > 0 || momentOf(s).over);
   const d = path(points);
-  const width = label ? textWidth(label, detailFont) + 8 : 0;
+  const width = label ? textWidth(label, labelFont) + 8 : 0;
   return (
     <g className={`way k-${edge.kind}${taken ? " taken" : running ? " untaken" : ""}`}
       onContextMenu={(e) => { e.preventDefault(); e.stopPropagation(); openMenu({ kind: "edge", from: edge.from, via: edge.via, to: edge.to }, { x: e.clientX, y: e.clientY }); }}>

@@ -2,7 +2,7 @@
 import { download, iconPath, signs, typeIcon } from "../kit";
 import { breakpointAt, report, state } from "../store";
 import type { Placed } from "./dagre";
-import { family, isPlain, path, shorten, sourceId, textWidth, detailFont, type Model } from "./model";
+import { family, isPlain, path, shorten, sourceId, textWidth, labelFont, type Model } from "./model";
 import { momentOf, takenOf, viewOf } from "./moment";
 
 const escape = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
@@ -66,7 +66,7 @@ export function drawSvg(model: Model, placed: Placed): string {
       out.push(`<path d="${path(at.points)}" fill="none" stroke="${stroke}" stroke-width="${taken ? 2 : 1.2}"${edge.kind === "catch" ? ' stroke-dasharray="5 3"' : ""}/>`);
       out.push(arrow(at.points, stroke));
       if (label && at.label) {
-        const w = textWidth(label, detailFont) + 8;
+        const w = textWidth(label, labelFont) + 8;
         out.push(`<g><title>${escape(edge.rule ?? label)}</title><rect x="${at.label.x - w / 2}" y="${at.label.y - 8}" width="${w}" height="16" rx="3" fill="${colour("bg")}"/>`);
         out.push(text(at.label.x, at.label.y, label, colour("text-2"), 11, ' text-anchor="middle"'), "</g>");
       }

@@ -48,6 +48,7 @@ export function textWidth(text: string, font: string): number {
 export const family = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 export const idFont = `600 12px ${family}`;
 export const detailFont = `11px ${family}`;
+export const labelFont = `600 11px ${family}`;
 
 export const shorten = (text: string, length: number) => text.length > length ? `${headOf(text, length - 1)}…` : text;
 
@@ -91,9 +92,9 @@ export function model(graph: Graph, folded: ReadonlySet<string>): Model {
       const isFolded = bodies.length > 0 && folded.has(node.key);
       const text = shorten(detail(node), 34);
       const plain = isPlain(node);
-      const wanted = 14 + 26 + Math.max(textWidth(shorten(node.id, 28), idFont) + 40, plain ? 0 : textWidth(text, detailFont) + 68 + (node.policies?.length ?? 0) * 13) + (bodies.length ? 24 : 0);
+      const wanted = 14 + 26 + Math.max(textWidth(shorten(node.id, 28), idFont) + 40, plain ? 0 : textWidth(text, detailFont) + 92 + (node.policies?.length ?? 0) * 13) + (bodies.length ? 24 : 0);
       const drawn: DrawnNode = {
-        node, detail: text, width: Math.ceil(Math.max(plain ? 96 : 148, Math.min(300, wanted))), height: plain ? plainHeight : headHeight,
+        node, detail: text, width: Math.ceil(Math.max(plain ? 96 : 172, Math.min(300, wanted))), height: plain ? plainHeight : headHeight,
         depth, bodies, inside: bodies.length ? inside(node.key) : 0, folded: isFolded,
       };
       nodes.set(node.key, drawn);
@@ -117,7 +118,7 @@ export function model(graph: Graph, folded: ReadonlySet<string>): Model {
         if (!names.has(edge.to)) continue;
         const label = shorten(shortRule(edge.rule ?? edge.label ?? ""), longestLabel);
         edges.push({ id, edge, label, depth });
-        sketch.edges.push({ id, from: at, to: edge.to, width: label ? Math.ceil(textWidth(label, detailFont)) + 10 : 0, height: label ? 16 : 0 });
+        sketch.edges.push({ id, from: at, to: edge.to, width: label ? Math.ceil(textWidth(label, labelFont)) + 10 : 0, height: label ? 16 : 0 });
       }
     }
   };

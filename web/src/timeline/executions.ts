@@ -25,7 +25,7 @@ export interface Execution {
   node: string;
   type: string;
   execution: number; // counts the executions of its walk from 0
-  visit: number; // counts the executions of this node in its walk from 1
+  visit: number; // counts the executions of this node in its walk from 1; see Executions.settle
   item?: number;
   branch?: string;
   order: number; // counts the executions of the run from 0
@@ -56,6 +56,9 @@ export class Executions {
   private visits = new Map<string, number>();
 
   constructor(private readonly day: TimeOfDay = (t) => t) {}
+
+  private settled = true;
+  private made = 0;
 
   // Version is raised by each change.
   version = 0;
@@ -121,7 +124,8 @@ export class Executions {
     const now = Date.now(), start = a.start ? Math.min(this.day(time(a.start), Infinity, true), now) : now;
     let e = this.byPath.get(`${a.path}#${a.execution}`);
     if (e?.end !== undefined) {
-      if (e.start >= start) return; // it is over
+      // What began before its end is that one, which is over: the news of its begin came late.
+      if (!a.start || start <= e.end) return;
       e = undefined;
     }
     const before = e?.tries;
@@ -138,6 +142,20 @@ export class Executions {
     if (last?.kind === "delay" && a.state !== "retrying") open(e, "work", Math.max(Date.now(), last.from));
     e.tries = Math.max(e.tries, a.attempt);
     if (before !== e.tries) this.version++;
+  }
+
+  // settle puts the executions into the order in which they began, and counts them by that: records come when
+  // executions end, and news of what is under way may come before older records.
+  settle(): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.list.sort((a, b) => a.start - b.start || (a.records[0] ?? Infinity) - (b.records[0] ?? Infinity) || a.order - b.order);
+    this.visits.clear();
+    this.list.forEach((e, i) => {
+      e.order = i;
+      this.visits.set(e.path, (e.visit = (this.visits.get(e.path) ?? 0) + 1));
+    });
+    this.version++;
   }
 
   // at returns the execution that a record is about.
@@ -159,6 +177,7 @@ export class Executions {
     if (!e || e.end !== undefined || e.records.length > 0) e = this.make(r.path, r.execution, r.key, r.id, this.startOf(r));
     else { // what was known of it while it was under way is not exact
       e.start = this.startOf(r);
+      this.settled = false;
       const first = e.segments[0]!;
       first.from = e.start;
       if (first.to !== undefined) first.to = Math.max(first.to, e.start);
@@ -177,9 +196,10 @@ export class Executions {
 
   private make(path: string, execution: number, key: string, node: string, start: number): Execution {
     const visit = (this.visits.get(path) ?? 0) + 1;
+    if (start < (this.list.at(-1)?.start ?? -Infinity)) this.settled = false;
     this.visits.set(path, visit);
     const e: Execution = {
-      id: `${this.list.length}`, key, path, node, walk: walkOf(path, node), type: "", execution, visit, order: this.list.length, records: [],
+      id: `${this.made++}`, key, path, node, walk: walkOf(path, node), type: "", execution, visit, order: this.list.length, records: [],
       start, state: "running", tries: 1, segments: [{ kind: "work", from: start, attempt: 1 }],
     };
     this.byPath.set(`${path}#${execution}`, e);

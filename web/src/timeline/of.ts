@@ -21,6 +21,7 @@ export function executionsOf(data: RunData): Executions {
   }
   k.next = hole ?? data.records.length;
   for (const active of data.active.values()) k.executions.begin(active);
+  k.executions.settle();
   return k.executions;
 }
 
