@@ -28,6 +28,7 @@ export default {
     await p.tool.selectOption('question')
     await p.run()
     await p.is('waiting')
+    await p.look('sure', /waiting/)
     await p.page.getByText('How many should it be?').first().waitFor()
     await p.page.getByLabel(/^count\b/).fill('7')
     await p.button('Accept').click()

@@ -118,7 +118,7 @@ export function viewOf(moment: Moment, key: string): NodeView {
   const active = moment.active.get(key);
   let state: StateName | undefined;
   if (moment.paused === key) state = "paused";
-  else if (active) state = active.state === "waiting" ? "waiting" : "running";
+  else if (active) state = active.state === "asking" || active.state === "waiting" ? "waiting" : "running";
   else if (stats) state = worst.find((w) => stats[w] > 0) ?? "done";
   else if (moment.over) state = "skipped";
   return { ...stats, state, active: active?.count ?? 0 };
