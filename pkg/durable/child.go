@@ -65,7 +65,7 @@ func (d *driving) detach(t executor.Task, a graph.Action) {
 	in := &request{
 		Tool: callee, Digest: d.in.Digest, Args: args, Seed: childSeed(d.in.Seed, t.ID()),
 		Caller: d.in.Caller, Trace: d.traceOf(t), MaxValue: d.in.MaxValue, HeartbeatMs: d.in.HeartbeatMs, Share: &share,
-		Refused: d.in.Refused,
+		Refused: d.in.Refused, Listening: d.in.Listening,
 	}
 	d.batch += len(args)
 	ctx := workflow.WithChildOptions(d.ctx, workflow.ChildWorkflowOptions{
@@ -129,6 +129,9 @@ func (d *driving) joined(c *child, end *childEnd) {
 		return
 	}
 	delete(d.children, c.task)
+	if end.Outcome != nil {
+		d.noteChild(c, end.Outcome.Said)
+	}
 	_ = d.run.Join(c.task, result, failed, executions, workflow.Now(d.ctx)) // stale: it was given up
 }
 

@@ -35,7 +35,12 @@ type Watch struct {
 func (c *Client) Follow(ctx context.Context, id string, run *executor.Run, watch *Watch) (*Outcome, error) {
 	var to *notifier
 	if watch != nil && watch.Notify != nil {
-		to = &notifier{to: watch.Notify, told: map[string]int{}}
+		to = &notifier{to: watch.Notify, told: map[string]int{}, children: func() (ids []string) {
+			for _, d := range run.Detached() {
+				ids = append(ids, d.Run)
+			}
+			return ids
+		}}
 	}
 	return c.follow(ctx, id, watch != nil, to, run.NextIndex, func(list []json.RawMessage) (bool, error) {
 		if err := added(run, list, watch); err != nil || watch == nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -66,6 +66,14 @@ func (s *said) add(n int, method string, params json.RawMessage) {
 	for len(s.Reports) > maxReports || s.size() > maxReportBytes {
 		s.Reports = s.Reports[1:]
 	}
+}
+
+// of returns reports of a run under a name that no call of another run has.
+func (s said) of(run string) said {
+	if !strings.Contains(s.Call, " ") { // else it is that of a child of the run
+		s.Call = run + " " + s.Call
+	}
+	return s
 }
 
 // progress returns the params of the latest progress; nil: there is none.
@@ -133,7 +141,7 @@ func (c *calls) beatFor(ctx context.Context, info *callinfo.Info, in *callReques
 // apart returns the params of a notification. Tokens of progress, which each worker
 // counts for itself, become the ID of the call.
 func apart(n callinfo.Notification, call string) value.Value {
-	if n.Method != callinfo.MethodProgress {
+	if n.Method != callinfo.MethodProgress || n.Params.Kind() != value.Object {
 		return n.Params
 	}
 	entries := slices.Clone(n.Params.Entries())
@@ -150,7 +158,21 @@ func (d *driving) note(c *calling, list []report) {
 	if len(list) == 0 {
 		return
 	}
-	d.said = append(d.said, said{c.id, d.run.NextIndex(), c.in.Server, c.in.Tool, list})
+	d.keep(said{c.id, d.run.NextIndex(), c.in.Server, c.in.Tool, list})
+}
+
+// noteChild keeps what the servers of a child have reported that is over.
+func (d *driving) noteChild(c *child, list []said) {
+	for _, s := range list {
+		s = s.of(c.id)
+		s.Index = d.run.NextIndex()
+		d.keep(s)
+	}
+}
+
+// keep keeps reports, and drops older ones.
+func (d *driving) keep(s said) {
+	d.said = append(d.said, s)
 	size := 0
 	for i := len(d.said) - 1; i >= 0; i-- {
 		if size += d.said[i].size(); size > maxSaidBytes || len(d.said)-i > maxSaid {
@@ -164,57 +186,4 @@ func (d *driving) note(c *calling, list []report) {
 // index on.
 func saidSince(all []said, from int) []said {
 	return slices.DeleteFunc(slices.Clone(all), func(s said) bool { return s.Index < from })
-}
-
-// notifier hands reports to a client, each once.
-type notifier struct {
-	to     func(callinfo.Notification)
-	told   map[string]int // the number of the latest, by call
-	looked time.Time
-}
-
-func (n *notifier) tell(list []said) (fresh bool) {
-	for _, s := range list {
-		for _, r := range s.Reports {
-			if r.N <= n.told[s.Call] {
-				continue
-			}
-			n.told[s.Call], fresh = r.N, true
-			if params, err := parsed(r.Params); err == nil {
-				n.to(callinfo.Notification{Server: s.Server, Tool: s.Tool, Method: r.Method, Params: params})
-			}
-		}
-	}
-	return fresh
-}
-
-// Bounds of the requests to Temporal for reports of calls under way: of one run that is
-// followed, and of all of a Client.
-const lookEvery, lookAllEvery = time.Second, 10 * time.Millisecond
-
-// looks are the requests of a Client.
-type looks struct{ last atomic.Int64 }
-
-func (l *looks) may(now time.Time) bool {
-	last := l.last.Load()
-	return now.UnixNano()-last >= int64(lookAllEvery) && l.last.CompareAndSwap(last, now.UnixNano())
-}
-
-// look tells the client of a run what servers report in its calls under way.
-func (c *Client) look(ctx context.Context, id string, n *notifier) (fresh bool) {
-	now := time.Now()
-	if now.Sub(n.looked) < lookEvery || !c.looks.may(now) {
-		return false
-	}
-	n.looked = now
-	got, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
-	if err != nil {
-		return false // the next look may get it
-	}
-	for _, a := range got.GetPendingActivities() {
-		if s := c.saidBy(a); s != nil && n.tell([]said{*s}) {
-			fresh = true
-		}
-	}
-	return fresh
 }

@@ -230,3 +230,74 @@ notifications/message{"level":"info","data":"late"}`
 		t.Errorf("a run that nobody listens to keeps %v", out.said)
 	}
 }
+
+// TestOnAServerReportsOfChildrenReachTheClient has a child of a child report: while its call
+// is under way, and just before it ends. The parent makes the same call.
+func TestOnAServerReportsOfChildrenReachTheClient(t *testing.T) {
+	t.Parallel()
+	c := dialed(t, nil)
+	source := unique(newSource(t, twoTools(`      - {id: a, type: parallel, branches: {own: [{id: c, type: mcp, server: up, tool: own}], far: [{id: d, type: call, tool: inner, detached: true}]}, next: exit}`,
+		`      - {id: a, type: call, tool: deep, detached: true, next: exit}`)+`
+  - name: deep
+    description: d
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: a}
+      - {id: a, type: parallel, branches: {one: [{id: c, type: mcp, server: up, tool: far}]}, next: exit}
+      - {id: exit, type: exit}
+`))
+	early := make(chan struct{})
+	told := sync.OnceFunc(func() { close(early) })
+	source.call = func(_ context.Context, info *callinfo.Info, server, tool string, _ value.Value) (graph.ToolResult, error) {
+		tell := func(method, params string) {
+			v, err := value.Parse(params)
+			if err != nil {
+				t.Error(err)
+			}
+			info.Listener.Notify(callinfo.Notification{Server: server, Tool: tool, Method: method, Params: v})
+		}
+		tell(callinfo.MethodProgress, `{"progressToken": 1, "progress": 1}`)
+		tell(callinfo.MethodMessage, `{"level": "info", "data": "early"}`)
+		if tool == "far" {
+			select {
+			case <-early:
+			case <-time.After(20 * time.Second):
+				t.Error("the client has nothing of the child while its call is under way")
+			}
+		}
+		tell(callinfo.MethodMessage, `{"level": "info", "data": "late"}`)
+		return text("well"), nil
+	}
+	working(t, c, source)
+	var mu sync.Mutex
+	got := map[string][]string{}
+	tokens := map[string]string{}
+	listener := &callinfo.Listener{LogLevel: "debug", Notify: func(n callinfo.Notification) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n.Method == callinfo.MethodProgress {
+			tokens[n.Params.Get("progressToken").Str()] = n.Tool
+			return
+		}
+		if got[n.Tool] = append(got[n.Tool], n.Params.Get("data").Str()); n.Tool == "far" {
+			told()
+		}
+	}}
+	id := started(t, c, source, `{}`, func(s *Start) { s.Info = &callinfo.Info{Listener: listener} })
+	run := executor.NewRun(source.graphs[0], value.FromEntries(nil), 7)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	if _, err := c.Follow(ctx, id, run, &Watch{Notify: listener.Notify}); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, tool := range []string{"own", "far"} {
+		if all := strings.Join(got[tool], " "); all != "early late" {
+			t.Errorf("of %s the client got %q", tool, all)
+		}
+	}
+	if len(tokens) != 2 {
+		t.Errorf("progress came with the tokens %v", tokens)
+	}
+}
