@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,16 +23,16 @@ type away struct {
 	client.Client
 	until  time.Time
 	begun  bool // there are runs
-	ended  int  // requests that ended one
-	asked  int
 	errors []error
+
+	ended, asked atomic.Int64 // requests that ended a run, and all
 }
 
 // down returns why a request did not come to it, in the way that the SDK tells it.
 func (a *away) down() error {
-	a.asked++
+	n := int(a.asked.Add(1))
 	if time.Now().Before(a.until) {
-		return a.errors[a.asked%len(a.errors)]
+		return a.errors[n%len(a.errors)]
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func (a *away) CancelWorkflow(context.Context, string, string) error {
 	case !a.begun:
 		return serviceerror.NewNotFound("no such run")
 	}
-	a.ended++
+	a.ended.Add(1)
 	return nil
 }
 
@@ -93,8 +94,8 @@ func TestARunIsWaitedForWhileTemporalIsAway(t *testing.T) {
 			if took := time.Since(began); err != nil || out.Value.JSON() != `"well"` || took > 10*time.Minute+20*time.Second {
 				t.Errorf("%v, %v after %s", out, err, took)
 			}
-			if a.asked > 1000 {
-				t.Errorf("%d requests were made", a.asked)
+			if a.asked.Load() > 1000 {
+				t.Errorf("%d requests were made", a.asked.Load())
 			}
 			// Nobody waits longer than its caller.
 			c, _ = newAway(time.Hour)
@@ -120,8 +121,8 @@ func TestARunWhoseStartWasGivenUpIsEndedWhenTemporalIsBack(t *testing.T) {
 			}
 			time.Sleep(2 * time.Minute)
 			synctest.Wait()
-			if n := c.undoing.count.Load(); begun && a.ended != 1 || !begun && a.ended != 0 || n != 0 {
-				t.Errorf("%d requests ended the run, %d go on", a.ended, n)
+			if n := c.undoing.count.Load(); begun && a.ended.Load() != 1 || !begun && a.ended.Load() != 0 || n != 0 {
+				t.Errorf("%d requests ended the run, %d go on", a.ended.Load(), n)
 			}
 			// It ends some time, and there is a bound.
 			c, a = newAway(time.Hour)
@@ -133,7 +134,7 @@ func TestARunWhoseStartWasGivenUpIsEndedWhenTemporalIsBack(t *testing.T) {
 				t.Errorf("%d go on", n)
 			}
 			time.Sleep(undoFor + time.Minute)
-			if n := c.undoing.count.Load(); n != maxUndoing-1 || a.ended != 0 {
+			if n := c.undoing.count.Load(); n != maxUndoing-1 || a.ended.Load() != 0 {
 				t.Errorf("%d go on", n)
 			}
 		})
