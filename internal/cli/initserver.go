@@ -219,6 +219,7 @@ type copying struct {
 // variable of that name.
 func (c *copying) text(name, text string) value.Value {
 	name = variableOf(name)
+	var pairs []string // replaced together: no name of a variable is taken for a secret
 	for _, secret := range c.secrets {
 		isPart := len(secret) >= minSecretPart && strings.Contains(text, secret)
 		if strings.Contains(secret, "${") || !isPart && text != secret {
@@ -233,9 +234,9 @@ func (c *copying) text(name, text string) value.Value {
 			c.variables[secret] = variable
 			c.unset = append(c.unset, variable)
 		}
-		text = strings.ReplaceAll(text, secret, "${"+variable+"}")
+		pairs = append(pairs, secret, "${"+variable+"}")
 	}
-	return value.FromString(text)
+	return value.FromString(strings.NewReplacer(pairs...).Replace(text))
 }
 
 // variableOf returns the name of a variable.

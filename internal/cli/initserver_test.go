@@ -18,6 +18,10 @@ mcpServers:
     command: x
     args: [--api-key, a-12345678, --token=t-12345678, --again=t-12345678, plain]
     env: {API_TOKEN: s3cret-value, DB: "postgres://app:hunter2hunter2@db/app", MODE: production}
+  deep:
+    command: x
+    args: [--token=t-1234567890, t-1234567890 and EEP_SECRET]
+    env: {API_TOKEN: EEP_SECRET}
 `), config.Options{ServersOnly: true, Getenv: func(name string) (string, bool) { return "${" + name + "}", true }})
 	if len(ds) > 0 {
 		t.Fatal(ds)
@@ -32,6 +36,10 @@ mcpServers:
 			`{"command":"x","args":["--api-key","${FILES_SECRET}","--token=${FILES_SECRET_2}","--again=${FILES_SECRET_2}","plain"],` +
 				`"env":{"API_TOKEN":"${API_TOKEN}","DB":"postgres://app:${DB}@db/app","MODE":"production"}}`,
 			"API_TOKEN DB FILES_SECRET FILES_SECRET_2",
+		},
+		{ // one secret is part of the name of the variable for another
+			`{"command":"x","args":["--token=${DEEP_SECRET}","${DEEP_SECRET} and ${API_TOKEN}"],"env":{"API_TOKEN":"${API_TOKEN}"}}`,
+			"API_TOKEN DEEP_SECRET",
 		},
 	} {
 		entry, unset := entryValue(f.Upstreams[i])
