@@ -119,13 +119,26 @@ func (c *Client) count(ctx context.Context, prefix string) (running, kept int64,
 	if err != nil {
 		return 0, 0, reached(ctx, err)
 	}
-	for _, g := range got.GetGroups() {
-		kept += g.GetCount()
+	running, kept = countsOf(got.GetGroups())
+	return running, kept, nil
+}
+
+// countsOf adds up workflows that are grouped by their status. A run that continued as a
+// new workflow is its latest one.
+func countsOf(groups []*workflowservice.CountWorkflowExecutionsResponse_AggregationGroup) (running, kept int64) {
+	for _, g := range groups {
 		status := ""
-		// What Temporal counts by is not sealed.
-		if len(g.GetGroupValues()) == 1 && converter.GetDefaultDataConverter().FromPayload(g.GetGroupValues()[0], &status) == nil && status == "Running" {
+		if len(g.GetGroupValues()) == 1 {
+			// What Temporal counts by is not sealed. A status that cannot be read counts as kept.
+			_ = converter.GetDefaultDataConverter().FromPayload(g.GetGroupValues()[0], &status)
+		}
+		switch status {
+		case "ContinuedAsNew":
+			continue
+		case "Running":
 			running += g.GetCount()
 		}
+		kept += g.GetCount()
 	}
-	return running, kept, nil
+	return running, kept
 }

@@ -7,6 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
@@ -100,5 +104,23 @@ func TestIDsDoNotNameTheirCaller(t *testing.T) {
 	}
 	if len(ids) != 6 {
 		t.Errorf("prefixes: %v", ids)
+	}
+}
+
+// TestARunThatContinuedCountsOnce has 3 workflows of runs that continued as others.
+func TestARunThatContinuedCountsOnce(t *testing.T) {
+	t.Parallel()
+	group := func(status any, count int64) *workflowservice.CountWorkflowExecutionsResponse_AggregationGroup {
+		p, err := converter.GetDefaultDataConverter().ToPayload(status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &workflowservice.CountWorkflowExecutionsResponse_AggregationGroup{GroupValues: []*commonpb.Payload{p}, Count: count}
+	}
+	running, kept := countsOf([]*workflowservice.CountWorkflowExecutionsResponse_AggregationGroup{
+		group("Running", 2), group("ContinuedAsNew", 3), group("Completed", 4), group(7, 1),
+	})
+	if running != 2 || kept != 7 {
+		t.Errorf("%d are under way, %d are kept", running, kept)
 	}
 }
