@@ -13,7 +13,9 @@ import (
 func (p *Program) subject() telemetry.Subject {
 	servers := map[string]telemetry.Endpoint{}
 	for _, u := range p.set.File.Upstreams {
-		servers[u.Name] = endpoint(u)
+		at := endpoint(u)
+		at.Address = p.Redact(nil, at.Address)
+		servers[u.Name] = at
 	}
 	return telemetry.Subject{
 		Tool:   p.Has,

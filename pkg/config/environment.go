@@ -27,7 +27,24 @@ func (e *environment) expand(t Text) string {
 
 // expandURL is expand for an address: values in it stay what they are, whatever
 // characters they have.
-func (e *environment) expandURL(t Text) string { return e.expandWith(t, escapedInURL) }
+// What looks like a credential among the parts of a value is a secret of its own: errors
+// can show a part of the address alone.
+func (e *environment) expandURL(t Text) string {
+	return e.expandWith(t, func(before, v, behind string) string {
+		if slices.Contains(*e.secrets, v) {
+			for _, part := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("/?#&=@:", r) }) {
+				if part != v && (len(part) >= minURLPart || looksRandom(part)) {
+					e.addSecret(part)
+				}
+			}
+		}
+		return escapedInURL(before, v, behind)
+	})
+}
+
+// minURLPart is the length from which any part of an address from the environment counts
+// as a credential.
+const minURLPart = 20
 
 // expandWith is expand where fit makes a variable's value fit between what stands
 // before it, already expanded, and behind it, as it is written.

@@ -81,6 +81,9 @@ func (s *section) url(transport string) string {
 		problem("must begin with " + strings.Join(valid, ":// or ") + "://")
 	default:
 		s.addSecretOf(address)
+		for segment := range strings.SplitSeq(u.Path, "/") {
+			s.addSecretOf(segment)
+		}
 		for name, values := range u.Query() {
 			for _, v := range values {
 				s.addNamedSecret(name, v)

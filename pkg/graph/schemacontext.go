@@ -19,6 +19,12 @@ var longChecks = make(chan struct{}, runtime.GOMAXPROCS(0))
 // ValidateContext is as Validate, but returns with the cause of ctx when ctx is
 // done, and with a *memory.Error where the account of ctx has no room for what
 // the check takes.
+//
+// The check of a value over 16 KiB goes on after that, because it cannot be
+// stopped. At most one of them runs for each processor (GOMAXPROCS at the start of
+// the process), those that no call waits for included; others wait for their turn, until
+// their ctx is done. A check keeps its value until it ends, also after the account of
+// its call is closed.
 func (s *Schema) ValidateContext(ctx context.Context, v value.Value) error {
 	if ctx.Done() == nil || !v.LongerThan(longCheck) {
 		return s.validate(ctx, v)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -40,7 +41,8 @@ func (s *server) capabilitiesJSON() string {
 	return "{" + out + "}"
 }
 
-// answer answers a request of the server's.
+// answer answers a request of the server's. What of the params is decoded counts on the
+// account of ctx. Nobody changes them afterwards.
 func (s *server) answer(ctx context.Context, method string, params json.RawMessage) (value.Value, error) {
 	f := s.answers[method]
 	if f == nil {
@@ -49,8 +51,11 @@ func (s *server) answer(ctx context.Context, method string, params json.RawMessa
 	v := value.Undef
 	if len(params) > 0 {
 		var err error
-		if v, err = value.Parse(string(params)); err != nil {
+		if v, err = value.ParseLazyBytes(params); err != nil {
 			return value.Value{}, err
+		}
+		if held := memory.AccountOf(ctx); held != nil {
+			v = v.Metered(held)
 		}
 	}
 	return f(ctx, s.entry.Name, v)

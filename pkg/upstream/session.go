@@ -58,6 +58,7 @@ func newSession(slot *sessionSlot, l wire.Link, call *credential.Call) *session 
 	out.life, out.cancel = context.WithCancelCause(withCall(slot.server.life, call))
 	l.Attach(&wire.Handler{
 		Notified: out.handleNotification, Asked: out.handleRequest, Resumed: out.streamResumed, Lost: out.streamLost,
+		Budget: slot.server.budget,
 	})
 	go out.logMessages()
 	return out
@@ -84,9 +85,14 @@ func (s *session) retire() {
 	}
 }
 
-// handleRequest answers what the server asks of us.
-func (s *session) handleRequest(method string, params json.RawMessage) (json.RawMessage, *RPCError) {
-	reply, err := s.server.answer(s.life, method, params)
+// handleRequest answers what the server asks of us. What that takes counts on held.
+func (s *session) handleRequest(held *memory.Account, method string, params json.RawMessage) (json.RawMessage, *RPCError) {
+	ctx, cancel := memory.WithAccount(s.life, held)
+	defer cancel()
+	reply, err := s.server.answer(ctx, method, params)
+	if short := held.Err(); short != nil {
+		err = short // the answer may lack what could not be decoded
+	}
 	switch {
 	case errors.Is(err, errUnanswered):
 		return nil, &RPCError{Code: mcp.METHOD_NOT_FOUND, Message: err.Error()}

@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -44,7 +46,7 @@ type forms struct {
 }
 
 // New returns a redactor of the secrets and of those of its parents. It
-// takes them out as they are, as they stand in JSON and in URLs, and line by line
+// takes them out as they are, as they stand in JSON and in each part of a URL, and line by line
 // if they have several.
 func New(secrets []string, parents ...*Redactor) *Redactor {
 	r := &Redactor{parents: parents, fixed: secrets}
@@ -148,12 +150,12 @@ func formsOf(secrets []string) *forms {
 		}
 	}
 	for _, s := range secrets {
-		quoted := string(value.AppendString(nil, s))
-		add(s)
-		add(quoted[1 : len(quoted)-1])
-		add(url.QueryEscape(s))
-		add(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"))
-		add(url.PathEscape(s))
+		for _, s := range append(inURLs(s), s) {
+			quoted, goQuoted := string(value.AppendString(nil, s)), strconv.Quote(s)
+			add(s)
+			add(quoted[1 : len(quoted)-1])
+			add(goQuoted[1 : len(goQuoted)-1])
+		}
 		for line := range strings.Lines(s) {
 			add(strings.TrimRight(line, "\r\n"))
 		}
@@ -167,6 +169,26 @@ func formsOf(secrets []string) *forms {
 	}
 	return &forms{all, strings.NewReplacer(pairs...)}
 }
+
+// inURLs returns how a secret can stand in a URL: as each part of it encodes the secret,
+// with hexadecimal digits in either case, and decoded if it is written with percent signs.
+func inURLs(s string) (all []string) {
+	decoded, err := url.PathUnescape(s)
+	if err != nil {
+		decoded = s
+	}
+	for _, s := range []string{s, decoded} {
+		for _, form := range []string{
+			s, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s),
+			(&url.URL{Path: s}).EscapedPath(), (&url.URL{Fragment: s}).EscapedFragment(), url.User(s).String(),
+		} {
+			all = append(all, form, percentSigns.ReplaceAllStringFunc(form, strings.ToLower))
+		}
+	}
+	return all
+}
+
+var percentSigns = regexp.MustCompile(`%[0-9A-F]{2}`)
 
 // Text returns s without the secrets.
 func (r *Redactor) Text(s string) string {

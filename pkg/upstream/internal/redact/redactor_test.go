@@ -2,7 +2,10 @@ package redact
 
 import (
 	"fmt"
+	"net/url"
+	"strings"
 	"testing"
+	"unicode"
 )
 
 func TestRedactorLearnsAndForgets(t *testing.T) {
@@ -46,4 +49,45 @@ func TestSecretsThatContainOthersAreTakenOutWhole(t *testing.T) {
 	if got := caller.Text("a later-secret-1 b"); got != "a "+Mark+" b" {
 		t.Errorf("what the server's redactor learnt later stayed: %q", got)
 	}
+}
+
+// Each part of a URL has an encoding of its own, and errors show an address in whatever form
+// they got it.
+func TestSecretsAreTakenOutOfURLs(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{
+		"tok/en va;lue+1", "a&b=c<d>,e", "ключ-secret", "already%2Fencoded%20token", "100%-secret", `back\slash"quote`, "user@host:pass",
+	} {
+		r := New([]string{secret})
+		decoded, err := url.PathUnescape(secret)
+		if err != nil {
+			decoded = secret
+		}
+		u := &url.URL{Scheme: "https", Host: "a.test", Path: "/" + secret + "/mcp", Fragment: secret}
+		texts := []string{
+			u.String(), u.EscapedPath(), percentSigns.ReplaceAllStringFunc(u.EscapedPath(), strings.ToLower), "https://a.test/" + url.PathEscape(secret), fmt.Sprintf("%q", "/"+secret),
+			"https://a.test/?k=" + url.QueryEscape(secret), (&url.URL{Scheme: "https", Host: "a.test", User: url.UserPassword("u", secret)}).String(),
+			"the path " + decoded, "https://a.test/" + url.PathEscape(decoded),
+		}
+		if parsed, err := url.Parse("https://a.test/" + secret + "/mcp"); err == nil {
+			texts = append(texts, parsed.String(), parsed.Path, parsed.EscapedPath())
+		} else {
+			texts = append(texts, err.Error())
+		}
+		for _, text := range texts {
+			if got := r.Text(text); !strings.Contains(got, Mark) || leaks(got, secret) || leaks(got, decoded) {
+				t.Errorf("%q leaves %q", secret, got)
+			}
+		}
+	}
+}
+
+// leaks reports whether a run of letters of the secret is in the text.
+func leaks(text, secret string) bool {
+	for word := range strings.FieldsFuncSeq(secret, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(word) > 4 && strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
+			return true
+		}
+	}
+	return false
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // Members are known by their exact names, and none may be there twice.
@@ -56,7 +57,9 @@ func FuzzReplies(f *testing.F) {
 		s := newLineConn(bytes.NewReader(append(in, '\n')), nopCloser{io.Discard}, 256, nil, func(string) {})
 		s.Attach(&Handler{
 			Notified: func(string, string, json.RawMessage) {},
-			Asked:    func(string, json.RawMessage) (json.RawMessage, *jsonrpc.Error) { return []byte("{}"), nil },
+			Asked: func(*memory.Account, string, json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
+				return []byte("{}"), nil
+			},
 		})
 		reply := s.pending.expect(`"c1"`)
 		s.start()

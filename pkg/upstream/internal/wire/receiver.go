@@ -19,8 +19,12 @@ type Handler struct {
 	// origin, or with none. It is called on the reading goroutine and must not
 	// block.
 	Notified func(origin, method string, params json.RawMessage)
-	// Asked answers a request of the server's. It may take its time.
-	Asked func(method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error)
+	// Asked answers a request of the server's, whose message counts on held. It may take
+	// its time.
+	Asked func(held *memory.Account, method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error)
+	// Budget is what the messages of requests count on until they are answered; nil means
+	// no bounds.
+	Budget *memory.Budget
 	// Resumed is called where the stream on which the server speaks unasked was broken,
 	// and is open again; Lost where the server does not open it any more. Neither may
 	// block. They may be nil.
@@ -36,6 +40,10 @@ const maxConcurrentRequests = 100
 // maxRequestID is how many bytes the id of a request of a server may have: our answer
 // repeats it.
 const maxRequestID = 4 << 10
+
+// maxMethod is how many bytes the method of a request of a server may have: our answer
+// names it.
+const maxMethod = 256
 
 // answer is what came for a request: the result or an error.
 type answer struct {
@@ -90,6 +98,12 @@ func (r *receiver) receive(line []byte, e *jsonrpc.Envelope, cut bool) {
 // revision of 2025-03-26 allows, a broken message, or anything else.
 func (r *receiver) garbage(line []byte, e *jsonrpc.Envelope) {
 	var batch []json.RawMessage
+	copied := int64(len(line))
+	if err := r.account.Grow(copied); err != nil {
+		r.outOfMemory(e, err)
+		return
+	}
+	defer r.account.Shrink(copied)
 	if bytes.TrimLeft(line, " \t\r\n")[0] == '[' && json.Unmarshal(line, &batch) == nil {
 		for _, m := range batch {
 			var inner jsonrpc.Envelope
@@ -204,6 +218,8 @@ func (r *receiver) request(line []byte, e *jsonrpc.Envelope) {
 	}
 	in := r.in.Load()
 	switch {
+	case len(method) > maxMethod:
+		r.reply(replyLine(id, nil, &jsonrpc.Error{Code: mcp.METHOD_NOT_FOUND, Message: fmt.Sprintf("unknown method with a name of %d bytes", len(method))}))
 	case method == string(mcp.MethodPing):
 		r.reply(replyLine(id, json.RawMessage(`{}`), nil))
 	case in == nil:
@@ -212,9 +228,17 @@ func (r *receiver) request(line []byte, e *jsonrpc.Envelope) {
 		in.asking.Add(-1)
 		r.reply(replyLine(id, nil, &jsonrpc.Error{Code: mcp.INTERNAL_ERROR, Message: "too many requests at once"}))
 	default:
+		held := in.Budget.Account("") // the call that it came with may end before
+		if err := held.Grow(int64(len(line))); err != nil {
+			held.Close()
+			in.asking.Add(-1)
+			r.reply(replyLine(id, nil, &jsonrpc.Error{Code: mcp.INTERNAL_ERROR, Message: "not enough memory for the request"}))
+			return
+		}
 		go func() {
 			defer in.asking.Add(-1)
-			result, rpc := in.Asked(method, params(line, e))
+			defer held.Close()
+			result, rpc := in.Asked(held, method, params(line, e))
 			r.reply(replyLine(id, result, rpc))
 		}()
 	}
