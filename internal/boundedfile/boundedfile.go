@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"time"
 )
 
 // MaxBytes is how much [Read] and [ReadAll] read.
@@ -25,24 +25,28 @@ func (e *TooLongError) Error() string {
 }
 
 // Read is os.ReadFile for files of up to MaxBytes. A longer one is an *fs.PathError
-// with a *TooLongError.
+// with a *TooLongError. A named pipe to which nobody writes within 2 seconds, or not for
+// a minute, is an *fs.PathError.
 func Read(path string) ([]byte, error) { return ReadUpTo(path, MaxBytes) }
 
 // ReadUpTo is Read with a limit of its own, in bytes.
 func ReadUpTo(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	size := int64(0) // unknown, as that of a pipe is
+	from := io.Reader(f)
 	if info, err := f.Stat(); err == nil {
-		size = info.Size()
+		if size = info.Size(); info.Mode()&fs.ModeNamedPipe != 0 {
+			size, from = 0, &pipe{File: f, since: time.Now()}
+		}
 	}
 	if size > limit {
 		return nil, tooLong(path, limit)
 	}
-	text, err := upTo(f, size, limit)
+	text, err := upTo(from, size, limit)
 	if _, long := err.(*TooLongError); long {
 		return nil, tooLong(path, limit)
 	}

@@ -40,7 +40,7 @@ func (a *app) readInput(ctx context.Context, flag, path string) (text, name stri
 		name = stdinName
 		b, err = unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.ReadAll(a.stdin) })
 	} else {
-		b, err = boundedfile.Read(path)
+		b, err = unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.Read(path) })
 	}
 	if stopped := interrupted(ctx); stopped != nil {
 		return "", name, stopped
@@ -54,7 +54,8 @@ func (a *app) readInput(ctx context.Context, flag, path string) (text, name stri
 // read loads the configuration at path, or that on stdin where path is "-".
 func (a *app) read(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
 	if path != "-" {
-		return mcpgraph.Load(path, opts...)
+		// It may be a pipe that is slow.
+		return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.Load(path, opts...) })
 	}
 	text, name, err := a.readInput(ctx, "-", path)
 	if err != nil {
