@@ -86,7 +86,7 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 		in.Refused = s.Claim.refused()
 		memo[memoClaim] = claimOf(s.Claim)
 	}
-	_, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+	run, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: s.ID, TaskQueue: c.queue(s.Digest), WorkflowTaskTimeout: taskTimeout,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
@@ -96,6 +96,7 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 	var exists *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
 	case err == nil:
+		c.began.add(s.ID, run.GetRunID())
 		return nil
 	case errors.As(err, &exists):
 		return ErrExists
@@ -171,7 +172,7 @@ func (c *Client) Result(ctx context.Context, id string) (*Outcome, error) {
 // end is Result for what came of the workflow itself.
 func (c *Client) end(ctx context.Context, id string) (*childEnd, error) {
 	end := &childEnd{Outcome: &outcome{}}
-	err := c.temporal.GetWorkflow(ctx, id, "").Get(ctx, end.Outcome)
+	err := c.temporal.GetWorkflow(ctx, id, c.began.take(id)).Get(ctx, end.Outcome)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil {

@@ -43,6 +43,7 @@ type Client struct {
 	undoing  undoing
 	bounds   bounds
 	kept     retention
+	began    began
 }
 
 // Dial connects to Temporal. The error says why that cannot be reached; with

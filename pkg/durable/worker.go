@@ -47,6 +47,13 @@ const (
 	// beatEvery is how often calls give a sign of life, and how soon they learn that
 	// they are cancelled.
 	beatEvery = time.Second
+	// pollers is how many requests for work of each kind a worker has open, for calls and
+	// for steps of walks. Temporal divides a task queue into 4 partitions, and a new
+	// task goes to any of them. If nobody polls that partition and more than 10 tasks
+	// a second have to go on to another one, a task waits for 2 seconds. Requests for
+	// steps are divided between two queues, so half of them have to reach all
+	// partitions. More requests cost more than they gain: BenchmarkDurableThroughput.
+	pollers = 8
 )
 
 // NewWorker returns a worker for the version of the file that source has. It takes no
@@ -78,6 +85,8 @@ func (c *Client) newWorker(queue string, o WorkerOptions) worker.Worker {
 	return worker.New(c.temporal, queue, worker.Options{
 		DisableWorkflowWorker:              len(o.Servers) > 0,
 		MaxConcurrentActivityExecutionSize: o.Calls,
+		MaxConcurrentActivityTaskPollers:   pollers,
+		MaxConcurrentWorkflowTaskPollers:   pollers,
 		WorkerStopTimeout:                  o.Grace,
 		DeadlockDetectionTimeout:           taskTimeout,
 		MaxHeartbeatThrottleInterval:       beatEvery,
