@@ -26,7 +26,7 @@ async function answered(p) {
   await p.is('waiting')
   const runs = await p.tab('Runs')
   await runs.getByRole('listitem').first().getByText('durable', { exact: true }).waitFor()
-  await p.look('sure', /running/)
+  await p.look('sure', /waiting/)
   await p.page.getByText('How many should it be?').first().waitFor()
   await p.page.getByLabel(/^count\b/).fill('7')
   await p.button('Accept').click()
@@ -51,6 +51,23 @@ const withoutTemporal = {
     await runs.getByRole('combobox', { name: 'Kept' }).selectOption('here')
     await until('one run here', async () => (await runs.getByRole('listitem').count()) === 1)
     assert.equal(await runs.getByRole('listitem').getByText('durable', { exact: true }).count(), 0)
+  },
+
+  'a child leads to its parent, also to one that the list does not have': async (t) => {
+    const { p } = await page(t)
+    const runs = await p.tab('Runs')
+    const child = runs.getByRole('listitem').filter({ has: p.page.getByText('child', { exact: true }) })
+    await child.getByRole('button').first().click()
+    const given = await p.tab('Input')
+    await given.waitFor()
+    await p.page.getByRole('button', { name: 'parent run' }).click()
+    await p.node('entry').click()
+    await p.shows('Out', /n:?\s*1\b/) // the arguments of old-1
+    assert.equal(await p.page.getByRole('button', { name: 'parent run' }).count(), 0)
+    await p.tab('Runs')
+    await child.getByRole('button', { name: /^Actions/ }).click()
+    await p.page.getByRole('menuitem', { name: 'Show the parent run' }).waitFor()
+    await p.page.keyboard.press('Escape')
   },
 
   'a durable run shows its calls, and is cancelled after a confirmation': async (t) => {

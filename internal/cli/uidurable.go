@@ -57,7 +57,7 @@ var pageStates = map[string]string{
 }
 
 func shownRun(s *durable.Summary) ui.DurableRun {
-	run := ui.DurableRun{ID: s.ID, Tool: s.Tool, Caller: s.Caller, Version: s.Digest, State: pageStates[s.Status], Began: s.Began, Ended: s.Ended}
+	run := ui.DurableRun{ID: s.ID, Tool: s.Tool, Caller: s.Caller, Parent: s.Parent, Version: s.Digest, State: pageStates[s.Status], Began: s.Began, Ended: s.Ended}
 	if s.Waiting {
 		run.State = "waiting"
 	}

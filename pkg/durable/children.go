@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -75,6 +76,7 @@ func (c *Client) stateOf(ctx context.Context, id string, budget *int) (*state, e
 	if err != nil {
 		return nil, err
 	}
+	waiting := 0
 	for _, child := range s.Children {
 		if !child.Asks {
 			continue
@@ -86,11 +88,16 @@ func (c *Client) stateOf(ctx context.Context, id string, budget *int) (*state, e
 		if err != nil {
 			continue // it has not begun, or no worker answers now
 		}
+		if inner.Waiting || inner.childrenWait {
+			waiting++
+		}
 		for _, q := range inner.Questions {
 			q.ID, q.Path = executor.JoinID(child.Frame, q.ID), child.Path+">"+q.Path
 			s.Questions = append(s.Questions, q)
 		}
 	}
+	s.childrenWait = waiting > 0 && waiting == len(s.Children) && len(s.Active) < maxActive &&
+		!slices.ContainsFunc(s.Active, func(a executor.Activity) bool { return a.State != "joining" && a.State != "asking" })
 	return s, nil
 }
 

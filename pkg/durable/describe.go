@@ -156,7 +156,7 @@ func (c *Client) Describe(ctx context.Context, id string) (*Description, error) 
 	for _, child := range s.Children {
 		d.Children = append(d.Children, Child{child.Run, child.Tool, child.Path})
 	}
-	d.Seed, d.Args, d.Count, d.Waiting, d.Questions, d.Active = s.Seed, s.Args, s.Count, s.Waiting, s.Questions, s.Active
+	d.Seed, d.Args, d.Count, d.Waiting, d.Questions, d.Active = s.Seed, s.Args, s.Count, s.Waiting || s.childrenWait, s.Questions, s.Active
 	return d, nil
 }
 

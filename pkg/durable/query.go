@@ -25,6 +25,9 @@ type state struct {
 	More      bool                `json:"more,omitempty"`
 	Active    []executor.Activity `json:"active,omitempty"`
 	Children  []childState        `json:"children,omitempty"`
+	// childrenWait is true if the run does nothing but wait for children that all wait
+	// for people. The client finds it out, not the worker.
+	childrenWait bool
 	// Queued are the servers of calls that only workers of their server make.
 	Queued map[string]string `json:"queued,omitempty"`
 }

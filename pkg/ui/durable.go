@@ -53,6 +53,8 @@ var (
 // DurableRun is a run of a Durable.
 type DurableRun struct {
 	ID, Tool, Caller string
+	// Parent is the id of the run that waits for this one; empty: none does.
+	Parent string
 	// Version is the digest of the file that it began with; see [mcpgraph.Engine.Digest].
 	Version string
 	// State is "running", "waiting" (for people alone), "done", "failed", "cancelled"

@@ -16,7 +16,7 @@ func (m *remotes) newest(ctx context.Context) ([]DurableRun, string, error) {
 	if err == nil && next != "" {
 		var running []DurableRun
 		running, _, err = m.from.List(ctx, "", runningRuns, true)
-		list = merged(list, running)
+		list = merged(running, list) // the first one knows of more children what their parents wait for
 	}
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
 		return nil, "", ctx.Err()

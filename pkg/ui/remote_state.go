@@ -17,6 +17,8 @@ type durableInfo struct {
 	// file of the page as it is now.
 	Version string `json:"version"`
 	Known   bool   `json:"known"`
+	// Parent is the run that waits for this one.
+	Parent string `json:"parent,omitempty"`
 	// Code and Problem are why the run cannot be shown as it is.
 	Code    string `json:"code,omitempty"`
 	Problem string `json:"problem,omitempty"`
@@ -30,7 +32,7 @@ func (m *remotes) listed(d *DurableRun) *runState {
 	s := &runState{
 		ID: d.ID, Tool: m.page.redact(d.Tool), Caller: m.page.redact(d.Caller), State: d.State, Began: d.Began.UTC(), Executions: d.Records,
 		Active: []activity{}, Questions: []question{}, Can: []string{},
-		Durable: &durableInfo{Version: d.Version[:min(len(d.Version), shownVersion)]},
+		Durable: &durableInfo{Version: d.Version[:min(len(d.Version), shownVersion)], Parent: d.Parent},
 	}
 	if e := m.page.engine.Load(); e != nil && d.Version != "" && e.Digest() == d.Version {
 		_, err := e.Graph(d.Tool)

@@ -129,6 +129,9 @@ func (f *fake) List(_ context.Context, cursor string, count int, running bool) (
 func (r *run) listed() ui.DurableRun {
 	s := r.session.State()
 	d := ui.DurableRun{ID: r.ID, Tool: r.Tool, Version: r.Digest, State: string(s.Status), Began: s.Began, Ended: s.Ended}
+	if r.ID == "old-58" {
+		d.Parent = "old-1" // which is not among the first ones of the list
+	}
 	if r.cancelled && !d.Ended.IsZero() {
 		d.State = "cancelled"
 	}

@@ -82,7 +82,7 @@ export interface Active { key: string; path: string; execution: number; attempt:
 /** A run that is kept outside of the process. known: the graph of the file is the one that it runs on; without it its records
  *  are all that can be shown, and their keys are those of no graph. code: "no_worker", "unreachable", "unreadable",
  *  "too_long", "stuck" or "not_followed". */
-export interface DurableInfo { version: string; known: boolean; code?: string; problem?: string }
+export interface DurableInfo { version: string; known: boolean; parent?: string /* id of the run that waits for this one */; code?: string; problem?: string }
 export interface Question { id: string; key: string; path: string; method: "elicitation/create" | "sampling/createMessage" | "roots/list"; message: string; system?: string; messages?: { role: string; text: string }[]; schema?: Json; url?: string; until?: string }
 export interface Failure { name: string; message: string; file?: string; span?: Span; key?: string; path?: string; detail?: Json }
 

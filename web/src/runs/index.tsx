@@ -4,7 +4,7 @@ import { api } from "../api";
 import type { RunState } from "../api/types";
 import { Badge, Button, download, duration, Empty, IconButton, MenuButton, StateSign, when, type MenuItem } from "../kit";
 import { fillFrom } from "../input/earlier";
-import { foreign, loadDurable, loadRuns, notify, report, select, start, startDurable, useSelection, useStore } from "../store";
+import { foreign, loadDurable, loadRuns, notify, report, select, showRun, start, startDurable, useSelection, useStore } from "../store";
 import type { Json } from "../api/types";
 import type { Value } from "../value/json";
 import { loader } from "../value/load";
@@ -64,6 +64,7 @@ export default function Runs() {
   const menu = (r: RunState): MenuItem[] => [
     { label: "Use the arguments of this run", icon: "edit", disabled: !hasTool(r), onChoose: () => void fillFrom(r) },
     { label: "Run again with the same arguments", icon: "refresh", disabled: readOnly || !hasTool(r), onChoose: () => void again(r) },
+    ...(r.durable?.parent ? [{ label: "Show the parent run", icon: "up", onChoose: () => void showRun(r.durable!.parent!) } as const] : []),
     ...(r.durable ? [{ label: "Cancel the run", icon: "stop", disabled: readOnly || !r.can.includes("cancel"), onChoose: () => setCanceling(r) } as const] : []),
     "-",
     { label: "Export as JSON", icon: "download", onChoose: () => void exportJSON(r) },
@@ -135,6 +136,7 @@ export default function Runs() {
                 {r.ended && <span>{duration(Date.parse(r.ended) - Date.parse(r.began))}</span>}
                 {r.caller && <span className="ellipsis">{r.caller}</span>}
                 {r.durable && <Badge title={`kept by ${durable?.place}`}>durable</Badge>}
+                {r.durable?.parent && <Badge title={`Run ${r.durable.parent} waits for this one`}>child</Badge>}
                 {foreign(r) && <Badge title={`The run began with version ${r.durable!.version || "?"} of its file, which this page has not loaded`}>other version</Badge>}
               </span>
               {r.error && <span className="error-text small clamp">{r.error.message}</span>}

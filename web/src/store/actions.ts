@@ -254,6 +254,17 @@ export function reachDurable(problem: string | undefined) {
   for (const [id, data] of state.attached) if (data.loading) void loadRun(id);
 }
 
+/** Selects a run, also one that no list has. */
+export async function showRun(id: string) {
+  try {
+    const before = told.get(id);
+    if (!state.runs.has(id)) setRun((await api.run(id)).run, before);
+    select({ tool: state.runs.get(id)?.tool, run: id });
+  } catch (e) {
+    report(e, "Run");
+  }
+}
+
 /** Cancels a durable run. */
 export async function cancelDurable(run: RunState) {
   try {

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import type { Paused, RunState } from "../api";
 import { Badge, count, duration, StateSign } from "../kit";
-import { select, useRecords, useRun, useStore } from "../store";
+import { select, showRun, useRecords, useRun, useStore } from "../store";
 
 /** Why a run is paused, in words before the place. */
 const reasons: Record<Paused["why"], string> = {
@@ -35,6 +35,9 @@ export function Status() {
     <div className="status row grow" role="group" aria-label="Run state">
       {run && <>
         <StateSign state={run.state} />
+        {run.durable?.parent && (
+          <button type="button" className="link parent small" title={`Show the run that waits for this one: ${run.durable.parent}`} onClick={() => void showRun(run.durable!.parent!)}>parent run</button>
+        )}
         {run.paused && (
           <button type="button" className="link ellipsis small" title={run.paused.text ?? "Show it"} onClick={() => select({ key: run.paused!.key, record: undefined, frame: run.paused!.frame || undefined })}>
             {`${reasons[run.paused.why]} ${run.paused.path}`}
