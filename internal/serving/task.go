@@ -63,7 +63,7 @@ func (t *localTasks) start(ctx context.Context, p *engine.Program, r *server.Req
 			release()
 		}
 	}
-	state, err := t.Start(ctx, r.Caller, r.Blocks(), func(ctx context.Context, task *tasks.Task) (value.Value, error) {
+	state, err := t.Start(ctx, r.Caller, d.Footprint(), r.Blocks(), func(ctx context.Context, task *tasks.Task) (value.Value, error) {
 		defer leave()
 		o := engine.CallOptions{Park: true}
 		var result *engine.Result

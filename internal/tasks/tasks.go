@@ -85,14 +85,15 @@ type Task struct {
 type RunFunc func(ctx context.Context, t *Task) (value.Value, error)
 
 // Start runs a call as a task of a caller. The context of the run has the values of
-// ctx and goes on after it. blocks is that of the tool. If there are too many tasks,
+// ctx and goes on after it. The call holds so many bytes until it ends. blocks is that of
+// the tool. If there are too many tasks,
 // or no memory, the error is a *graph.Failure named "busy".
-func (s *Store) Start(ctx context.Context, caller string, blocks bool, run RunFunc) (server.Task, error) {
+func (s *Store) Start(ctx context.Context, caller string, holds int64, blocks bool, run RunFunc) (server.Task, error) {
 	now := time.Now()
 	t := &Task{store: s, caller: caller, account: s.budget.Account(caller), state: server.Task{
 		ID: rand.Text(), Status: server.TaskWorking, Created: now, Updated: now, TTL: TTL, Blocks: blocks,
 	}}
-	if err := t.account.Grow(taskBytes); err != nil {
+	if err := t.account.Grow(taskBytes + holds); err != nil {
 		t.account.Close()
 		return server.Task{}, busy(err.Error())
 	}

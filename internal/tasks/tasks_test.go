@@ -56,7 +56,7 @@ func TestTaskAsksAndEnds(t *testing.T) {
 		s := newStore()
 		defer s.Close()
 		questions := parse(t, `{"a":1,"b":2}`)
-		task, err := s.Start(t.Context(), "ann", true, func(ctx context.Context, task *Task) (value.Value, error) {
+		task, err := s.Start(t.Context(), "ann", 0, true, func(ctx context.Context, task *Task) (value.Value, error) {
 			time.Sleep(time.Second)
 			given := task.Ask(ctx, questions, time.Now().Add(time.Minute))
 			time.Sleep(time.Second)
@@ -118,7 +118,7 @@ func TestAnswersWithoutMemoryAreRefused(t *testing.T) {
 		s := New(memory.New(memory.MinLimit), slog.New(slog.DiscardHandler))
 		defer s.Close()
 		questions := parse(t, `{"a":1,"b":2}`)
-		task, err := s.Start(t.Context(), "ann", true, func(ctx context.Context, task *Task) (value.Value, error) {
+		task, err := s.Start(t.Context(), "ann", 0, true, func(ctx context.Context, task *Task) (value.Value, error) {
 			given := task.Ask(ctx, questions, time.Now().Add(time.Minute))
 			return value.FromString(given["a"].JSON() + given["b"].JSON()), nil
 		})
@@ -147,12 +147,34 @@ func TestAnswersWithoutMemoryAreRefused(t *testing.T) {
 	})
 }
 
+func TestCallsOfTasksDrawOnTheMemory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := New(memory.New(memory.MinLimit), slog.New(slog.DiscardHandler))
+		defer s.Close()
+		run := func(ctx context.Context, _ *Task) (value.Value, error) {
+			<-ctx.Done()
+			return value.Undef, nil
+		}
+		started := 0
+		for ; started < MaxPerCaller; started++ {
+			full := new(graph.Failure)
+			if _, err := s.Start(t.Context(), "ann", 1<<20, false, run); errors.As(err, &full) && full.Name == graph.FailBusy {
+				break
+			}
+		}
+		if held := s.budget.Held(); started == MaxPerCaller || started == 0 || held < int64(started)<<20 {
+			t.Errorf("%d tasks that hold 1 MiB each count %d bytes", started, held)
+		}
+	})
+}
+
 func TestQuestionsOfATaskEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		defer s.Close()
-		task, _ := s.Start(t.Context(), "ann", false, func(ctx context.Context, task *Task) (value.Value, error) {
+		task, _ := s.Start(t.Context(), "ann", 0, false, func(ctx context.Context, task *Task) (value.Value, error) {
 			given := task.Ask(ctx, parse(t, `{"a":1,"b":2}`), time.Now().Add(time.Minute))
 			return value.FromInt(int64(len(given))), nil
 		})
@@ -184,7 +206,7 @@ func TestTasksEndEarly(t *testing.T) {
 		parent, gone := context.WithCancel(t.Context())
 		var ids []string
 		for _, run := range []RunFunc{hang, wait, over} {
-			task, err := s.Start(parent, "ann", false, run)
+			task, err := s.Start(parent, "ann", 0, false, run)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,12 +228,12 @@ func TestTasksEndEarly(t *testing.T) {
 		if got := state(t, s, ids[1]); got != "unknown" {
 			t.Errorf("after its time: %s", got)
 		}
-		if _, err := s.Start(t.Context(), "ann", false, wait); err != nil {
+		if _, err := s.Start(t.Context(), "ann", 0, false, wait); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		s.Close()
-		if _, err := s.Start(t.Context(), "ann", false, wait); err == nil {
+		if _, err := s.Start(t.Context(), "ann", 0, false, wait); err == nil {
 			t.Error("a task began after the end")
 		}
 		if len(causes) != 3 || !errors.Is(causes[0], ErrCancelled) || !errors.Is(causes[1], ErrExpired) || !errors.Is(causes[2], errClosed) {
@@ -232,7 +254,7 @@ func TestTasksAreBounded(t *testing.T) {
 		end := func(context.Context, *Task) (value.Value, error) { return value.True, nil }
 		start := func(caller string, run RunFunc) error {
 			defer synctest.Wait()
-			_, err := s.Start(t.Context(), caller, false, run)
+			_, err := s.Start(t.Context(), caller, 0, false, run)
 			return err
 		}
 		many := func(caller string, run RunFunc) (n int) {
@@ -272,7 +294,7 @@ func TestResultsKeepNoReplies(t *testing.T) {
 	defer s.Close()
 	before := testscale.Heap()
 	for range tasks {
-		started, err := s.Start(t.Context(), "ann", false, func(context.Context, *Task) (value.Value, error) {
+		started, err := s.Start(t.Context(), "ann", 0, false, func(context.Context, *Task) (value.Value, error) {
 			reply, err := value.ParseLazy(`{"part":{"text":"` + strings.Repeat("y", 1000) + `"},"other":"` + strings.Repeat("x", padding) + `"}`)
 			return reply.Get("part"), err
 		})

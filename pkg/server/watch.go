@@ -60,13 +60,7 @@ func (s *watches) newWatcher(r *Request, updated func()) (*watcher, *rpcError) {
 		Protocol: r.Protocol, Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
 		Method: readMethod, modern: r.modern,
 	}}
-	size := int64(watcherBytes + len(r.URI))
-	for name, values := range r.Header {
-		for _, v := range values {
-			size += int64(len(name) + len(v))
-		}
-	}
-	if err := w.account.Grow(size); err != nil {
+	if err := w.account.Grow(watcherBytes + int64(len(r.URI)) + sizeOf(r.Header)); err != nil {
 		w.account.Close()
 		return nil, busyError(err)
 	}
@@ -107,14 +101,13 @@ func (s *watches) add(w *watcher, stream string) (leave func()) {
 	}
 }
 
-// rebind makes watches that an upstream server serves start again, after Replace.
+// rebind makes all watches look again, after Replace: the resource may be served by
+// another server, be read more often, or be gone.
 func (s *watches) rebind() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.all {
-		if w.stop != nil {
-			w.restart()
-		}
+		w.restart()
 	}
 }
 

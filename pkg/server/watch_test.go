@@ -172,6 +172,22 @@ func TestSubscriptionsOfACallerShareAPoller(t *testing.T) {
 
 // The oldest subscription ends, and the others still hear of changes. After a reload
 // without the resource nothing is watched.
+// How often a resource is read follows the latest options at once.
+func TestPollsFollowTheirOptions(t *testing.T) {
+	t.Parallel()
+	of := &changing{}
+	c := start(t, of.options(time.Hour))
+	c.initialize("2025-11-25")
+	c.want(fmt.Sprintf(subscribeTo, "a://b"), emptyResult)
+	eventually(t, "the resource is not read", func() bool { return of.reads.Load() == 1 })
+	if err := c.server.Replace(of.options(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the resource is not read more often", func() bool { return of.reads.Load() > 3 })
+	c.closed()
+	noWatches(t, c.server)
+}
+
 func TestWatchesOutliveTheirOldestSubscription(t *testing.T) {
 	t.Parallel()
 	of := &changing{}
