@@ -55,6 +55,7 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 		g.setKeys(g.Name + "#")
 		b.check(g)
 	}
+	b.recursion(set.Graphs)
 	b.passthrough()
 	b.engine()
 	b.unusedServers()

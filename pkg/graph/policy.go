@@ -49,6 +49,7 @@ func (f *Fields) reportAll(ds []diag.Diagnostic) {
 
 // Retry asks for retry: one rule, or a list of them.
 func (f *Fields) Retry() {
+	var earlier []string // failures that earlier rules retry
 	for _, r := range f.rules("retry", "When and how often to retry a failed attempt: one rule, or a list of which the first match applies") {
 		rule := RetryRule{Errors: r.errors("Failures to retry; by default those that may not occur again")}
 		for _, s := range config.RetryTimings() {
@@ -61,7 +62,29 @@ func (f *Fields) Retry() {
 			rule.Backoff, rule.Jitter = t.Backoff, t.Jitter
 		}
 		f.node.Policy.Retry = append(f.node.Policy.Retry, rule)
+		earlier = append(earlier, r.reached(rule.Errors, transient, earlier)...)
 	}
+}
+
+// transient stands among names for the failures that a retry without errors is for.
+const transient = ""
+
+// reached returns the failures that a rule is for: its errors, or else absent. It reports
+// a rule that never applies, because earlier ones are for all of its failures.
+func (f *Fields) reached(errors []string, absent string, earlier []string) []string {
+	if f.src == nil {
+		return nil
+	}
+	handles := errors
+	if _, written := f.src.Field("errors"); !written {
+		handles = []string{absent}
+	}
+	if len(handles) > 0 && !slices.ContainsFunc(handles, func(name string) bool { return !handled(name, earlier) }) {
+		d := f.src.Problem(diag.CodeRuleUnreachable, f.name()+" never applies: the rules before it handle the same failures")
+		d.Hint = "put it before the more general rule, or remove it"
+		f.report(d)
+	}
+	return handles
 }
 
 // Catch asks for catch: one rule, or a list of them.
@@ -78,17 +101,9 @@ func (f *Fields) Catch() {
 			e.Catch, e.Label = true, rule.label()
 		}
 		f.node.Policy.Catch = append(f.node.Policy.Catch, rule)
+		handles := r.reached(rule.Errors, AllFailures, earlier)
 		if r.src == nil {
 			continue
-		}
-		handles := rule.Errors
-		if _, written := r.src.Field("errors"); !written {
-			handles = []string{AllFailures}
-		}
-		if len(handles) > 0 && !slices.ContainsFunc(handles, func(name string) bool { return !handled(name, earlier) }) {
-			d := r.src.Problem(diag.CodeRuleUnreachable, r.name()+" never applies: the rules before it handle the same failures")
-			d.Hint = "put it before the more general rule, or remove it"
-			f.report(d)
 		}
 		if _, conditional := r.src.Field("when"); !conditional {
 			earlier = append(earlier, handles...)
@@ -101,6 +116,9 @@ func (f *Fields) Catch() {
 func handled(name string, earlier []string) bool {
 	return slices.ContainsFunc(earlier, func(e string) bool {
 		class, ok := strings.CutSuffix(e, "xx")
+		if e == transient && name != AllFailures && !slices.Contains(sameAgain, name) {
+			return true
+		}
 		return e == AllFailures || e == name || ok && len(name) == 3 && strings.HasPrefix(name, class)
 	})
 }
