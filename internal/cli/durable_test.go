@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"net"
 	"os"
 	"regexp"
@@ -60,7 +59,5 @@ func detached(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: detached VARIABLE TOOL")
 	}
 	ts.Check(ts.Exec("mcpgraph", "run", "tools.yaml", args[1], "--engine", "temporal", "--detach"))
-	var id string
-	ts.Check(json.Unmarshal([]byte(strings.TrimSpace(ts.ReadFile("stdout"))), &id))
-	ts.Setenv(args[0], id)
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }

@@ -180,7 +180,11 @@ func (a *app) run(o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s\n", result.JSON())
+	text := result.JSON()
+	if o.detach {
+		text = result.Str() // the id, as other commands take it
+	}
+	_, err = fmt.Fprintln(a.stdout, text)
 	return failed(err)
 }
 
