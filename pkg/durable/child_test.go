@@ -403,9 +403,44 @@ func TestOnAServerChildrenAreSealed(t *testing.T) {
 	}
 }
 
-// TestOnAServerTheEndOfACarriedChildIsKnownAtOnce starts the workflow that goes on with a
-// run whose child is under way, and lets the child end when Temporal would have asked for
-// that once in a while.
+// carriedOn starts a run that waits for a child, and the workflow that goes on with it. It
+// returns the ids of that workflow and of the child.
+func carriedOn(t *testing.T, c *Client, source *testSource) (id, child string) {
+	t.Helper()
+	before := started(t, c, source, "{}", nil)
+	child = childOf(t, c, before)
+	records, _, _, err := c.Records(t.Context(), before, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.temporal.TerminateWorkflow(t.Context(), before, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	id = newID(t)
+	if _, err := c.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: c.queue(source.digest)}, WorkflowType, &request{
+		Tool: "t", Digest: source.digest, Args: []byte("{}"), Seed: 7, Records: records, Spent: 2, Shares: map[string]int{child: 100}, Began: time.Now(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return id, child
+}
+
+// endsSoon fails the test if a run does not end within seconds.
+func endsSoon(t *testing.T, c *Client, source *testSource, id, want string) {
+	t.Helper()
+	began := time.Now()
+	out, err := c.Result(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); out.Value.JSON() != want || took > 4*time.Second {
+		t.Errorf("%s, %v after %s", out.Value.JSON(), out.Err(), took)
+	}
+	replayed(t, c, source, historyOf(t, c, id))
+}
+
+// TestOnAServerTheEndOfACarriedChildIsKnownAtOnce lets a child end when Temporal would have
+// asked for that once in a while.
 func TestOnAServerTheEndOfACarriedChildIsKnownAtOnce(t *testing.T) {
 	t.Parallel()
 	c := dialed(t, nil)
@@ -416,27 +451,26 @@ func TestOnAServerTheEndOfACarriedChildIsKnownAtOnce(t *testing.T) {
 		return text("done"), nil
 	}
 	working(t, c, source)
-	before := started(t, c, source, "{}", nil)
-	child := childOf(t, c, before)
-	records, _, _, err := c.Records(t.Context(), before, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.temporal.TerminateWorkflow(t.Context(), before, "", ""); err != nil {
-		t.Fatal(err)
-	}
-	id := newID(t)
-	if _, err := c.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: c.queue(source.digest)}, WorkflowType, &request{
-		Tool: "t", Digest: source.digest, Args: []byte("{}"), Seed: 7, Records: records, Spent: 2, Shares: map[string]int{child: 100}, Began: time.Now(),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	id, _ := carriedOn(t, c, source)
 	time.Sleep(8 * time.Second) // requests with growing pauses would be made after 7 and 15 seconds
 	close(goOn)
-	began := time.Now()
-	out, err := c.Result(t.Context(), id)
-	if took := time.Since(began); err != nil || out.Value.JSON() != `"done"` || took > 4*time.Second {
-		t.Errorf("%v, %v after %s", out, err, took)
+	endsSoon(t, c, source, id, `"done"`)
+}
+
+// TestOnAServerAnotherWorkerWaitsForACarriedChild stops the worker that waits.
+func TestOnAServerAnotherWorkerWaitsForACarriedChild(t *testing.T) {
+	t.Parallel()
+	c := dialed(t, nil)
+	source := unique(newSource(t, twoTools(detachedCall, `      - {id: a, type: ask, message: "Well?", next: exit}`)))
+	stop := working(t, c, source)
+	id, child := carriedOn(t, c, source)
+	asks := described(t, c, child, func(d *Description) bool { return len(d.Questions) == 1 }).Questions[0].ID
+	time.Sleep(4 * time.Second) // it waits by now
+	stop()
+	working(t, c, source)
+	yes, _ := value.Parse(`{"action":"accept","content":{}}`)
+	if err := c.Answer(t.Context(), child, asks, yes, nil); err != nil {
+		t.Fatal(err)
 	}
-	replayed(t, c, source, historyOf(t, c, id))
+	endsSoon(t, c, source, id, `{}`)
 }

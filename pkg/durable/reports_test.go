@@ -79,6 +79,17 @@ func TestLooksOfAClientAreBounded(t *testing.T) {
 	}
 }
 
+// telling returns what reports for the server of a call.
+func telling(t *testing.T, info *callinfo.Info, server, tool string) func(method, params string) {
+	return func(method, params string) {
+		v, err := value.Parse(params)
+		if err != nil {
+			t.Error(err)
+		}
+		info.Listener.Notify(callinfo.Notification{Server: server, Tool: tool, Method: method, Params: v})
+	}
+}
+
 // TestSecretsAreInNoReport lets a server report a secret while it works on a call. Heartbeats
 // are in the history of a call that is lost, the other reports in that of one that ends.
 func TestSecretsAreInNoReport(t *testing.T) {
@@ -87,13 +98,7 @@ func TestSecretsAreInNoReport(t *testing.T) {
 	source.secret = "hunter22"
 	beats := make(chan said, 1)
 	source.call = func(_ context.Context, info *callinfo.Info, server, tool string, _ value.Value) (graph.ToolResult, error) {
-		tell := func(method, params string) {
-			v, err := value.Parse(params)
-			if err != nil {
-				t.Error(err)
-			}
-			info.Listener.Notify(callinfo.Notification{Server: server, Tool: tool, Method: method, Params: v})
-		}
+		tell := telling(t, info, server, tool)
 		tell(callinfo.MethodProgress, `{"progressToken": 1, "progress": 1, "message": "with hunter22"}`)
 		tell(callinfo.MethodMessage, `{"level": "info", "data": {"hunter22": ["a hunter22"]}}`)
 		select {
@@ -177,13 +182,7 @@ func TestOnAServerReportsOfCallsReachTheClient(t *testing.T) {
 	source := unique(newSource(t, oneTool(oneCall)))
 	waited := make(chan struct{})
 	source.call = func(_ context.Context, info *callinfo.Info, server, tool string, _ value.Value) (graph.ToolResult, error) {
-		tell := func(method, params string) {
-			v, err := value.Parse(params)
-			if err != nil {
-				t.Error(err)
-			}
-			info.Listener.Notify(callinfo.Notification{Server: server, Tool: tool, Method: method, Params: v})
-		}
+		tell := telling(t, info, server, tool)
 		tell(callinfo.MethodProgress, `{"progressToken": 1, "progress": 1, "total": 3}`)
 		tell(callinfo.MethodMessage, fmt.Sprintf(`{"level": %q, "data": "early"}`, info.Listener.LogLevel))
 		select {
@@ -249,13 +248,7 @@ func TestOnAServerReportsOfChildrenReachTheClient(t *testing.T) {
 	early := make(chan struct{})
 	told := sync.OnceFunc(func() { close(early) })
 	source.call = func(_ context.Context, info *callinfo.Info, server, tool string, _ value.Value) (graph.ToolResult, error) {
-		tell := func(method, params string) {
-			v, err := value.Parse(params)
-			if err != nil {
-				t.Error(err)
-			}
-			info.Listener.Notify(callinfo.Notification{Server: server, Tool: tool, Method: method, Params: v})
-		}
+		tell := telling(t, info, server, tool)
 		tell(callinfo.MethodProgress, `{"progressToken": 1, "progress": 1}`)
 		tell(callinfo.MethodMessage, `{"level": "info", "data": "early"}`)
 		if tool == "far" {
