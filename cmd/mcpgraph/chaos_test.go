@@ -22,7 +22,10 @@ const chaosFile = `version: "1.0"
 server: {name: chaos, version: "1"}
 mcpServers: {counter: {url: %q, headers: {Worker: "${WORKER:-none}"}}}
 tools:
-  - name: many
+`
+
+// manyCalls is a tool with a name that calls a tool of the counter.
+const manyCalls = `  - name: %s
     description: Makes calls
     inputSchema: {type: object}
     nodes:
@@ -55,7 +58,7 @@ type deployment struct {
 func deploy(t *testing.T, temporal, tool string, c *counter) *deployment {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tools.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, chaosFile, c.url, tool), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, chaosFile+manyCalls, c.url, "many", tool), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return deployed(t, temporal, file)

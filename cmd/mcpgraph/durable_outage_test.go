@@ -76,11 +76,8 @@ func (k *killable) kill() {
 	_ = k.cmd.Wait()
 }
 
-const outageFile = `version: "1.0"
-server: {name: outage, version: "1"}
-mcpServers: {counter: {url: %q, headers: {Worker: "${WORKER:-none}"}}}
-tools:
-%s  - name: asks
+// outageTools are tools beside those that make calls.
+const outageTools = `  - name: asks
     description: Asks
     task: required
     inputSchema: {type: object}
@@ -100,33 +97,15 @@ tools:
       - {id: exit, type: exit}
 `
 
-const manyCalls = `  - name: %s
-    description: Makes calls
-    inputSchema: {type: object}
-    nodes:
-      - {id: entry, type: entry, next: each}
-      - id: each
-        type: map
-        items: {expr: "[1..$.entry.calls]"}
-        maxConcurrency: 2
-        body:
-          nodes:
-            - {id: say, type: mcp, server: counter, tool: %[1]s, args: {run: {expr: $.entry.run}, n: {expr: $item}}}
-            - {id: lost, type: transform, transform: {expr: "'unknown'"}}
-          catch: {errors: [unknown], next: lost}
-        next: exit
-      - {id: exit, type: exit}
-`
-
 // TestDurableRunsOutliveTheServer kills the Temporal server for 15 seconds, in the middle
 // of calls. Nobody else is started again.
 func TestDurableRunsOutliveTheServer(t *testing.T) {
 	t.Parallel()
 	temporal := newKillable(t)
-	const calls, away = 12, 15 * time.Second
+	const calls, away = 30, 15 * time.Second
 	c := newCounter(t, 300*time.Millisecond)
 	d := deployed(t, temporal.address(), filepath.Join(t.TempDir(), "outage.yaml"))
-	d.change(fmt.Sprintf(outageFile, c.url, fmt.Sprintf(manyCalls, repeatable)+fmt.Sprintf(manyCalls, single)))
+	d.change(fmt.Sprintf(chaosFile+manyCalls+manyCalls, c.url, repeatable, repeatable, single, single) + outageTools)
 	d.env = []string{"MCPGRAPH_AUTH_TOKENS=ann " + annToken}
 	d.work()
 	w := d.replica()
