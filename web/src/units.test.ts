@@ -12,6 +12,7 @@ import { headOf, preview } from "./kit/format";
 import { inline } from "./kit/markdown";
 import { addActive, addRecord, emptyRun, oldestRuns } from "./store/records";
 import { Executions } from "./timeline/executions";
+import { layoutRows } from "./timeline/rows";
 import { differences, lines } from "./value/diff";
 import { decode, encode, equal, JSONError, parse, type Value } from "./value/json";
 import { jsonata, pointer } from "./value/path";
@@ -238,6 +239,14 @@ const tests: { [name: string]: () => void | Promise<void> } = {
     e.begin(active(1));
     e.settle();
     same(e.list.map((x) => [x.execution, x.order, x.visit, x.end === undefined]), [[0, 0, 1, false], [1, 1, 2, false], [2, 2, 3, false]]);
+    // Rows of what began at the same time are in the order of the run, owners above their bodies.
+    const rows = new Executions();
+    rows.add({ ...rec(0, "entry", 0, 0, 0), key: "t#entry" });
+    rows.add({ ...rec(1, "map[0].x", 0, 0, 1), key: "t#map[].x", frame: "1.0" });
+    rows.add({ ...rec(2, "map", 1, 0, 2), key: "t#map" });
+    rows.begin({ key: "t#a", path: "a", execution: 2, attempt: 1, state: "asking", start: at(0) });
+    rows.settle();
+    same(layoutRows(rows.list, "node", "t").rows.map((r) => r.label), ["entry", "map", "map[].x", "a"]);
     // The same path in a later call of its tool is another execution.
     e.begin(active(2, 40));
     e.settle();

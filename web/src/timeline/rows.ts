@@ -42,7 +42,9 @@ export function layoutRows(list: readonly Execution[], grouping: Grouping, tool:
   }
   if (grouping === "node") {
     const first = (id: string) => groups.get(id)![0]!;
-    ids.sort((a, b) => first(a).start - first(b).start || a.length - b.length);
+    // What began at the same time: owners stand above their bodies, all else is in the order of the run.
+    const inside = (a: string, b: string) => a.startsWith(`${b}[`) || a.startsWith(`${b}.`);
+    ids.sort((a, b) => first(a).start - first(b).start || (inside(a, b) ? 1 : inside(b, a) ? -1 : first(a).order - first(b).order));
   }
   const rows: Row[] = [];
   let top = 0;
