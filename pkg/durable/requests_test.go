@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,15 +156,15 @@ func TestAShortCallGivesNoSignOfLife(t *testing.T) {
 			var suite testsuite.WorkflowTestSuite
 			suite.SetLogger(quiet{})
 			env := suite.NewTestActivityEnvironment()
-			beats := 0
-			env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats++ })
+			var beats atomic.Int64
+			env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats.Add(1) })
 			made := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: beatEvery}
 			env.RegisterActivityWithOptions(made.call, activity.RegisterOptions{Name: ActivityType})
 			if _, err := env.ExecuteActivity(ActivityType, &callRequest{Run: "r", Node: "n", Server: "up", Tool: "do", Args: []byte(`{}`), MaxValue: MaxValue}); err != nil {
 				t.Error(err)
 			}
-			if beats != c.want {
-				t.Errorf("a call of %s gave %d signs of life, want %d", c.takes, beats, c.want)
+			if got := int(beats.Load()); got != c.want {
+				t.Errorf("a call of %s gave %d signs of life, want %d", c.takes, got, c.want)
 			}
 		})
 	}
