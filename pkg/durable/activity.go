@@ -24,6 +24,8 @@ type calls struct {
 	memory *memory.Budget
 	log    *slog.Logger
 	beat   time.Duration // how often a call gives a sign of life at most
+	// mark lets Temporal know that a call begins, before it begins.
+	mark func(ctx context.Context, as said) error
 
 	telemetry Telemetry // may be nil
 
@@ -57,6 +59,12 @@ func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
 			return nil, temporal.NewCanceledError()
 		}
 		return nil, refused(unknownFailure(in), nil)
+	}
+	if err := c.mark(ctx, said{Call: info.CallID, Server: in.Server, Tool: in.Tool}); err != nil {
+		if ctx.Err() != nil || temporal.IsCanceledError(err) {
+			return nil, temporal.NewCanceledError()
+		}
+		return nil, temporal.NewNonRetryableApplicationError("the call has not begun: Temporal could not be told", notBegun, err)
 	}
 	account := c.memory.Account(info.Caller)
 	defer account.Close()
@@ -128,6 +136,23 @@ func tooLarge(what string, size, limit int) error {
 	return &graph.Failure{
 		Name:    graph.FailTooLarge,
 		Message: fmt.Sprintf("%s has %d bytes, a durable run keeps at most %d of one value", what, size, limit),
+	}
+}
+
+// mark records a heartbeat of the activity of ctx, and returns once Temporal has it. It
+// does nothing without a client.
+func (c *Client) mark(ctx context.Context, as said) error {
+	if c == nil {
+		return nil // workflows without a server, in tests
+	}
+	return c.temporal.RecordActivityHeartbeat(ctx, activity.GetInfo(ctx).TaskToken, as)
+}
+
+// notBegunFailure is that of a call that no worker could begin.
+func notBegunFailure(in *callRequest) *graph.Failure {
+	return &graph.Failure{
+		Name:    graph.FailConnect,
+		Message: fmt.Sprintf("%d workers were lost before they called tool %q of server %q", maxLost+1, in.Tool, in.Server),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -56,12 +57,25 @@ func refused(f *graph.Failure, details any) error {
 // stopping is the type of the error of a call that ended with its worker.
 const stopping = "mcpgraph.workerStopped"
 
-// isLost reports whether the worker of a call was lost: nobody knows whether the call
-// happened.
+// notBegun is the type of the error of a call that its worker did not make.
+const notBegun = "mcpgraph.callNotBegun"
+
+// isLost reports whether the worker of a call was lost.
 func isLost(err error) bool {
 	var late *temporal.TimeoutError
 	var app *temporal.ApplicationError
-	return errors.As(err, &late) || errors.As(err, &app) && app.Type() == stopping
+	return errors.As(err, &late) || errors.As(err, &app) && (app.Type() == stopping || app.Type() == notBegun)
+}
+
+// mayHaveBegun reports whether a call whose worker was lost may have happened. Before a
+// worker begins a call, it marks it with a heartbeat that has details.
+func mayHaveBegun(err error) bool {
+	var late *temporal.TimeoutError
+	if errors.As(err, &late) && late.TimeoutType() == enums.TIMEOUT_TYPE_HEARTBEAT {
+		return late.HasLastHeartbeatDetails()
+	}
+	var app *temporal.ApplicationError
+	return !errors.As(err, &app) || app.Type() != notBegun
 }
 
 // What is kept of a failure, in bytes: Temporal takes no error above 2 MiB.

@@ -117,16 +117,12 @@ func (c *calls) beatFor(ctx context.Context, info *callinfo.Info, in *callReques
 		tick := time.NewTicker(c.beat)
 		defer tick.Stop()
 		for {
-			select { // that the call has begun is a sign of life
+			select { // its mark is the first sign of life
 			case <-tick.C:
 			case <-done:
 				return
 			}
-			if latest := now(); len(latest.Reports) > 0 {
-				activity.RecordHeartbeat(ctx, latest)
-			} else {
-				activity.RecordHeartbeat(ctx)
-			}
+			activity.RecordHeartbeat(ctx, now()) // always with details, as its mark
 		}
 	}()
 	return sync.OnceValue(func() []report {

@@ -123,7 +123,7 @@ func TestSecretsAreInNoReport(t *testing.T) {
 			}
 		}
 	})
-	c := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: time.Millisecond}
+	c := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: time.Millisecond, mark: (*Client)(nil).mark}
 	env.RegisterActivity(c.call)
 	got, err := env.ExecuteActivity(c.call, &callRequest{Server: "up", Tool: "do", MaxValue: MaxValue, Listening: &listening{LogLevel: "debug"}})
 	if err != nil {

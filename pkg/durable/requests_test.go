@@ -110,7 +110,7 @@ func TestOnAServerARunMakesNoNeedlessRequests(t *testing.T) {
 			t.Errorf("the client makes %d requests %s, want %d", got, name, want)
 		}
 	}
-	for name, want := range map[string]int64{"RespondWorkflowTaskCompleted": 5, "RespondActivityTaskCompleted": 4, "RecordActivityTaskHeartbeat": 0} {
+	for name, want := range map[string]int64{"RespondWorkflowTaskCompleted": 5, "RespondActivityTaskCompleted": 4, "RecordActivityTaskHeartbeat": 4} {
 		// A busy machine may take a second for a call, or do a step twice.
 		if got := ofWorker.count[name]; got < want || got > want+2 {
 			t.Errorf("the worker makes %d requests %s, want %d", got, name, want)
@@ -158,7 +158,7 @@ func TestAShortCallGivesNoSignOfLife(t *testing.T) {
 			env := suite.NewTestActivityEnvironment()
 			var beats atomic.Int64
 			env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats.Add(1) })
-			made := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: beatEvery}
+			made := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: beatEvery, mark: (*Client)(nil).mark}
 			env.RegisterActivityWithOptions(made.call, activity.RegisterOptions{Name: ActivityType})
 			if _, err := env.ExecuteActivity(ActivityType, &callRequest{Run: "r", Node: "n", Server: "up", Tool: "do", Args: []byte(`{}`), MaxValue: MaxValue}); err != nil {
 				t.Error(err)

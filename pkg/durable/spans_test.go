@@ -250,10 +250,10 @@ func TestACallWhoseWorkerWasLostHasASpan(t *testing.T) {
 	in := &request{Tool: "t", Seed: 7, Trace: []byte(clientTrace)}
 	simulatedBy(t, source, in, WorkerOptions{Telemetry: process}, func(env *testsuite.TestWorkflowEnvironment) {
 		var made atomic.Int64
-		c := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: time.Second, telemetry: process}
+		c := &calls{source: source, log: slog.New(slog.DiscardHandler), beat: time.Second, mark: (*Client)(nil).mark, telemetry: process}
 		env.RegisterActivityWithOptions(func(ctx context.Context, in *callRequest) (*callReply, error) {
 			if made.Add(1) == 1 {
-				return nil, temporal.NewHeartbeatTimeoutError()
+				return nil, temporal.NewHeartbeatTimeoutError(said{})
 			}
 			return c.call(ctx, in)
 		}, activity.RegisterOptions{Name: ActivityType, DisableAlreadyRegisteredCheck: true})

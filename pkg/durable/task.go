@@ -149,17 +149,20 @@ func (d *driving) ended(c *calling, f workflow.Future) {
 	if isUnserved(err) {
 		err = d.unserved(c.in)
 	} else if err != nil && (isLost(err) || errors.As(err, &gone) && !c.over) {
+		begun := mayHaveBegun(err)
 		var late *temporal.TimeoutError
-		if errors.As(err, &late) && d.observer != nil {
+		if errors.As(err, &late) && begun && d.observer != nil {
 			d.report(d.observer.Lost(c.task, c.id, c.began, workflow.Now(d.ctx)))
 		}
 		// A worker also gives a call up if it cannot give signs of life.
+		c.in.Again = c.in.Again || begun
 		if c.lost++; c.lost <= maxLost && !c.over {
-			c.in.Again = true
 			d.begin(c)
 			return
 		}
-		err = unknownFailure(c.in)
+		if err = notBegunFailure(c.in); c.in.Again {
+			err = unknownFailure(c.in)
+		}
 	} else if err != nil {
 		out, err = failed(err)
 	}

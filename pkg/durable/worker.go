@@ -110,7 +110,7 @@ func register(w registry, source Source, client *Client, o WorkerOptions) {
 	if len(o.Servers) == 0 {
 		registerWorkflow(w, source, o)
 	}
-	c := &calls{source: source, client: client, memory: o.Memory, log: o.Log, beat: beatEvery, telemetry: o.Telemetry}
+	c := &calls{source: source, client: client, memory: o.Memory, log: o.Log, beat: beatEvery, mark: client.mark, telemetry: o.Telemetry}
 	w.RegisterActivityWithOptions(c.call, activity.RegisterOptions{Name: ActivityType})
 	w.RegisterActivityWithOptions(c.result, activity.RegisterOptions{Name: resultType})
 }
