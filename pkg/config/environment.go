@@ -27,19 +27,30 @@ func (e *environment) expand(t Text) string {
 
 // expandURL is expand for an address: values in it stay what they are, whatever
 // characters they have.
-// What looks like a credential among the parts of a value is a secret of its own: errors
-// can show a part of the address alone.
+// What looks like a credential among the parts of a value, but the host, is a secret of its
+// own: errors can show a part of the address alone.
 func (e *environment) expandURL(t Text) string {
 	return e.expandWith(t, func(before, v, behind string) string {
 		if slices.Contains(*e.secrets, v) {
+			host := hostOf(before + v)
 			for _, part := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("/?#&=@:", r) }) {
-				if part != v && (len(part) >= minURLPart || looksRandom(part)) {
+				if part != v && part != host && (len(part) >= minURLPart || looksRandom(part)) {
 					e.addSecret(part)
 				}
 			}
 		}
 		return escapedInURL(before, v, behind)
 	})
+}
+
+// hostOf returns the host of an address whose end may be missing.
+func hostOf(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	host, _, _ := strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], ":")
+	return host
 }
 
 // minURLPart is the length from which any part of an address from the environment counts

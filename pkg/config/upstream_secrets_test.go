@@ -81,18 +81,21 @@ func TestPartsOfAddressesFromTheEnvironmentAreSecrets(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{
 		"TOKEN": "abcdef", "ALL": "https://u:pa55w0rd99@a.example/mcp/9f86d081884c7d65/sse?key=k3yv4lu3#fr4gm3nt1", "PART": "v1/averylongwordwithoutdigits/mcp",
+		"PLAIN": "https://user:averylongpasswordindeed@gateway-7f9c8d6b5.internal.example:8443/mcp",
 	}
 	f := mustParse(t, `
 mcpServers:
   path: {url: "https://a.example/${TOKEN}/mcp#${TOKEN}"}
   all: {url: "${ALL}"}
   part: {url: "https://a.example/${PART}"}
+  plain: {url: "${PLAIN}"}
   written: {url: "https://a.example/ghp_0123456789abcdefghij/mcp"}
 `, Options{Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
 	for i, want := range [][]string{
 		{"abcdef"},
 		{env["ALL"], "pa55w0rd99", "9f86d081884c7d65", "k3yv4lu3", "fr4gm3nt1"},
 		{env["PART"], "averylongwordwithoutdigits"},
+		{env["PLAIN"], "averylongpasswordindeed"}, // an error that does not name the host helps nobody
 		{"ghp_0123456789abcdefghij"},
 	} {
 		if got := f.Upstreams[i].Secrets; !slices.Equal(got, want) {
