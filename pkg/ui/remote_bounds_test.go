@@ -152,7 +152,7 @@ func TestDurableRunsThatAreTooLongAreNotRead(t *testing.T) {
 
 func TestLooksAtTheSameTimeHoldMemoryOnce(t *testing.T) {
 	t.Parallel()
-	f, budget := manyRuns(1), memory.New(64<<20)
+	f, budget := manyRuns(1), memory.New(1<<30)
 	p := New(Options{Path: "none.yaml", Durable: f, Memory: budget, Log: slog.New(slog.DiscardHandler)})
 	defer p.Close()
 	f.runs[0].all = []value.Value{parse(t, fmt.Sprintf(`{"index":0,"event":"done","node":"a","type":"transform","output":"%s"}`, strings.Repeat("x", 4<<20)))}
