@@ -65,7 +65,7 @@ func (k *killable) start() {
 			k.t.Cleanup(func() { _ = cmd.Process.Kill() })
 			return
 		}
-		_ = k.cmd.Wait()
+		k.kill()
 	}
 	k.t.Fatalf("the Temporal server does not start:\n%s", &said)
 }

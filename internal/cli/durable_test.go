@@ -32,7 +32,7 @@ func TestDurableScripts(t *testing.T) {
 			e.Setenv("TEMPORAL_ADDRESS", net.JoinHostPort(host, port))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "detached": detached, "shows": shows},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "detached": detached, "shows": shows, "holds": holds},
 	})
 }
 
@@ -41,14 +41,24 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: shows RUN PATTERN")
 	}
-	wanted, err := regexp.Compile(args[1])
+	await(ts, args[1], func() bool { return ts.Exec("mcpgraph", "runs", "show", args[0]) == nil }, "stdout")
+}
+
+// holds waits until a file holds something: holds FILE PATTERN.
+func holds(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: holds FILE PATTERN")
+	}
+	await(ts, args[1], func() bool { return true }, args[0])
+}
+
+// await waits until a file, which refresh writes where it is true, matches a pattern.
+func await(ts *testscript.TestScript, pattern string, refresh func() bool, file string) {
+	wanted, err := regexp.Compile(pattern)
 	ts.Check(err)
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if err := ts.Exec("mcpgraph", "runs", "show", args[0]); err == nil && wanted.MatchString(ts.ReadFile("stdout")) {
-			return
-		}
+	for end := time.Now().Add(30 * time.Second); !refresh() || !wanted.MatchString(ts.ReadFile(file)); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			ts.Fatalf("run %s does not show %s", args[0], args[1])
+			ts.Fatalf("%s does not come to hold %s", file, pattern)
 		}
 	}
 }
