@@ -52,8 +52,10 @@ func TestReopenedStreamChangesLists(t *testing.T) {
 				}
 			}
 			s.CloseClientConnections()
-			if c := <-changes; c != (ListChange{"fake", true, true}) {
-				t.Errorf("%+v", c)
+			for c := <-changes; c != (ListChange{"fake", true, true}); c = <-changes {
+				if modern || c.Resources { // else it is one of those of the first stream
+					t.Errorf("%+v", c)
+				}
 			}
 			if n := echoes(); !modern && n != 2 { // that of 2026-07-28 announces no changes of tools
 				t.Errorf("a result of a tool that may be another one is kept: %v calls", n)

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
@@ -40,7 +40,7 @@ func (r *replies) count(text string) int {
 // is counted until it is answered.
 func TestRequestsOfServersDrawOnTheMemory(t *testing.T) {
 	t.Parallel()
-	const size, asked = 1 << 20, 60
+	const size, asked = 1 << 20, 36 // each refusal takes a tenth of a second
 	budget := memory.New(memory.MinLimit)
 	in, server := io.Pipe()
 	var out replies
@@ -66,11 +66,11 @@ func TestRequestsOfServersDrawOnTheMemory(t *testing.T) {
 	}
 	write(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
 	for !out.has(`"last"`) {
-		runtime.Gosched()
+		time.Sleep(time.Millisecond)
 	}
 	said := int(refused.Load()) + out.count("not enough memory for the request")
 	for int(running.Load())+said < asked {
-		runtime.Gosched()
+		time.Sleep(time.Millisecond)
 	}
 	n := running.Load()
 	if said == 0 || n*size > memory.MinLimit/2 || budget.Held() < n*size {
@@ -86,6 +86,6 @@ func TestRequestsOfServersDrawOnTheMemory(t *testing.T) {
 	server.Close()
 	<-s.done
 	for budget.Held() > 0 { // the last of them are about to return
-		runtime.Gosched()
+		time.Sleep(time.Millisecond)
 	}
 }
