@@ -114,7 +114,7 @@ export const sleep = (ms) => new Promise((done) => setTimeout(done, ms))
 
 // until waits for what a function returns to be true, and returns it. what is a text,
 // or returns one, for the error.
-export async function until(what, condition, limit = 15_000) {
+export async function until(what, condition, limit = 40_000) {
   const end = Date.now() + limit
   for (;;) {
     const value = await condition()

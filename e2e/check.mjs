@@ -30,7 +30,7 @@ export class Check {
   // open opens the page of an app in a context of its own. init is run in it before the page.
   async open(app, { init, ...options } = {}) {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 720 }, reducedMotion: 'reduce', ...options })
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(40_000)
     this.#ends.push(() => context.close())
     if (init) await context.addInitScript(init)
     const page = await Page.open(context, app)

@@ -20,7 +20,7 @@ import (
 )
 
 // atOnce is how many checks run side by side: each has processes and a page.
-const atOnce = 3
+const atOnce = 2
 
 func TestPage(t *testing.T) {
 	d := startDriver(t)
