@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -36,29 +37,34 @@ type lockChecker struct {
 	schemas map[*lock.Tool]*lockedSchemas
 }
 
-// lockedSchemas are the schemas of a tool, compiled once; nil where there is none or
-// where it does not compile, which `mcpgraph validate` reports.
+// lockedSchemas are the schemas of a tool, compiled when first needed; nil where there
+// is none or where it does not compile, which `mcpgraph validate` reports.
 type lockedSchemas struct {
-	arguments *graph.Schema // without what must be there: a mock names some of them
-	output    *graph.Schema
+	arguments func() *graph.Schema // without what must be there: a mock names some of them
+	output    func() *graph.Schema
 	names     []string // of the arguments
 }
 
 func (c *lockChecker) schemasOf(t *lock.Tool) *lockedSchemas {
 	s := c.schemas[t]
 	if s == nil {
-		s = &lockedSchemas{}
-		if t.InputSchema.Kind() == value.Object {
-			s.arguments, _ = graph.NewSchema(withoutPresence(t.InputSchema))
-		}
-		if t.OutputSchema.Kind() == value.Object {
-			s.output, _ = graph.NewSchema(t.OutputSchema)
+		s = &lockedSchemas{
+			arguments: sync.OnceValue(func() *graph.Schema { return compiled(withoutPresence(t.InputSchema)) }),
+			output:    sync.OnceValue(func() *graph.Schema { return compiled(t.OutputSchema) }),
 		}
 		for _, e := range t.InputSchema.Get("properties").Entries() {
 			s.names = append(s.names, e.Key)
 		}
 		c.schemas[t] = s
 	}
+	return s
+}
+
+func compiled(schema value.Value) *graph.Schema {
+	if schema.Kind() != value.Object {
+		return nil
+	}
+	s, _ := graph.NewSchema(schema)
 	return s
 }
 
@@ -70,6 +76,9 @@ var presence = []string{
 
 // withoutPresence returns a schema that fits a part of the members, too.
 func withoutPresence(schema value.Value) value.Value {
+	if schema.Kind() != value.Object {
+		return value.Undef
+	}
 	return value.FromEntries(slices.DeleteFunc(slices.Clone(schema.Entries()), func(e value.Entry) bool {
 		return slices.Contains(presence, e.Key)
 	}))
@@ -97,7 +106,7 @@ func (c *lockChecker) mock(m *Mock, server *lock.Server) {
 
 // arguments checks the arguments that are written as values.
 func (c *lockChecker) arguments(m *Mock, s *lockedSchemas) {
-	if m.Arguments == nil || s.arguments == nil {
+	if m.Arguments == nil || s.arguments() == nil {
 		return
 	}
 	for _, f := range m.Arguments.Node.Fields() {
@@ -114,13 +123,13 @@ func (c *lockChecker) arguments(m *Mock, s *lockedSchemas) {
 			continue
 		}
 		own := value.FromEntries([]value.Entry{{Key: e.key, Value: e.pattern.literal}})
-		c.misfit(e.pattern.Node, diag.CodeArguments, fmt.Sprintf("the argument does not fit the inputSchema of tool %q", m.tool.text), s.arguments.Validate(own))
+		c.misfit(e.pattern.Node, diag.CodeArguments, fmt.Sprintf("the argument does not fit the inputSchema of tool %q", m.tool.text), s.arguments().Validate(own))
 	}
 }
 
 // reply checks a result that is written as a value.
 func (c *lockChecker) reply(m *Mock, r *Reply, s *lockedSchemas) {
-	if s.output == nil || r.Failure != "" || r.expr != nil || r.Result.Get("isError").Bool() {
+	if r.Failure != "" || r.expr != nil || r.Result.Get("isError").Bool() || s.output() == nil {
 		return
 	}
 	structured := r.Result.Get("structuredContent")
@@ -130,7 +139,7 @@ func (c *lockChecker) reply(m *Mock, r *Reply, s *lockedSchemas) {
 		c.report(d)
 		return
 	}
-	c.misfit(r.Node, diag.CodeValue, fmt.Sprintf("the reply does not fit the outputSchema of tool %q", m.tool.text), s.output.Validate(structured))
+	c.misfit(r.Node, diag.CodeValue, fmt.Sprintf("the reply does not fit the outputSchema of tool %q", m.tool.text), s.output().Validate(structured))
 }
 
 // misfit reports what a check against a schema found.

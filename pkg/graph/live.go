@@ -75,6 +75,9 @@ func (l *live) check(n *Node) {
 		l.report(l.missing(n))
 		return
 	}
+	if n.args != nil && n.args.program != nil {
+		return // nothing is known of the arguments
+	}
 	p, err := tool.partial()
 	if err != nil {
 		l.report(n.toolSrc.Problem(diag.CodeToolSchema, fmt.Sprintf(

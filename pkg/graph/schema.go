@@ -156,7 +156,58 @@ func (b *builder) inputSchema(src *config.Node, what string) *Schema {
 // maxBadReferences is how many references are looked for that lead nowhere.
 const maxBadReferences = 100
 
+// Bounds of schemas. The library keeps the path to each part of a schema, so its
+// memory grows with the number of parts times their depth.
+const (
+	// maxSchemaDepth is how deeply the lists and maps of a schema may be nested.
+	maxSchemaDepth = 200
+	// maxSchemaPaths is how many bytes the paths to all of its lists and maps may have.
+	maxSchemaPaths = 32 << 20
+)
+
+// checkSchemaSize returns an error for a schema that is beyond the bounds.
+func checkSchemaSize(doc any) error {
+	paths := 0
+	var walk func(part any, depth, path int) error
+	enter := func(depth, path int) error {
+		if depth > maxSchemaDepth {
+			return fmt.Errorf("it is nested more than %d levels deep", maxSchemaDepth)
+		}
+		if paths += path; paths > maxSchemaPaths {
+			return fmt.Errorf("it is too large: the paths to its parts take more than %d MiB", maxSchemaPaths>>20)
+		}
+		return nil
+	}
+	walk = func(part any, depth, path int) error {
+		switch part := part.(type) {
+		case map[string]any:
+			if err := enter(depth, path); err != nil {
+				return err
+			}
+			for key, inner := range part {
+				if err := walk(inner, depth+1, path+1+len(key)); err != nil {
+					return err
+				}
+			}
+		case []any:
+			if err := enter(depth, path); err != nil {
+				return err
+			}
+			for _, inner := range part {
+				if err := walk(inner, depth+1, path+2); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return walk(doc, 1, 0)
+}
+
 func compileSchema(doc any) (compiled *jsonschema.Schema, err error) {
+	if err := checkSchemaSize(doc); err != nil {
+		return nil, err
+	}
 	// What the library does not foresee is still only a schema that is wrong.
 	defer func() {
 		if p := recover(); p != nil {

@@ -60,7 +60,7 @@ func (t *Tool) Diff(now *Tool) []Difference {
 	c := &comparison{}
 	is := now.parts()
 	for i, was := range t.parts() {
-		c.compare("/"+was.key, was.of, is[i].of)
+		c.compare(was.key, was.of, is[i].of)
 	}
 	if t.Description != now.Description {
 		c.add(Difference{Path: "/" + keyDescription, Was: text(t.Description), Is: text(now.Description), Documentation: true})
@@ -145,7 +145,10 @@ func text(s string) value.Value {
 const maxDifferences = 100
 
 // comparison compares values that are canonical.
-type comparison struct{ found []Difference }
+type comparison struct {
+	found []Difference
+	path  []string // to the values that are compared
+}
 
 func (c *comparison) add(d Difference) {
 	if len(c.found) < maxDifferences {
@@ -155,23 +158,37 @@ func (c *comparison) add(d Difference) {
 
 var escapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-func (c *comparison) compare(path string, was, is value.Value) {
+// compare compares two values, and below maxDepth as a whole.
+func (c *comparison) compare(key string, was, is value.Value) {
+	c.path = append(c.path, key)
+	defer func() { c.path = c.path[:len(c.path)-1] }()
+	shallow := len(c.path) <= maxDepth
 	switch {
-	case value.Equal(was, is) && was.Kind() == is.Kind():
-	case was.Kind() == value.Object && is.Kind() == value.Object:
+	case shallow && was.Kind() == value.Object && is.Kind() == value.Object:
 		var keys []string
 		for _, e := range slices.Concat(was.Entries(), is.Entries()) {
 			keys = append(keys, e.Key)
 		}
 		slices.Sort(keys)
 		for _, key := range slices.Compact(keys) {
-			c.compare(path+"/"+escapes.Replace(key), was.Get(key), is.Get(key))
+			c.compare(key, was.Get(key), is.Get(key))
 		}
-	case was.Kind() == value.Array && is.Kind() == value.Array && was.Len() == is.Len():
+	case shallow && was.Kind() == value.Array && is.Kind() == value.Array && was.Len() == is.Len():
 		for i, e := range was.Elems() {
-			c.compare(path+"/"+strconv.Itoa(i), e, is.Elems()[i])
+			c.compare(strconv.Itoa(i), e, is.Elems()[i])
 		}
+	case was.Kind() == is.Kind() && value.Equal(was, is):
 	default:
-		c.add(Difference{Path: path, Was: was, Is: is})
+		c.add(Difference{Path: c.pointer(), Was: was, Is: is})
 	}
+}
+
+// pointer returns the path as a JSON pointer (RFC 6901).
+func (c *comparison) pointer() string {
+	var b strings.Builder
+	for _, key := range c.path {
+		b.WriteByte('/')
+		_, _ = escapes.WriteString(&b, key)
+	}
+	return b.String()
 }

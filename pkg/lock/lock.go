@@ -92,11 +92,13 @@ func (s *Server) Has(name string) bool {
 // not listed are left out.
 func NewServer(name, prefix string, tools []value.Value, called []string) *Server {
 	s := &Server{Name: name}
+	seen := map[string]bool{}
 	for _, t := range tools {
 		own, ok := strings.CutPrefix(t.Get("name").Str(), prefix)
-		if !ok || slices.Contains(s.ToolNames, own) {
+		if !ok || seen[own] {
 			continue
 		}
+		seen[own] = true
 		s.ToolNames = append(s.ToolNames, own)
 		if slices.Contains(called, own) {
 			s.Tools = append(s.Tools, NewTool(own, t))
@@ -155,7 +157,8 @@ func canonical(v value.Value) value.Value {
 	return out
 }
 
-// maxDepth is how deep values are sorted. Below it they stay as they are.
+// maxDepth is how deep values are sorted, and compared by their parts. Below it they
+// stay as they are, and are compared as a whole.
 const maxDepth = 100
 
 func sorted(v value.Value, depth int) value.Value {

@@ -217,6 +217,30 @@ func TestDifferencesAreBounded(t *testing.T) {
 	}
 }
 
+// TestDeepSchemas locks schemas that are nested more and more deeply: the file grows as
+// they do, and so do the differences.
+func TestDeepSchemas(t *testing.T) {
+	deep := func(n int, leaf string) *lock.File {
+		schema := strings.Repeat(`{"properties":{"a":`, n) + leaf + strings.Repeat("}}", n)
+		return (*lock.File)(nil).With(lock.NewServer("s", "", list(t, `[{"name":"t","inputSchema":`+schema+`}]`), []string{"t"}))
+	}
+	for _, n := range []int{10, 100, 1000, 4000} {
+		was, is := deep(n, `{"type":"string"}`), deep(n, `{"type":"number"}`)
+		text := was.Encode()
+		if compact := len(was.Server("s").Tool("t").InputSchema.JSON()); len(text) > 20*1000+compact {
+			t.Errorf("%d levels: a schema of %d bytes makes a lock file of %d", n, compact, len(text))
+		}
+		again, ds := lock.Parse("x", text)
+		if len(ds) > 0 || len(was.Diff(again)) > 0 {
+			t.Errorf("%d levels: the file was read as another: %v", n, ds)
+		}
+		all := was.Diff(is)
+		if len(all) != 1 || len(all[0].String()) > 2000 {
+			t.Errorf("%d levels: differences %v", n, all)
+		}
+	}
+}
+
 func TestPath(t *testing.T) {
 	for config, want := range map[string]string{
 		"tools.yaml": "tools.lock.json", "a.b/tools.yml": "a.b/tools.lock.json", "a.b/tools": "a.b/tools.lock.json", "x.test.yaml": "x.test.lock.json",

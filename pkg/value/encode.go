@@ -59,8 +59,12 @@ func (v Value) Append(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
+// maxIndented is how many levels AppendIndent indents. If all were, a text would be
+// as long as the square of its depth.
+const maxIndented = 40
+
 // AppendIndent appends v as JSON spread over lines, each level indented by
-// indent.
+// indent. What is nested more than 40 levels deep is written on one line.
 func (v Value) AppendIndent(dst []byte, indent string) []byte {
 	return (&encoder{indent: indent}).append(dst, v, "\n")
 }
@@ -90,6 +94,9 @@ func (e *encoder) append(dst []byte, v Value, newline string) []byte {
 			return append(dst, `""`...)
 		}
 	case Array, Object:
+		if len(newline) > maxIndented*len(e.indent) {
+			newline = ""
+		}
 		if newline != "" || v.repr() != lazy {
 			return v.appendMembers(dst, newline, e)
 		}

@@ -252,6 +252,17 @@ func TestUndefinedAndFunctionsAreDroppedAsJSONStringifyDoes(t *testing.T) {
 	}
 }
 
+func TestIndentationOfDeepValuesIsBounded(t *testing.T) {
+	deep := mustParse(t, strings.Repeat(`{"a":[1,`, 2000)+"2"+strings.Repeat("]}", 2000))
+	text := string(deep.AppendIndent(nil, "  "))
+	if len(text) > 2*len(deep.JSON()) {
+		t.Errorf("%d bytes are written as %d", len(deep.JSON()), len(text))
+	}
+	if again := mustParse(t, text); !Equal(again, deep) {
+		t.Error("another value is written")
+	}
+}
+
 func TestIndentedForm(t *testing.T) {
 	got := string(mustParse(t, `{"a":[1,{"b":[]}],"c":{}}`).AppendIndent(nil, "  "))
 	want := "{\n  \"a\": [\n    1,\n    {\n      \"b\": []\n    }\n  ],\n  \"c\": {}\n}"
