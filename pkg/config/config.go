@@ -47,6 +47,9 @@ type File struct {
 	Prompts     []*Prompt
 	Resources   []*Resource
 	Passthrough []Passthrough
+	// Variables are the environment variables that the file, and the entries of
+	// other files that its nodes name, use without a default.
+	Variables []string
 	// Nodes is the list that serves all tools in the flat layout; nil in the
 	// other, and if there is no list.
 	Nodes []*Node

@@ -132,7 +132,12 @@ func (e *environment) variable(t Text, at, end int) string {
 		e.decoder.report(p)
 		return written
 	}
-	if v, ok := e.decoder.getenv(name); ok && (v != "" || !hasFallback) {
+	if !hasFallback {
+		e.needs(name)
+	}
+	v, ok := e.decoder.getenv(name)
+	unfilled := ok && e.isUnfilled(v, name)
+	if ok && (v != "" || !hasFallback) && !unfilled {
 		e.addSecret(v)
 		return v
 	}
@@ -144,13 +149,38 @@ func (e *environment) variable(t Text, at, end int) string {
 	}
 	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("environment variable %s is not set", name))
 	p.Hint = fmt.Sprintf("set it, or add a default: ${%s:-default}", name)
+	if unfilled {
+		p.Message = fmt.Sprintf("environment variable %s has no value; it is %s", name, quote(v))
+		p.Hint = `write its value into "env" of mcpgraph's entry in the program that starts mcpgraph`
+	}
 	e.decoder.report(p)
 	return written
+}
+
+// needs adds a variable to those without which the file cannot be used.
+func (e *environment) needs(name string) {
+	if f := e.decoder.file; !slices.Contains(f.Variables, name) {
+		f.Variables = append(f.Variables, name)
+	}
+}
+
+// Placeholder returns what an entry for another program has in the place of a
+// variable's value, for a person to fill in.
+func Placeholder(name string) string { return "<the value of " + name + ">" }
+
+// isUnfilled reports whether the value of a variable is a placeholder or the variable
+// itself: programs that do not expand variables in their settings pass them on. Who
+// only looks at the file may want that.
+func (e *environment) isUnfilled(v, name string) bool {
+	return !e.decoder.allowUnset && (v == Placeholder(name) || v == "${"+name+"}" || v == "${env:"+name+"}")
 }
 
 // inputVariable returns what stands for ${input:id}.
 func (e *environment) inputVariable(t Text, at, end int, id string) string {
 	v, ok := e.inputValue(id)
+	if _, ok := e.inputDefault(id); !ok {
+		e.needs(InputVariable(id))
+	}
 	if ok {
 		e.addSecret(v)
 		return v

@@ -12,10 +12,14 @@ import (
 // editorFolders are where editors keep their settings in a workspace.
 var editorFolders = []string{".vscode", ".cursor", ".zed", ".gemini", ".windsurf", ".roo"}
 
-// workspace returns the folder that ${workspaceFolder} stands for: that of the
-// file, or the one above where an editor keeps the file in a folder of its own.
-func (e *environment) workspace() string {
-	dir := filepath.Dir(e.decoder.path)
+// workspace returns the folder that ${workspaceFolder} stands for.
+func (e *environment) workspace() string { return WorkspaceFolder(e.decoder.path) }
+
+// WorkspaceFolder returns the folder that ${workspaceFolder} stands for in a file:
+// that of the file, or the one above where an editor keeps the file in a folder of
+// its own.
+func WorkspaceFolder(path string) string {
+	dir := filepath.Dir(path)
 	if absolute, err := filepath.Abs(dir); err == nil {
 		dir = absolute
 	}
@@ -30,6 +34,9 @@ func (e *environment) workspace() string {
 func (e *environment) editorVariable(name string) (string, bool) {
 	switch name {
 	case "workspaceFolder":
+		if e.decoder.workspaceFolder != "" {
+			return e.decoder.workspaceFolder, true
+		}
 		return e.workspace(), true
 	case "workspaceFolderBasename":
 		return filepath.Base(e.workspace()), true
@@ -64,9 +71,14 @@ func (e *environment) inputValue(id string) (string, bool) {
 	if v, ok := e.decoder.inputs[id]; ok {
 		return v, true
 	}
-	if v, ok := e.decoder.getenv(InputVariable(id)); ok {
+	if v, ok := e.decoder.getenv(InputVariable(id)); ok && !e.isUnfilled(v, InputVariable(id)) {
 		return v, true
 	}
+	return e.inputDefault(id)
+}
+
+// inputDefault returns the default that the file's own "inputs" have.
+func (e *environment) inputDefault(id string) (string, bool) {
 	if e.decoder.inputDefaults == nil || e.decoder.inputDefaults.Kind() != List {
 		return "", false
 	}

@@ -28,6 +28,9 @@ type Options struct {
 	// AllowUnset keeps a variable that has no value as it is written, without an
 	// error: for who only looks at the file, and starts no server.
 	AllowUnset bool
+	// WorkspaceFolder is what ${workspaceFolder} becomes; empty is the path of the
+	// folder. A caller that writes entries into another file keeps the variable so.
+	WorkspaceFolder string
 }
 
 // MCPFile is a file with a map of upstream servers under one of entriesKeys.
@@ -57,7 +60,7 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 		Path: path, Source: doc.source, Root: root,
 		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxTotalExecutions, DefaultMaxExecutionTime, DefaultMaxCallDepth},
 	}}
-	d.serversOnly = opts.ServersOnly
+	d.serversOnly, d.workspaceFolder = opts.ServersOnly, opts.WorkspaceFolder
 	switch {
 	case root.Kind() != Map:
 		d.report(root.Expected("the configuration", "a map"))
@@ -119,16 +122,17 @@ func unreadableFile(path string, err error) diag.Diagnostic {
 
 // decoder turns nodes into settings. Its methods report what is wrong and go on.
 type decoder struct {
-	file          *File
-	getenv        func(string) (string, bool)
-	inputs        map[string]string
-	allowUnset    bool   // Options.AllowUnset
-	path          string // of the file that is decoded
-	inputDefaults *Node  // its "inputs"; may be nil
-	foreign       bool   // it is another program's
-	serversOnly   bool   // Options.ServersOnly
-	diagnostics   []diag.Diagnostic
-	literalTokens []*Node // of callers, where they are written in the file
+	file            *File
+	getenv          func(string) (string, bool)
+	inputs          map[string]string
+	allowUnset      bool   // Options.AllowUnset
+	path            string // of the file that is decoded
+	inputDefaults   *Node  // its "inputs"; may be nil
+	foreign         bool   // it is another program's
+	serversOnly     bool   // Options.ServersOnly
+	workspaceFolder string // Options.WorkspaceFolder
+	diagnostics     []diag.Diagnostic
+	literalTokens   []*Node // of callers, where they are written in the file
 }
 
 func (d *decoder) report(ds ...diag.Diagnostic) { d.diagnostics = append(d.diagnostics, ds...) }

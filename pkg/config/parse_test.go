@@ -128,7 +128,7 @@ mcpServers:
     args: [-p, 8080, on]
     env: {PORT: 8080, ON: true, S: s}
     inheritEnv: [EXTRA]
-    cwd: sub
+    cwd: /sub
     connectTimeoutMs: 1
     timeoutMs: 2
     maxCallTimeMs: 3
@@ -153,7 +153,7 @@ mcpServers:
 	want := &Upstream{
 		Name: "a", File: "f.yaml", Transport: Stdio, Command: "npx", Args: []string{"-p", "8080", "on"},
 		Env:        []EnvVar{{"PORT", "8080"}, {"ON", "true"}, {"S", "s"}},
-		InheritEnv: Inherit{Names: []string{"EXTRA"}}, Cwd: "sub",
+		InheritEnv: Inherit{Names: []string{"EXTRA"}}, Cwd: "/sub",
 		ConnectTimeout: time.Millisecond, Timeout: 2 * time.Millisecond, MaxCallTime: 3 * time.Millisecond,
 		MaxConcurrency: 4, MaxMessageBytes: 5, Eager: true, NamePrefix: "p_",
 		Tools: ToolFilter{Allow: []string{"read_*", "write"}, Deny: []string{"read_secret"}},
@@ -366,12 +366,12 @@ tools:
   - {name: t, description: d, inputSchema: {}, nodes: [{id: a, server: one}]}
 `)
 	source := "// Written by an editor\n{ // é \"x\": {\n  /* two\n  lines: */ \"servers\": {\n" +
-		"    // \"one\": {},\n    \"one\": {\"command\": \"a//b\", \"args\": [\"/*\", \"\\\"//\", \"https://x\"], /**/ \"comand\": 1},\n  } //\n}"
+		"    // \"one\": {},\n    \"one\": {\"command\": \"/a//b\", \"args\": [\"/*\", \"\\\"//\", \"https://x\"], /**/ \"comand\": 1},\n  } //\n}"
 	f, ds := Parse("f.yaml", []byte(config), Options{MCPFiles: []MCPFile{{"m.json", []byte(source)}}})
-	if len(f.Upstreams) != 1 || f.Upstreams[0].Command != "a//b" || !slices.Equal(f.Upstreams[0].Args, []string{"/*", `"//`, "https://x"}) {
+	if len(f.Upstreams) != 1 || f.Upstreams[0].Command != "/a//b" || !slices.Equal(f.Upstreams[0].Args, []string{"/*", `"//`, "https://x"}) {
 		t.Errorf("upstreams are %+v", f.Upstreams)
 	}
-	if len(ds) != 1 || ds[0].Pos != (diag.Pos{Line: 6, Col: 74}) {
+	if len(ds) != 1 || ds[0].Pos != (diag.Pos{Line: 6, Col: 75}) {
 		t.Errorf("diagnostics are %v", ds)
 	}
 }

@@ -133,6 +133,7 @@ func (s *section) process(u *Upstream) {
 	}
 	u.InheritEnv = s.inheritEnv()
 	u.Cwd = s.string("cwd")
+	s.reportRelativePaths(p.node, command)
 }
 
 // reportEmpty reports a field without which there is no server.

@@ -70,7 +70,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 			[]string{`"source" of server "one" has no effect`, `"source", "settings" of server "two" have no effect`}},
 		{"gemini.json", []string{
 			"one stdio python [server.py] TOKEN=t0ken-value 15s +read +list -list", "two http https://two.example/mcp Authorization=Bearer t0ken-value 5s", "three http? https://three.example/sse",
-		}, "", []string{`"trust" of server "one" has no effect`, `"description" of server "two" has no effect`}},
+		}, "", []string{`"cwd" of server "one" has the relative path "./tools"`, `"trust" of server "one" has no effect`, `"description" of server "two" has no effect`}},
 		{"cline.json", []string{"one stdio npx [server] 30m0s", "three sse https://three.example/sse 1m0s"}, "two",
 			[]string{`"autoApprove" of server "one" has no effect`, `"autoApprove" of server "three" has no effect`}},
 		{"codex.json", []string{"one stdio server [] TOKEN=t0ken-value", "two http? https://two.example/mcp"}, "",

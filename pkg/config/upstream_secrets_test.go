@@ -14,7 +14,7 @@ mcpServers:
   address: {url: "https://a.example/mcp?api_key=k-12345678&page=12345678"}
   args:
     command: x
-    args: [--token=t-12345678, --api-key, a-12345678, -password, --verbose-12345678, --max-tokens, "100", "token=plain-12345678", --token-file, ./token-12345678, --client_secret]
+    args: [--token=t-12345678, --api-key, a-12345678, -password, --verbose-12345678, --max-tokens, "100", "token=plain-12345678", --token-file, /token-12345678, --client_secret]
 `, Options{})
 	for i, want := range [][]string{{"ghp_12345", "sk-12345678"}, {"k-12345678"}, {"t-12345678", "a-12345678"}} {
 		if got := f.Upstreams[i].Secrets; !slices.Equal(got, want) {

@@ -37,6 +37,7 @@ const (
 	CodeSubstitution     = "bad-substitution"
 	CodeTransport        = "bad-transport"
 	CodeServerIncomplete = "incomplete-server"
+	CodeRelativePath     = "relative-path"
 	CodePassthrough      = "token-passthrough"
 	CodeLiteralToken     = "literal-token"
 	CodeUnheldScope      = "unheld-scope"
@@ -86,6 +87,7 @@ var fileCodes = []CodeInfo{
 	{CodeSubstitution, Error, "A ${…} is not well formed"},
 	{CodeTransport, Error, "The type of an upstream server is unknown"},
 	{CodeServerIncomplete, Error, "An upstream server has neither a command nor a url"},
+	{CodeRelativePath, Warning, "A path of an upstream server depends on the folder in which mcpgraph is started"},
 	{CodePassthrough, Error, "The caller's own token would be forwarded to an upstream server"},
 	{CodeLiteralToken, Warning, "The token of a caller is written in the file"},
 	{CodeUnheldScope, Warning, "A tool requires a scope that no caller has"},
