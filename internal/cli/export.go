@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +29,7 @@ type exported struct {
 	name, description string
 	command           string
 	args              []string
+	env               []exportedVariable
 	url               string
 	headers           http.Header
 	tools             []string
@@ -37,22 +38,41 @@ type exported struct {
 	connection        string
 }
 
-// exportTargets holds the form of each program's entry. Those that are not
-// hosted start the server themselves or connect to a url; to the others the
-// server is an address that their provider calls.
-var exportTargets = map[string]struct {
+// exportTarget is the form of a program's entry.
+type exportTarget struct {
+	// hosted is a program whose provider calls the server at an address. The others
+	// start the server themselves or connect to its url.
 	hosted bool
 	entry  func(*exported) (value.Value, error)
-}{
-	"claude":    {false, claudeEntry},
-	"cursor":    {false, cursorEntry},
-	"vscode":    {false, vscodeEntry},
-	"windsurf":  {false, windsurfEntry},
-	"gemini":    {false, geminiEntry},
-	"zed":       {false, zedEntry},
-	"openai":    {true, openaiTool},
-	"azure":     {true, azureTool},
-	"anthropic": {true, anthropicRequest},
+	// encode writes the entry; nil is JSON.
+	encode func(value.Value) []byte
+	// fill tells what a person does with the variables that the file needs; it has
+	// %s for their names.
+	fill string
+}
+
+const (
+	fillEnvironment = "set %s in the environment of that program"
+	fillPlaceholder = "replace the placeholders of %s in the entry by their values"
+)
+
+var exportTargets = map[string]exportTarget{
+	"claude":         {entry: claudeEntry, fill: fillEnvironment},
+	"claude-desktop": {entry: claudeDesktopEntry, fill: fillPlaceholder},
+	"codex":          {entry: codexEntry, encode: tomlOf, fill: fillEnvironment},
+	"continue":       {entry: continueEntry, encode: yamlOf, fill: "write %s, each as NAME=VALUE, into .continue/.env"},
+	"copilot":        {entry: copilotEntry, fill: fillEnvironment},
+	"cursor":         {entry: cursorEntry, fill: fillEnvironment},
+	"gemini":         {entry: geminiEntry, fill: fillEnvironment},
+	"goose":          {entry: gooseEntry, encode: yamlOf, fill: "store %s with goose configure, or set it in the environment of goose"},
+	"lmstudio":       {entry: lmstudioEntry, fill: fillPlaceholder},
+	"opencode":       {entry: opencodeEntry, fill: fillEnvironment},
+	"vscode":         {entry: vscodeEntry, fill: fillEnvironment},
+	"windsurf":       {entry: windsurfEntry, fill: fillEnvironment},
+	"zed":            {entry: zedEntry, fill: fillPlaceholder},
+	"openai":         {hosted: true, entry: openaiTool},
+	"azure":          {hosted: true, entry: azureTool},
+	"anthropic":      {hosted: true, entry: anthropicRequest},
 }
 
 func exportNames() []string {
@@ -74,16 +94,20 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export CONFIG --for PROGRAM",
 		Short: "Print the entry that registers a file's server in a program",
-		Long: `Print the JSON entry that registers the server of a file in another program.
+		Long: `Print the entry that registers the server of a file in another program.
 
-claude (Claude Desktop and Claude Code), cursor, gemini (Gemini CLI), vscode,
-windsurf and zed get the command that starts the server, or its URL with --url.
+claude (Claude Code), claude-desktop, codex, continue, copilot (Copilot CLI), cursor,
+gemini (Gemini CLI), goose, lmstudio, opencode, vscode, windsurf and zed get the
+command that starts the server, or its URL with --url. The paths in it are absolute,
+and it passes on the environment variables that the file needs: stderr names those
+that you have to set.
 
 openai (Responses API), azure (Azure OpenAI and Foundry agents) and anthropic
 (Messages API) call the server themselves, at --url. They get the tool object of
 a request, with headers, allowed tools and approval mode.`,
-		Example: `  mcpgraph export tools.yaml --for claude
+		Example: `  mcpgraph export tools.yaml --for claude > .mcp.json
   mcpgraph export tools.yaml --for vscode > .vscode/mcp.json
+  mcpgraph export tools.yaml --for codex >> ~/.codex/config.toml
   mcpgraph export tools.yaml --for openai --url https://tools.example.com/mcp`,
 		Args:              configArgs("CONFIG"),
 		ValidArgsFunction: completeOne,
@@ -93,12 +117,12 @@ a request, with headers, allowed tools and approval mode.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.target, "for", "", "print the entry of this `PROGRAM`: claude, cursor, gemini, vscode, windsurf, zed, openai, azure or anthropic")
+	flags.StringVar(&o.target, "for", "", "print the entry of this `PROGRAM`: "+strings.Join(exportNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(exportNames(), cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.name, "name", "", "register it under this `NAME` (default: the server's own)")
 	flags.StringVar(&o.url, "url", "", "the `URL` at which the server is reached")
 	flags.StringArrayVar(&o.headers, "header", nil, "send this header to the url, `\"NAME: VALUE\"` (repeatable)")
-	flags.StringVar(&o.command, "command", "mcpgraph", "the `PROGRAM` that starts the server")
+	flags.StringVar(&o.command, "command", "", "the `PROGRAM` that starts the server (default: the absolute path of this one)")
 	flags.StringSliceVar(&o.tools, "tools", nil, "allow only these `TOOLS` of the file (default: all)")
 	_ = cmd.RegisterFlagCompletionFunc("tools", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -128,7 +152,8 @@ func (a *app) export(o exportOptions, given func(flag string) bool) (err error) 
 	if err != nil {
 		return err
 	}
-	engine, err := a.loadOnce(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
+	// Whoever exports reads the warnings: they are about other folders, too.
+	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithUnsetVariables())
 	if err != nil {
 		return err
 	}
@@ -144,22 +169,23 @@ func (a *app) export(o exportOptions, given func(flag string) bool) (err error) 
 	if err := x.choose(published(engine), o.tools); err != nil {
 		return err
 	}
-	// Programs start servers in folders of their own.
-	for i, path := range append([]string{o.config}, o.mcpFiles...) {
-		if path, err = filepath.Abs(path); err != nil {
-			return failed(err)
-		}
-		if i == 0 {
-			x.args = []string{"serve", path}
-		} else {
-			x.args = append(x.args, "--mcp", path)
+	if o.url == "" {
+		if err := a.startedBy(x, o, engine.File()); err != nil {
+			return err
 		}
 	}
 	entry, err := target.entry(x)
 	if err != nil {
 		return err
 	}
-	return failed(writeAll(a.stdout, append(entry.AppendIndent(nil, "  "), '\n')))
+	if names := x.unfilled(); len(names) > 0 {
+		fmt.Fprintf(a.stderr, "mcpgraph: "+target.fill+"\n", strings.Join(names, ", "))
+	}
+	encode := target.encode
+	if encode == nil {
+		encode = func(v value.Value) []byte { return append(v.AppendIndent(nil, "  "), '\n') }
+	}
+	return failed(writeAll(a.stdout, encode(entry)))
 }
 
 // check refuses options that would do nothing for the target.

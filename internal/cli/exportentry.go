@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -37,8 +38,9 @@ func errOnlyBearer(program string) error {
 }
 
 // local is the entry that starts the server, url the one that connects to it.
-func (x *exported) local(fields ...any) value.Value {
-	return object(append(fields, "command", value.FromString(x.command), "args", texts(x.args))...)
+// variable is how the program's settings name a variable of its own environment.
+func (x *exported) local(variable func(name string) string, fields ...any) value.Value {
+	return object(append(fields, "command", value.FromString(x.command), "args", texts(x.args), "env", x.environment(variable))...)
 }
 
 func (x *exported) remote(fields ...any) value.Value {
@@ -49,39 +51,74 @@ func (x *exported) named(key string, entry value.Value) value.Value {
 	return object(key, object(x.name, entry))
 }
 
+// environment is a JSON object of the variables, undefined if there are none. With
+// variable nil, those without a value are left out.
+func (x *exported) environment(variable func(name string) string) value.Value {
+	b := value.NewBuilder(len(x.env))
+	for _, v := range x.env {
+		switch {
+		case v.value != "":
+			b.Set(v.name, value.FromString(v.value))
+		case variable != nil:
+			b.Set(v.name, value.FromString(variable(v.name)))
+		}
+	}
+	return unlessEmpty(b.Value())
+}
+
+// Variables in the settings of programs.
+func shellVariable(name string) string    { return "${" + name + "}" }
+func editorVariable(name string) string   { return "${env:" + name + "}" }
+func opencodeVariable(name string) string { return "{env:" + name + "}" }
+func continueSecret(name string) string   { return "${{ secrets." + name + " }}" }
+
 func claudeEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
 		return x.named("mcpServers", x.remote("type", value.FromString("http"))), nil
 	}
-	return x.named("mcpServers", x.local()), nil
+	return x.named("mcpServers", x.local(shellVariable)), nil
+}
+
+func claudeDesktopEntry(x *exported) (value.Value, error) {
+	if x.url != "" {
+		return value.Undef, usagef("Claude Desktop takes addresses as connectors, in its settings; its file has programs only")
+	}
+	return x.named("mcpServers", x.local(config.Placeholder)), nil
 }
 
 func cursorEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
 		return x.named("mcpServers", x.remote()), nil
 	}
-	return x.named("mcpServers", x.local()), nil
+	return x.named("mcpServers", x.local(editorVariable)), nil
+}
+
+func lmstudioEntry(x *exported) (value.Value, error) {
+	if x.url != "" {
+		return x.named("mcpServers", x.remote()), nil
+	}
+	return x.named("mcpServers", x.local(config.Placeholder)), nil
 }
 
 func vscodeEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
 		return x.named("servers", x.remote("type", value.FromString("http"))), nil
 	}
-	return x.named("servers", x.local("type", value.FromString("stdio"))), nil
+	return x.named("servers", x.local(editorVariable, "type", value.FromString("stdio"))), nil
 }
 
 func windsurfEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
 		return x.named("mcpServers", object("serverUrl", value.FromString(x.url), "headers", headerMap(x.headers))), nil
 	}
-	return x.named("mcpServers", x.local()), nil
+	return x.named("mcpServers", x.local(editorVariable)), nil
 }
 
 func geminiEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
 		return x.named("mcpServers", object("httpUrl", value.FromString(x.url), "headers", headerMap(x.headers))), nil
 	}
-	return x.named("mcpServers", x.local()), nil
+	return x.named("mcpServers", x.local(shellVariable)), nil
 }
 
 func zedEntry(x *exported) (value.Value, error) {
@@ -89,7 +126,74 @@ func zedEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
 		return x.named("context_servers", x.remote("source", source)), nil
 	}
-	return x.named("context_servers", x.local("source", source)), nil
+	return x.named("context_servers", x.local(config.Placeholder, "source", source)), nil
+}
+
+// copilotEntry is for GitHub Copilot's command line, which wants to know the tools, too.
+func copilotEntry(x *exported) (value.Value, error) {
+	kind, tools := value.FromString("stdio"), texts([]string{"*"})
+	if x.url != "" {
+		return x.named("mcpServers", x.remote("type", value.FromString("http"), "tools", tools)), nil
+	}
+	return x.named("mcpServers", x.local(shellVariable, "type", kind, "tools", tools)), nil
+}
+
+// opencodeEntry has the form that both major versions of opencode read.
+func opencodeEntry(x *exported) (value.Value, error) {
+	entry := x.remote("type", value.FromString("remote"), "enabled", value.True)
+	if x.url == "" {
+		entry = object("type", value.FromString("local"), "enabled", value.True,
+			"command", texts(append([]string{x.command}, x.args...)), "environment", x.environment(opencodeVariable))
+	}
+	return x.named("mcp", entry), nil
+}
+
+// codexEntry names the variables that Codex passes on from its own environment.
+func codexEntry(x *exported) (value.Value, error) {
+	if x.url != "" {
+		return x.named("mcp_servers", object("url", value.FromString(x.url), "http_headers", headerMap(x.headers))), nil
+	}
+	return x.named("mcp_servers", object("command", value.FromString(x.command), "args", texts(x.args),
+		"env_vars", unlessEmpty(texts(x.unfilled())), "env", x.environment(nil))), nil
+}
+
+// continueEntry is a file of its own in .continue/mcpServers.
+func continueEntry(x *exported) (value.Value, error) {
+	entry := x.local(continueSecret, "name", value.FromString(x.name), "type", value.FromString("stdio"))
+	if x.url != "" {
+		options := value.Undef
+		if len(x.headers) > 0 {
+			options = object("headers", headerMap(x.headers))
+		}
+		entry = object("name", value.FromString(x.name), "type", value.FromString("streamable-http"),
+			"url", value.FromString(x.url), "requestOptions", options)
+	}
+	return object("name", value.FromString(x.name), "version", value.FromString("0.0.1"), "schema", value.FromString("v1"),
+		"mcpServers", value.FromArray([]value.Value{entry})), nil
+}
+
+// gooseEntry names the variables that goose takes from its secrets. goose lets no
+// extension set the PATH, so env does.
+func gooseEntry(x *exported) (value.Value, error) {
+	description := value.FromString(x.description)
+	const timeout = 300 // seconds, as goose configure proposes
+	common := []any{"enabled", value.True, "name", value.FromString(x.name), "description", description, "timeout", value.FromFloat(timeout)}
+	if x.url != "" {
+		return x.named("extensions", object(append(common, "type", value.FromString("streamable_http"),
+			"uri", value.FromString(x.url), "headers", headerMap(x.headers))...)), nil
+	}
+	command, args := x.command, x.args
+	given := value.NewBuilder(len(x.env))
+	for _, v := range x.env {
+		switch {
+		case v.name == "PATH":
+			command, args = "/usr/bin/env", append([]string{"PATH=" + v.value, command}, args...)
+		case v.value != "":
+			given.Set(v.name, value.FromString(v.value))
+		}
+	}
+	return x.named("extensions", object(append(common, "type", value.FromString("stdio"), "cmd", value.FromString(command), "args", texts(args),
+		"envs", given.Value(), "env_keys", texts(x.unfilled()))...)), nil
 }
 
 // openaiTool is an element of "tools" in a request to OpenAI's Responses API.

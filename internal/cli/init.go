@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,7 +109,7 @@ func (a *app) init(o initOptions) error {
 // drafted connects to the server and makes the files.
 func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *serverOrigin, given arguments, target target) (_ scaffold.Files, err error) {
 	var none scaffold.Files
-	engine, err := a.loadOrigin(origin, o.logLevel)
+	engine, err := a.loadOrigin(origin, target.config, o.logLevel)
 	if err != nil {
 		return none, err
 	}
@@ -133,7 +134,7 @@ func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *ser
 		return none, err
 	}
 	files, err := scaffold.New(scaffold.Upstream{
-		Server: origin.name, Entry: origin.entry, Tool: tool.name, Description: tool.description(),
+		Server: origin.name, Entry: portable(origin.entry, target.config), Tool: tool.name, Description: tool.description(),
 		Input: tool.input(), Output: tool.output(), Annotations: tool.listed.Get("annotations"),
 	}, call, target.config, target.test)
 	if err != nil {
@@ -142,8 +143,8 @@ func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *ser
 	return files, nil
 }
 
-// loadOrigin loads the server that the new file is to call.
-func (a *app) loadOrigin(origin *serverOrigin, logLevel string) (*mcpgraph.Engine, error) {
+// loadOrigin loads the server that the new file, target, is to call.
+func (a *app) loadOrigin(origin *serverOrigin, target, logLevel string) (*mcpgraph.Engine, error) {
 	if origin.file != "" {
 		return a.loadServers(origin.file, nil, logLevel)
 	}
@@ -152,7 +153,7 @@ func (a *app) loadOrigin(origin *serverOrigin, logLevel string) (*mcpgraph.Engin
 		return nil, err
 	}
 	text := object("mcpServers", object(origin.name, origin.entry)).Append(nil)
-	engine, err := mcpgraph.LoadBytes("--server", text,
+	engine, err := mcpgraph.LoadBytes(filepath.Join(filepath.Dir(target), "--server"), text,
 		mcpgraph.WithServersOnly(), mcpgraph.WithLogger(log), mcpgraph.WithGetenv(a.getenv))
 	var wrong *mcpgraph.LoadError
 	if errors.As(err, &wrong) {

@@ -29,14 +29,14 @@ var knownFiles = []string{".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", "
 func (a *app) origin(ctx context.Context, o initOptions, p *prompt) (*serverOrigin, error) {
 	switch {
 	case o.from != "":
-		return a.originFrom(ctx, p, o.from, o.server)
+		return a.originFrom(ctx, p, o.from, o.server, o.file)
 	case o.server != "":
 		return parseServer(o.server)
 	}
-	return a.askOrigin(ctx, p)
+	return a.askOrigin(ctx, p, o.file)
 }
 
-func (a *app) askOrigin(ctx context.Context, p *prompt) (*serverOrigin, error) {
+func (a *app) askOrigin(ctx context.Context, p *prompt, target string) (*serverOrigin, error) {
 	fmt.Fprintln(a.stderr, "Which MCP server should the tool call? Type its command, its URL, or a file with mcpServers.")
 	for _, file := range knownFiles {
 		if _, err := os.Stat(file); err == nil {
@@ -50,7 +50,7 @@ func (a *app) askOrigin(ctx context.Context, p *prompt) (*serverOrigin, error) {
 			return nil, err
 		}
 		if info, err := os.Stat(said); err == nil && !info.IsDir() && strings.Contains(said, ".json") {
-			return a.originFrom(ctx, p, said, "")
+			return a.originFrom(ctx, p, said, "", target)
 		}
 		origin, err := parseServer(said)
 		if err != nil {
@@ -126,8 +126,8 @@ func guessedName(words []string) string {
 	return serverLabel(name)
 }
 
-// originFrom takes a server from another program's file.
-func (a *app) originFrom(ctx context.Context, p *prompt, file, name string) (*serverOrigin, error) {
+// originFrom takes a server from another program's file, for the file target.
+func (a *app) originFrom(ctx context.Context, p *prompt, file, name, target string) (*serverOrigin, error) {
 	// Variables stay variables in the new file, and secrets stay out of it.
 	getenv := func(name string) (string, bool) {
 		if _, ok := a.getenv(name); ok {
@@ -159,7 +159,9 @@ func (a *app) originFrom(ctx context.Context, p *prompt, file, name string) (*se
 	if _, err := entryOf(engine, name); err != nil {
 		return nil, err
 	}
-	abstract, _, _ := config.Load(file, nil, nil, config.Options{Getenv: getenv, ServersOnly: true})
+	abstract, _, _ := config.Load(file, nil, nil, config.Options{
+		Getenv: getenv, ServersOnly: true, AllowUnset: true, WorkspaceFolder: portablePath(config.WorkspaceFolder(file), target),
+	})
 	for _, u := range abstract.Upstreams {
 		if u.Name == name {
 			entry, unset := entryValue(u)

@@ -22,7 +22,7 @@ mcpServers:
     command: x
     args: [--token=t-1234567890, t-1234567890 and EEP_SECRET]
     env: {API_TOKEN: EEP_SECRET}
-`), config.Options{ServersOnly: true, Getenv: func(name string) (string, bool) { return "${" + name + "}", true }})
+`), config.Options{ServersOnly: true, Getenv: func(name string) (string, bool) { return "${" + name + "}", true }, AllowUnset: true})
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}

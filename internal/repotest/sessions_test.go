@@ -15,7 +15,11 @@ import (
 
 // sessionHome is what documents show in the place of the folder that a session
 // begins in.
-const sessionHome = "/home/me"
+const (
+	sessionHome = "/home/me"
+	nodeHome    = "/home/me/node/bin" // of npx
+	programHome = "/home/me/go/bin"   // of mcpgraph
+)
 
 // A docSession is the console blocks of a document that are one session: a block
 // whose first command is mkdir, and those after it in the same section.
@@ -121,15 +125,6 @@ func record(t *testing.T, file string, blocks []string) []string {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
-	bin := t.TempDir()
-	server, err := filepath.Abs(filepath.Join(realServers, "node_modules", ".bin", "mcp-server-filesystem"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	npx := "#!/bin/sh\n[ \"$1 $2\" = '-y @modelcontextprotocol/server-filesystem' ] || exit 9\nshift 2\nexec '" + server + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "npx"), []byte(npx), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	var script strings.Builder
 	script.WriteString("set -e\n")
 	type command struct {
@@ -150,7 +145,13 @@ func record(t *testing.T, file string, blocks []string) []string {
 	}
 	cmd := exec.Command("sh", "-c", script.String())
 	cmd.Dir = home
-	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "COLUMNS=80", "XDG_CACHE_HOME="+bin)
+	path := sessionPath(t)
+	program, err := exec.LookPath("mcpgraph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := strings.NewReplacer(home, sessionHome, filepath.SplitList(path)[0], nodeHome, filepath.Dir(program), programHome)
+	cmd.Env = append(os.Environ(), "PATH="+path, "COLUMNS=80", "XDG_CACHE_HOME="+t.TempDir())
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -159,10 +160,26 @@ func record(t *testing.T, file string, blocks []string) []string {
 	}
 	recorded := make([]string, len(blocks))
 	for i, printed := range strings.Split(string(out), mark+"\n")[1:] {
-		printed = took.ReplaceAllString(strings.ReplaceAll(printed, home, sessionHome), "1 ms")
+		printed = took.ReplaceAllString(folders.Replace(printed), "1 ms")
 		recorded[commands[i].block] += "$ " + commands[i].text + shortened(printed, commands[i].shown)
 	}
 	return recorded
+}
+
+// sessionPath returns a PATH on which npx starts the real server-filesystem as it is
+// installed.
+func sessionPath(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	server, err := filepath.Abs(filepath.Join(realServers, "node_modules", ".bin", "mcp-server-filesystem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	npx := "#!/bin/sh\n[ \"$1 $2\" = '-y @modelcontextprotocol/server-filesystem' ] || exit 9\nshift 2\nexec '" + server + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "npx"), []byte(npx), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
 // shortened leaves out of what a command prints as many lines as the document does:
