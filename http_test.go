@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -182,5 +184,32 @@ func TestSessionsAreToldOfAlsoWhereTheyAreMeasured(t *testing.T) {
 	}
 	if response.StatusCode != http.StatusOK || began.Load() != 1 || over.Load() != 1 {
 		t.Errorf("%s: %d sessions began and %d ended", response.Status, began.Load(), over.Load())
+	}
+}
+
+// TestServersAloneCannotBeServed keeps a file that was not read for who may come in from
+// being served to everybody.
+func TestServersAloneCannotBeServed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tools.yaml")
+	text := "version: \"1.0\"\nserver: {name: t, version: \"1\", auth: {type: bearer, tokensFile: none}}\ntools: []\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := mcpgraph.Load(path, mcpgraph.WithServersOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the file was read for its servers only"
+	if err := e.ServeHTTP(t.Context(), listener, server.HTTPOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("ServeHTTP: %v", err)
+	}
+	if _, err := e.Handler(server.HTTPOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Handler: %v", err)
 	}
 }

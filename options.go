@@ -72,7 +72,7 @@ func WithMCPFiles(paths ...string) Option {
 
 // WithServersOnly ignores the tools of the file, also their errors. It may then be
 // a file with nothing but servers, as desktop clients have. [Engine.Status] and
-// [Engine.Upstreams] work.
+// [Engine.Upstreams] work; the Engine cannot be served.
 func WithServersOnly() Option {
 	return func(o *options) { o.engine.ServersOnly = true }
 }

@@ -110,5 +110,8 @@ func unscoped(file *config.File) error {
 	for _, r := range file.Resources {
 		errs = append(errs, scoped("resource", r.Name.String(), r.RequiredScopes))
 	}
+	if scopes := file.Scopes(); len(scopes) > 0 { // its tools were not read
+		errs = append(errs, usagef("tools of %s have requiredScopes, but without authentication nobody has scopes; add --auth or %s", file.Path, authSetting))
+	}
 	return cmp.Or(errs...)
 }

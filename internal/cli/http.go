@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net"
-	"net/netip"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,13 +86,15 @@ func (l *listening) close() {
 	}
 }
 
+func (o *httpOptions) at() address { return address{"--http", o.address} }
+
 // check returns an error if the flags are invalid, whatever the file contains.
 func (o *httpOptions) check() error {
 	if o.address == "" {
 		return nil
 	}
-	if _, _, err := net.SplitHostPort(o.address); err != nil {
-		return usagef("--http %s: expected HOST:PORT, such as 127.0.0.1:8080", o.address)
+	if _, _, err := o.at().split(); err != nil {
+		return err
 	}
 	if (o.certificate == "") != (o.key == "") {
 		return usagef("--tls-cert FILE and --tls-key FILE need each other")
@@ -127,10 +128,6 @@ func (a *app) open(o httpOptions, engine served, log *slog.Logger) (*listening, 
 	if o.address == "" {
 		return nil, nil
 	}
-	host, port, _ := net.SplitHostPort(o.address) // which has been checked
-	if host == "" {
-		host = "127.0.0.1"
-	}
 	l := &listening{options: server.HTTPOptions{
 		AllowedHosts: o.hosts, AllowedOrigins: o.origins,
 		MaxBody: o.maxBody, SessionIdle: o.idle, Grace: o.grace,
@@ -145,9 +142,6 @@ func (a *app) open(o httpOptions, engine served, log *slog.Logger) (*listening, 
 	if byFlags {
 		l.options.Guard = guard
 	}
-	if guard == nil && !o.insecure && !loopback(host) {
-		return nil, usagef("--http %s: other machines could call the tools without authentication; add --auth or %s, or allow it with --insecure", o.address, authSetting)
-	}
 	scheme := "http"
 	if o.certificate != "" {
 		pair, err := newCertificate(o.certificate, o.key, log)
@@ -157,19 +151,15 @@ func (a *app) open(o httpOptions, engine served, log *slog.Logger) (*listening, 
 		scheme = "https"
 		l.options.TLS = &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12}
 	}
-	if l.listener, err = net.Listen("tcp", net.JoinHostPort(host, port)); err != nil {
-		return nil, failedf("--http %s: %w", o.address, err)
+	l.listener, err = listen(o.at(), func() error {
+		if guard != nil || o.insecure {
+			return nil
+		}
+		return usagef("--http %s: other machines could call the tools without authentication; add --auth or %s, or allow it with --insecure", o.address, authSetting)
+	})
+	if err != nil {
+		return nil, err
 	}
 	l.url = scheme + "://" + l.listener.Addr().String() + server.Path
 	return l, nil
-}
-
-// loopback reports whether only this machine can reach an address with this
-// host.
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
 }

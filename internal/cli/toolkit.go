@@ -102,6 +102,7 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 	}
 	t, err := toolkit.New(toolkit.Options{
 		Path: o.graph, MCPFiles: o.mcpFiles, Getenv: a.getenv, Inputs: a.inputs, Log: log, Core: o.tools == coreToolkitTools,
+		HTTP:   o.http.address != "",
 		Memory: o.memory.budget(log),
 	})
 	var broken *toolkit.LoadError

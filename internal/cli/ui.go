@@ -177,16 +177,13 @@ func (a *app) listenPage(flag, allow string, o pageOptions, observe observeOptio
 	if observe.keep < 1 {
 		return nil, usagef("--keep-runs is %d; expected 1 or more, as the page shows runs", observe.keep)
 	}
-	l, err := ui.Listen(o.address, o.insecure)
-	switch {
-	case err == nil:
-		return l, nil
-	case errors.Is(err, ui.ErrNotLoopback):
-		return nil, usagef("%s: %w; %s allows it", flag, err, allow)
-	case errors.Is(err, ui.ErrAddress):
-		return nil, usagef("%s: %w", flag, err)
-	}
-	return nil, failedf("%s: %w", flag, err)
+	return listen(address{flag, o.address}, func() error {
+		if o.insecure {
+			return nil
+		}
+		return usagef("%s %s: other machines can reach this address: the token goes over the network unencrypted, and who reads it can run the tools of the file and change it; "+
+			"use a loopback address such as 127.0.0.1:0, or allow it with %s", flag, o.address, allow)
+	})
 }
 
 // listenBeside is listenPage for a command that need not have a page; it returns nil

@@ -33,6 +33,7 @@ type Options struct {
 	// ServersOnly ignores the tools of the file. It may then be a file of another
 	// program, and all of its servers count.
 	ServersOnly bool
+	Serving     bool // with ServersOnly: the file's settings of the server count, too
 	Inputs      map[string]string
 	Hooks       []executor.Hooks
 	HooksFunc   []func(*callinfo.Info) executor.Hooks // each returns hooks for one call

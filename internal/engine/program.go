@@ -42,7 +42,7 @@ type Program struct {
 // compile reads the file and compiles it. The error is a *LoadError.
 func (e *Engine) compile(opts Options) (*Program, error) {
 	file, sources, ds := config.Load(e.path, opts.MCPFiles, opts.Read, config.Options{
-		Getenv: opts.Getenv, Inputs: opts.Inputs, ServersOnly: opts.ServersOnly, AllowUnset: opts.AllowUnset,
+		Getenv: opts.Getenv, Inputs: opts.Inputs, ServersOnly: opts.ServersOnly, Serving: opts.Serving, AllowUnset: opts.AllowUnset,
 	})
 	p := &Program{engine: e, opts: opts, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
 	p.release = p.Release
@@ -118,6 +118,9 @@ func (p *Program) keepGuard(before *Program) {
 	}
 }
 
+// Options returns what the program was read with.
+func (p *Program) Options() Options { return p.opts }
+
 // Set returns the compiled tools and the file that they are from.
 func (p *Program) Set() *graph.Set { return p.set }
 
@@ -140,6 +143,24 @@ func (p *Program) Recorder() *telemetry.Recorder { return p.recorder }
 // without such a setting. It reads the file of tokens, once; the error is that
 // of [auth.New].
 func (p *Program) Guard() (auth.Guard, error) { return p.guard() }
+
+// Access returns the file's settings for access over HTTP. The guard is left out if
+// opts have one.
+func (p *Program) Access(opts *server.HTTPOptions) (server.Access, error) {
+	of := p.set.File.Server
+	a := server.Access{AllowedHosts: of.AllowedHosts, AllowedOrigins: of.AllowedOrigins}
+	var err error
+	if opts.Guard == nil {
+		a.Guard, err = p.Guard()
+	}
+	return a, err
+}
+
+// Limits returns the file's limits of concurrent calls.
+func (p *Program) Limits() server.Limits {
+	of := p.set.File.Server
+	return server.Limits{Calls: of.MaxConcurrentCalls, PerCaller: of.MaxConcurrentCallsPerCaller, Wait: of.MaxCallWait}
+}
 
 // Has reports whether the file has a tool, prompt or resource with this name.
 func (p *Program) Has(tool string) bool { return p.byName[tool] != nil }

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -14,7 +15,14 @@ import (
 // resources, what passes from upstream servers, and the runs if that is allowed. http is
 // nil over pipes.
 func (s *Servers) published(p *engine.Program, http *server.HTTPOptions) (server.Options, error) {
-	access, err := access(p, http)
+	if p.Options().ServersOnly {
+		return server.Options{}, errServersOnly
+	}
+	var access server.Access
+	var err error
+	if http != nil {
+		access, err = p.Access(http)
+	}
 	call := s.caller(p)
 	prompts, resources := offers(p, call)
 	return server.Options{
@@ -24,24 +32,13 @@ func (s *Servers) published(p *engine.Program, http *server.HTTPOptions) (server
 	}, err
 }
 
-// access returns the file's settings for access; opts override them.
-func access(p *engine.Program, opts *server.HTTPOptions) (server.Access, error) {
-	if opts == nil {
-		return server.Access{}, nil
-	}
-	of := p.Set().File.Server
-	a := server.Access{AllowedHosts: of.AllowedHosts, AllowedOrigins: of.AllowedOrigins}
-	var err error
-	if opts.Guard == nil {
-		a.Guard, err = p.Guard()
-	}
-	return a, err
-}
+// errServersOnly is returned instead of a server without tools, whose file was not read for
+// who may use it.
+var errServersOnly = errors.New("the file was read for its servers only (WithServersOnly); load it without this option to serve it")
 
 // limits returns those of the options, or else of the file.
 func (s *Servers) limits(p *engine.Program) server.Limits {
-	of := p.Set().File.Server
-	limits := server.Limits{Calls: of.MaxConcurrentCalls, PerCaller: of.MaxConcurrentCallsPerCaller, Wait: of.MaxCallWait}
+	limits := p.Limits()
 	if s.opts.Calls != nil {
 		limits.Calls = *s.opts.Calls
 	}

@@ -39,7 +39,11 @@ func newFile(t *Toolkit) *file { return &file{toolkit: t} }
 func (f *file) stamp(text []byte) string {
 	sum := sha256.New()
 	sum.Write(text)
-	for _, path := range append([]string{f.toolkit.engine.LockPath()}, f.toolkit.opts.MCPFiles...) {
+	paths := append([]string{f.toolkit.engine.LockPath()}, f.toolkit.opts.MCPFiles...)
+	if auth := f.toolkit.engine.Current().Set().File.Server.Auth; auth != nil && auth.TokensFile != "" {
+		paths = append(paths, auth.TokensFile)
+	}
+	for _, path := range paths {
 		more, err := boundedfile.Read(path)
 		fmt.Fprintf(sum, "\n%s %v %d\n", path, err, len(more))
 		sum.Write(more)
@@ -67,6 +71,11 @@ func (f *file) read() (*state, error) {
 	if next.servers = err; err == nil {
 		if before, err := e.Replace(servers); err == nil {
 			before.Release()
+		}
+		if web := f.toolkit.web.Load(); web != nil {
+			if err := f.toolkit.admit(web); err != nil {
+				e.Log().Warn("the file's new settings of the server do not apply", "error", err)
+			}
 		}
 	}
 	next.program, err = e.CompileText(text)

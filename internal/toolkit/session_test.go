@@ -63,7 +63,7 @@ func TestClientsHaveTheirOwnHistory(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	path := filepath.Join(t.TempDir(), "team.yaml")
 	write(t, path, head+"tools: []\n")
-	kit, err := toolkit.New(toolkit.Options{Path: path, Log: slog.New(slog.DiscardHandler), Getenv: os.LookupEnv})
+	kit, err := toolkit.New(toolkit.Options{Path: path, Log: slog.New(slog.DiscardHandler), Getenv: os.LookupEnv, HTTP: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,13 @@ package toolkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
@@ -39,6 +42,8 @@ type Options struct {
 	Inputs   map[string]string                // of ${input:ID}
 	Log      *slog.Logger                     // required
 	Memory   *memory.Budget                   // nil: no bound
+	// HTTP reads how the file is served, for ServeHTTP. An error there is one of New.
+	HTTP bool
 	// Core publishes only the thirteen tools of the TypeScript toolkit.
 	Core bool
 }
@@ -52,6 +57,9 @@ type Toolkit struct {
 	tapes  *tapes
 	tools  map[string]*tool
 	server *server.Server
+	// offers is what the server publishes, without what the file says about access.
+	offers server.Options
+	web    atomic.Pointer[server.HTTPOptions] // of the HTTP server; nil while there is none
 
 	sessions sessions
 }
@@ -92,7 +100,7 @@ func New(o Options) (*Toolkit, error) {
 		runs: runs.New(runs.Limits{Count: keptRuns, Bytes: keptRunsBytes, Memory: o.Memory}),
 	}
 	e, err := engine.New(o.Path, engine.Options{
-		Getenv: o.Getenv, Inputs: o.Inputs, Log: o.Log, MCPFiles: o.MCPFiles, ServersOnly: true, Runs: t.runs,
+		Getenv: o.Getenv, Inputs: o.Inputs, Log: o.Log, MCPFiles: o.MCPFiles, ServersOnly: true, Serving: o.HTTP, Runs: t.runs,
 		Memory: o.Memory, Intercept: t.tapes.intercept,
 	})
 	if err != nil {
@@ -111,14 +119,44 @@ func New(o Options) (*Toolkit, error) {
 		t.tools[one.Name] = one
 		published = append(published, one.Tool)
 	}
-	t.server, err = server.New(server.Options{
+	t.offers = server.Options{
 		Info: config.Server{
 			Name: "mcpgraph-toolkit", Version: engine.Version(), Title: "mcpgraph toolkit", Instructions: instructions,
 		},
-		Tools: published, Call: t.call, Log: e.Log(), Resources: t.resources(),
-		Limits: server.Limits{Calls: maxCalls}, Memory: o.Memory,
-	})
+		Tools: published, Call: t.call, Log: e.Log(), Resources: t.resources(), Memory: o.Memory,
+	}
+	t.server, err = server.New(t.restricted())
 	return t, err
+}
+
+// restricted returns what the server publishes within the limits of the file, to callers
+// that may do all that its tools can: a caller edits and runs all of them.
+func (t *Toolkit) restricted() server.Options {
+	p, o := t.engine.Current(), t.offers
+	if o.Limits = p.Limits(); o.Limits.Calls == 0 || o.Limits.Calls > maxCalls {
+		o.Limits.Calls = maxCalls
+	}
+	if t.opts.HTTP {
+		scopes := p.Set().File.Scopes()
+		o.Tools, o.Resources = slices.Clone(o.Tools), slices.Clone(o.Resources)
+		for i := range o.Tools {
+			o.Tools[i].RequiredScopes = scopes
+		}
+		for i := range o.Resources {
+			o.Resources[i].RequiredScopes = scopes
+		}
+	}
+	return o
+}
+
+// admit applies what the file now says about who may come in over HTTP.
+func (t *Toolkit) admit(web *server.HTTPOptions) error {
+	o := t.restricted()
+	var err error
+	if o.Access, err = t.engine.Current().Access(web); err != nil {
+		return err
+	}
+	return t.server.Replace(o)
 }
 
 const instructions = `Builds tools that are graphs of calls of other MCP servers, and saves them in one file.
@@ -135,18 +173,25 @@ func (t *Toolkit) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) e
 	return t.server.ServeStdio(ctx, in, out)
 }
 
-// ServeHTTP serves any number of clients until ctx is done. It closes the listener.
+// ServeHTTP serves any number of clients until ctx is done. It closes the listener. The
+// file configures access, as it does for a server of its tools; o overrides it. It
+// needs Options.HTTP.
 func (t *Toolkit) ServeHTTP(ctx context.Context, listener net.Listener, o server.HTTPOptions) error {
-	if o.Guard == nil {
-		guard, err := t.Guard()
-		if err != nil {
-			_ = listener.Close()
-			return err
-		}
-		o.Guard = guard
+	if !t.opts.HTTP {
+		_ = listener.Close()
+		return errNotRead
 	}
+	if err := t.admit(&o); err != nil {
+		_ = listener.Close()
+		return err
+	}
+	t.web.Store(&o)
+	defer t.web.Store(nil)
 	return t.server.ServeHTTP(ctx, listener, o)
 }
+
+// errNotRead is returned where nobody knows who may come in.
+var errNotRead = errors.New("the toolkit was made without Options.HTTP")
 
 // Close ends the sessions with upstream servers and their processes.
 func (t *Toolkit) Close() error { return t.engine.Close() }

@@ -25,6 +25,9 @@ type Options struct {
 	// ServersOnly reads upstream servers and nothing else, whether nodes name them
 	// or not. The file can then also be one of another program (see MCPFiles).
 	ServersOnly bool
+	// Serving, with ServersOnly, also reads how the file is served: its "server". What
+	// stands where that could be meant, such as a misspelt key, is reported.
+	Serving bool
 	// AllowUnset keeps a variable that has no value as it is written, without an
 	// error: for who only looks at the file, and starts no server.
 	AllowUnset bool
@@ -67,12 +70,15 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 		return d.file, d.diagnostics
 	case !opts.ServersOnly:
 		d.topLevel(root)
-		d.file.Source = d.redactTokens(doc)
 	case isForeign(root):
 		d.mcpFile(root)
 	default:
+		if opts.Serving {
+			d.serving(root)
+		}
 		d.file.Upstreams = d.upstreams(d.servers(root), nil)
 	}
+	d.file.Source = d.redactTokens(doc)
 	d.decodeMCPFiles(opts.MCPFiles)
 	diag.Sort(d.diagnostics)
 	return d.file, d.diagnostics
@@ -158,6 +164,14 @@ func (d *decoder) topLevel(root *Node) {
 		d.tools(tools, root)
 	}
 	d.offers(top)
+}
+
+// serving decodes "server" alone.
+func (d *decoder) serving(root *Node) {
+	d.report(unknownFields(root, "the configuration", names(topSettings))...)
+	if server := d.optional(root, "server", Map); server != nil {
+		d.server(server)
+	}
 }
 
 func (d *decoder) version(root *Node) {

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,7 +69,23 @@ func IsHost(s string) bool {
 		return true
 	}
 	u, err := url.Parse("http://" + s)
-	return err == nil && u.Hostname() != "" && u.Host == s && !strings.ContainsAny(s, "*, \t")
+	if err != nil || u.Hostname() == "" || u.Host != s || strings.ContainsAny(s, "*, \t") {
+		return false
+	}
+	_, err = strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16)
+	return err == nil
+}
+
+// AllowsHost reports whether one of the allowed hosts, with or without a port, is that of
+// a Host header.
+func AllowsHost(allowed []string, header string) bool {
+	name := header
+	if u, err := url.Parse("http://" + header); err == nil {
+		name = u.Hostname()
+	}
+	return IsHost(header) && slices.ContainsFunc(allowed, func(h string) bool {
+		return strings.EqualFold(h, header) || strings.EqualFold(strings.Trim(h, "[]"), name)
+	})
 }
 
 // IsOrigin reports whether s is the origin of a web page as browsers send it
@@ -77,4 +96,19 @@ func IsOrigin(s string) bool {
 		return false
 	}
 	return u.Port() != map[string]string{"http": "80", "https": "443"}[u.Scheme] || u.Port() == ""
+}
+
+// Scopes returns the scopes that tools, prompts and resources of the file require,
+// sorted, also where only its servers were read.
+func (f *File) Scopes() []string {
+	var all []string
+	for _, key := range []string{"tools", "prompts", "resources"} {
+		for _, one := range f.Root.Get(key).Items() {
+			for _, scope := range one.Get("requiredScopes").Items() {
+				all = append(all, scope.Text().String())
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

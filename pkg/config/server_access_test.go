@@ -37,3 +37,24 @@ func TestVariablesInAddresses(t *testing.T) {
 		t.Errorf("an argument is no address: %s", got)
 	}
 }
+
+func TestHosts(t *testing.T) {
+	for host, want := range map[string]bool{
+		"tools.example": true, "tools.example:8443": true, "127.0.0.1:65535": true, "[::1]:80": true, "[::1]": true, "::1": true,
+		"": false, ":80": false, "127.0.0.1:65536": false, "127.0.0.1:80.evil.example": false, "tools.example:http": false,
+		"tools.example/x": false, "a@tools.example": false, "tools.example?x": false, "*.example": false, "a, b": false,
+	} {
+		if got := IsHost(host); got != want {
+			t.Errorf("IsHost(%q) is %v, want %v", host, got, want)
+		}
+	}
+	allowed := []string{"tools.example", "other.example:8443", "[::2]"}
+	for host, want := range map[string]bool{
+		"tools.example": true, "Tools.Example:1": true, "other.example:8443": true, "[::2]:80": true, "::2": true,
+		"other.example": false, "other.example:1": false, "tools.example:1.evil.example": false, "tools.example:99999": false, "": false,
+	} {
+		if got := AllowsHost(allowed, host); got != want {
+			t.Errorf("AllowsHost of %q is %v, want %v", host, got, want)
+		}
+	}
+}

@@ -54,6 +54,8 @@ func TestHostileRequestsOverHTTP(t *testing.T) {
 		{"a name with a dot at its end", "POST /mcp HTTP/1.1\r\nHost: evil.example." + port + "\r\n" + rest, []int{403}},
 		{"a name that begins like ours", "POST /mcp HTTP/1.1\r\nHost: localhost.evil.example\r\n" + rest, []int{403}},
 		{"an address in a name", "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n" + rest, []int{403}},
+		{"a name in the port", "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:80.evil.example\r\n" + rest, []int{400, 403}},
+		{"a port that is too large", "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:99999\r\n" + rest, []int{400, 403}},
 		{"an address that is none", "POST /mcp HTTP/1.1\r\nHost: [::ffff:10.0.0.1]" + port + "\r\n" + rest, []int{403}},
 		{"a number for a host", "POST /mcp HTTP/1.1\r\nHost: 2130706433" + port + "\r\n" + rest, []int{403}},
 		{"everywhere", "POST /mcp HTTP/1.1\r\nHost: 0.0.0.0" + port + "\r\n" + rest, []int{403}},

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
 // originError is the error of a host or an origin that is not allowed; reason
@@ -28,11 +30,10 @@ type originPolicy struct{ hosts, origins []string }
 
 func (d originPolicy) check(r *http.Request) *originError {
 	local := overLoopback(r)
-	named := slices.ContainsFunc(d.hosts, func(h string) bool {
-		return strings.EqualFold(h, r.Host) || strings.EqualFold(strings.Trim(h, "[]"), hostname(r.Host))
-	})
 	switch {
-	case named, local && isLoopback(hostname(r.Host)):
+	case r.Host != "" && !config.IsHost(r.Host):
+		return originErrorf("host", "host %q is not a host with or without a port", r.Host)
+	case config.AllowsHost(d.hosts, r.Host), local && isLoopback(hostname(r.Host)):
 	case local, len(d.hosts) > 0:
 		return originErrorf("host", "host %q is not allowed; to allow it, add it to server.allowedHosts or pass --allow-host", r.Host)
 	}

@@ -6,8 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
 // policy is what pages from here may load: nothing from elsewhere. Styles that
@@ -26,9 +29,9 @@ func (p *Page) guard(address net.Addr, next http.Handler) http.Handler {
 		p.headers(w.Header())
 		api := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/api"
 		switch {
-		case !names.has(r.Host):
-			refuse(w, http.StatusForbidden, "forbidden_host", "the Host header is not an address of the page; open the URL that was printed")
-		case !sameOrigin(r):
+		case !names.has(r.Host, p.allowedHosts()):
+			refuse(w, http.StatusForbidden, "forbidden_host", "the Host header is not an address of the page; open the URL that was printed, or add the host to server.allowedHosts")
+		case !p.fromAllowedOrigin(r):
 			refuse(w, http.StatusForbidden, "forbidden_origin", "the request comes from another page")
 		case api && crossSite(r):
 			refuse(w, http.StatusForbidden, "forbidden_origin", "the request comes from another site")
@@ -69,7 +72,12 @@ func namesOf(address net.Addr) hostNames {
 	return hostNames{port: port, own: host, any: ip != nil && ip.IsUnspecified()}
 }
 
-func (n hostNames) has(host string) bool {
+// has reports whether a Host header names the page. Those that the file allows do, too;
+// if there are any, addresses of IP do not.
+func (n hostNames) has(host string, allowed []string) bool {
+	if config.AllowsHost(allowed, host) {
+		return true
+	}
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
 		name, port = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), "80"
@@ -80,13 +88,26 @@ func (n hostNames) has(host string) bool {
 	if name == "localhost" || name == "127.0.0.1" || name == "::1" || name == n.own {
 		return true
 	}
-	return n.any && net.ParseIP(name) != nil
+	return n.any && len(allowed) == 0 && net.ParseIP(name) != nil
 }
 
-// sameOrigin reports whether a request that names its origin comes from the page.
-func sameOrigin(r *http.Request) bool {
+// allowedHosts returns those of the file; nil while it has errors from the start.
+func (p *Page) allowedHosts() []string {
+	if e := p.engine.Load(); e != nil {
+		return e.File().Server.AllowedHosts
+	}
+	return nil
+}
+
+// fromAllowedOrigin reports whether a request that names its origin comes from the page,
+// or from an origin that the file allows: that of a proxy with HTTPS.
+func (p *Page) fromAllowedOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
-	return len(origins) == 0 || len(origins) == 1 && origins[0] == "http://"+r.Host
+	if len(origins) != 1 || origins[0] == "http://"+r.Host {
+		return len(origins) < 2
+	}
+	e := p.engine.Load()
+	return e != nil && slices.ContainsFunc(e.File().Server.AllowedOrigins, func(o string) bool { return strings.EqualFold(o, origins[0]) })
 }
 
 // crossSite reports whether a browser says that the request comes from elsewhere.

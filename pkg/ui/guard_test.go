@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"context"
-	"errors"
 	"log/slog"
 )
 
@@ -173,28 +172,23 @@ func TestFilesAreCompressedAndKnownAgain(t *testing.T) {
 	}
 }
 
-func TestListenAtOtherAddresses(t *testing.T) {
+func TestNamesOfThePage(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "example.com:0"} {
-		if l, err := Listen(address, false); !errors.Is(err, ErrNotLoopback) {
-			t.Errorf("%s: %v, %v", address, l, err)
+	names := namesOf(&net.TCPAddr{IP: net.IPv4zero, Port: 7000})
+	for host, want := range map[string]bool{
+		"192.0.2.7:7000": true, "localhost:7000": true, "attacker.example:7000": false, "192.0.2.7:1": false, "127.0.0.1:7000.attacker.example": false,
+	} {
+		if got := names.has(host, nil); got != want {
+			t.Errorf("%s: %v, want %v", host, got, want)
 		}
 	}
-	if _, err := Listen("7000", false); !errors.Is(err, ErrAddress) {
-		t.Error(err)
-	}
-	l, err := Listen("0.0.0.0:0", true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	names := namesOf(l.Addr())
+	allowed := []string{"tools.example", "other.example:8443"}
 	for host, want := range map[string]bool{
-		"192.0.2.7:" + port: true, "localhost:" + port: true, "attacker.example:" + port: false, "192.0.2.7:1": false,
+		"tools.example": true, "tools.example:443": true, "TOOLS.example:7000": true, "other.example:8443": true, "other.example:7000": false,
+		"localhost:7000": true, "192.0.2.7:7000": false, "tools.example:443.attacker.example": false,
 	} {
-		if got := names.has(host); got != want {
-			t.Errorf("%s: %v, want %v", host, got, want)
+		if got := names.has(host, allowed); got != want {
+			t.Errorf("with allowed hosts, %s: %v, want %v", host, got, want)
 		}
 	}
 }

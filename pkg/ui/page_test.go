@@ -146,7 +146,7 @@ func serve(t *testing.T, text string, change func(*Options)) *served {
 		change(&o)
 	}
 	page = New(o)
-	l, err := Listen("127.0.0.1:0", false)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/debug"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -70,7 +71,11 @@ func (p *Page) startSession(w http.ResponseWriter, r *http.Request) error {
 	default:
 		args = body.Args
 	}
-	if !p.sessions.reserve() {
+	limit := sessionLimit(e.File().Server)
+	if !p.sessions.reserve(limit) {
+		if limit < maxSessions {
+			return errSessionsOfFile
+		}
 		return errSessions
 	}
 	defer p.sessions.release()
@@ -95,6 +100,21 @@ func (p *Page) startSession(w http.ResponseWriter, r *http.Request) error {
 }
 
 var errSessions = &apiError{Status: http.StatusTooManyRequests, Code: "too_many_sessions", Message: "too many runs are under control; stop one of them"}
+
+var errSessionsOfFile = &apiError{Status: http.StatusTooManyRequests, Code: "too_many_sessions",
+	Message: "as many runs as the file allows at the same time are under control; stop one of them, or raise server.maxConcurrentCalls"}
+
+// sessionLimit returns how many runs under control the file allows. The page is one
+// caller.
+func sessionLimit(s config.Server) int {
+	limit := maxSessions
+	for _, n := range []int{s.MaxConcurrentCalls, s.MaxConcurrentCallsPerCaller} {
+		if n > 0 {
+			limit = min(limit, n)
+		}
+	}
+	return limit
+}
 
 // startError returns why a run cannot begin.
 func startError(err error) error {

@@ -52,11 +52,11 @@ func (s *sessions) close() {
 	s.wait.Wait()
 }
 
-// reserve makes room for one more session. It reports false if there is none.
-func (s *sessions) reserve() bool {
+// reserve makes room for one more session. It reports false if there are limit of them.
+func (s *sessions) reserve(limit int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.live)+s.starting >= maxSessions {
+	if len(s.live)+s.starting >= limit {
 		return false
 	}
 	s.starting++
