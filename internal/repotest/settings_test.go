@@ -51,14 +51,7 @@ func TestSettingsPageHasEverySetting(t *testing.T) {
 			t.Errorf("%s shows %s %d times", settingsPage, path, n)
 		}
 	}
-	switch {
-	case *update:
-		if err := os.WriteFile(settingsPage, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case got != string(page):
-		t.Errorf("%s is not up to date: make update", settingsPage)
-	}
+	checkGenerated(t, settingsPage, string(page), got)
 }
 
 // fieldsOf returns the fields of a setting in the form that has some.

@@ -131,6 +131,7 @@ func (d *decoder) predicate(n *config.Node) *Predicate {
 var findingCodes = map[jsonata.FindingKind]string{
 	jsonata.UnknownFunction: diag.CodeFunction, jsonata.UnboundVariable: diag.CodeVariable,
 	jsonata.WrongCall: diag.CodeCall, jsonata.OddCharacter: diag.CodeOddCharacter,
+	jsonata.ForeignForm: diag.CodeForeign, jsonata.ForeignField: diag.CodeAssumedField,
 }
 
 // argumentsVariable is what replies know the arguments of a call by.

@@ -12,6 +12,8 @@ const (
 	CodeCall           = "bad-call"
 	CodeComputedCall   = "computed-call"
 	CodeOddCharacter   = "odd-character"
+	CodeForeign        = "foreign-form"
+	CodeAssumedField   = "assumed-field"
 	CodeConstantRule   = "constant-rule"
 	CodeUnknownServer  = "unknown-server"
 	CodeDisabledServer = "disabled-server"
@@ -67,6 +69,8 @@ var graphCodes = []CodeInfo{
 	{CodeCall, Warning, "A function or operator gets arguments that it does not accept"},
 	{CodeComputedCall, Error, "The tool that $call calls is not written as a literal text"},
 	{CodeOddCharacter, Warning, "A name in an expression contains a character that looks like a space or quotation mark"},
+	{CodeForeign, Warning, "An expression has a form of another language, which does something else here"},
+	{CodeAssumedField, Info, "An expression reads a field that every value has in other languages, such as length"},
 	{CodeConstantRule, Warning, "A rule has the same outcome in every run"},
 	{CodeUnknownServer, Error, "A node names an upstream server that does not exist"},
 	{CodeDisabledServer, Error, "A node calls an upstream server that is disabled"},

@@ -20,6 +20,10 @@ const (
 	WrongCall
 	// OddCharacter is a character in a name that was hardly meant to be in it.
 	OddCharacter
+	// ForeignForm is a form of another language, which means something else here.
+	ForeignForm
+	// ForeignField is the field length, which lists and texts do not have.
+	ForeignField
 	// ConstantRule is a rule, or a condition in one, whose truth no run
 	// changes.
 	ConstantRule
@@ -32,6 +36,8 @@ var kindsOfFindings = map[jsonata.FindingKind]FindingKind{
 	jsonata.UnboundVariable: UnboundVariable,
 	jsonata.WrongCall:       WrongCall,
 	jsonata.OddCharacter:    OddCharacter,
+	jsonata.ForeignForm:     ForeignForm,
+	jsonata.ForeignField:    ForeignField,
 }
 
 // Finding is a part of a program that compiles and cannot do what it was meant
@@ -48,6 +54,8 @@ type Finding struct {
 	// Path; both are -1 for the whole of it.
 	Path        []any
 	Offset, End int
+	// Of is the path before a ForeignField, or nil if it is not known.
+	Of *jsonata.Read
 }
 
 // Findings lists what is surely wrong in the program. The slice is shared and
@@ -56,8 +64,13 @@ func (p *Program) Findings() []Finding { return p.findings }
 
 // sourceFindings returns the findings of an expression at path.
 func sourceFindings(e *jsonata.Expr, path []any) []Finding {
+	return foundIn(e.Findings(), path)
+}
+
+// foundIn returns findings in an expression at path.
+func foundIn(found []jsonata.Finding, path []any) []Finding {
 	var out []Finding
-	for _, f := range e.Findings() {
+	for _, f := range found {
 		nearest := diag.Nearest
 		if f.Kind == jsonata.UnboundVariable {
 			nearest = diag.Misspelt // it may as well be the name of a node
@@ -70,10 +83,41 @@ func sourceFindings(e *jsonata.Expr, path []any) []Finding {
 		}
 		out = append(out, Finding{
 			Kind: kindsOfFindings[f.Kind], Name: f.Name, Message: f.Message, Hint: f.Hint,
-			Path: path, Offset: f.Offset, End: f.End,
+			Path: path, Offset: f.Offset, End: f.End, Of: f.Of,
 		})
 	}
 	return out
+}
+
+// TypedFindings lists what else is surely wrong in a JSONata program if the paths that
+// it reads are what typeOf returns, which gets them as [WholeOf] has them.
+func (p *Program) TypedFindings(typeOf func(root string, steps []string) jsonata.Kinds) []Finding {
+	if p.json == nil {
+		return nil
+	}
+	return foundIn(p.json.TypedFindings(typesOf(typeOf)), nil)
+}
+
+// Kinds returns what the value of a program can be if its paths are what typeOf
+// returns, which may be nil.
+func (p *Program) Kinds(typeOf func(root string, steps []string) jsonata.Kinds) jsonata.Kinds {
+	if p.json == nil {
+		return jsonata.AnyKinds()
+	}
+	return p.json.Kinds(typesOf(typeOf))
+}
+
+func typesOf(typeOf func(root string, steps []string) jsonata.Kinds) func(jsonata.Read) jsonata.Kinds {
+	if typeOf == nil {
+		return nil
+	}
+	return func(r jsonata.Read) jsonata.Kinds {
+		root, steps, ok := WholeOf(r, true)
+		if !ok {
+			return jsonata.AnyKinds()
+		}
+		return typeOf(root, steps)
+	}
 }
 
 // Shape is what is sure about the value of a program before any run.

@@ -51,6 +51,7 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 	}
 	set.Graphs = append(set.Graphs, b.offers()...)
 	b.callees(set.Graphs)
+	b.known = newKnowledge(nil)
 	for _, g := range slices.Concat(set.Graphs, b.completions) {
 		g.setKeys(g.Name + "#")
 		b.check(g)
@@ -86,6 +87,7 @@ type builder struct {
 	suggestions int
 	calls       []calledTool
 	completions []*Graph
+	known       *knowledge // without a lock file
 	ds          []diag.Diagnostic
 }
 
@@ -309,6 +311,9 @@ func (b *builder) check(g *Graph) {
 	b.findings(g)
 	b.properties(g)
 	b.givenProperties(g)
+	if !slices.ContainsFunc(g.all(), func(n *Node) bool { return n.broken || n.Kind == nil && n != n.Graph.rules }) {
+		b.typed(g, b.known, nil)
+	}
 	b.results(g)
 	b.checkFailureNames(g)
 	for _, n := range g.all() {

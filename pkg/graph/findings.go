@@ -22,6 +22,8 @@ var codesOfFindings = map[expr.FindingKind]string{
 	expr.UnboundVariable:   diag.CodeVariable,
 	expr.WrongCall:         diag.CodeCall,
 	expr.OddCharacter:      diag.CodeOddCharacter,
+	expr.ForeignForm:       diag.CodeForeign,
+	expr.ForeignField:      diag.CodeForeign,
 	expr.ConstantRule:      diag.CodeConstantRule,
 	expr.LiteralExpression: diag.CodeLiteral,
 }
@@ -30,7 +32,7 @@ var codesOfFindings = map[expr.FindingKind]string{
 // reads.
 func (n *Node) isFound(r reference) bool {
 	return slices.ContainsFunc(n.found, func(f finding) bool {
-		named := f.found.Kind == expr.UnknownFunction || f.found.Kind == expr.OddCharacter
+		named := slices.Contains([]expr.FindingKind{expr.UnknownFunction, expr.OddCharacter, expr.ForeignForm}, f.found.Kind)
 		return named && f.program == r.program && slices.Equal(f.found.Path, r.ref.Path) &&
 			r.ref.Offset <= f.found.Offset && f.found.Offset < r.ref.End
 	})
@@ -41,7 +43,10 @@ func (n *Node) isFound(r reference) bool {
 func (b *builder) findings(top *Graph) {
 	for _, n := range top.all() {
 		for _, f := range n.found {
-			b.report(b.finding(n, f))
+			isNode := f.found.Kind == expr.ForeignForm && n.Graph.visible(f.found.Name) != nil
+			if f.found.Kind != expr.ForeignField && !isNode {
+				b.report(b.finding(n, f))
+			}
 		}
 	}
 }
@@ -69,6 +74,8 @@ func (b *builder) finding(n *Node, f finding) diag.Diagnostic {
 		d.Hint = fmt.Sprintf("did you mean %s?", readNode(f.found.Name))
 	case d.Hint == "" && ok && g.visible(near) != nil:
 		d.Hint = fmt.Sprintf("did you mean %s?", readNode(near))
+	case d.Hint == "" && foreignVariable(f.found.Name) != "":
+		d.Hint = foreignVariable(f.found.Name)
 	case d.Hint == "":
 		d.Hint = fmt.Sprintf("bind it in the expression: ($%s := …; …)", f.found.Name)
 	}

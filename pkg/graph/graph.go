@@ -121,7 +121,11 @@ type Node struct {
 	refs   []reference
 	found  []finding
 	reads  []read
-	given  []reference // to arguments, of expressions that read those alone
+	// programs are the expressions over the run, yields the one whose value is the
+	// output; it is nil if there is none.
+	programs []*Program
+	yields   *Program
+	given    []reference // to arguments, of expressions that read those alone
 	// toolUses are the names of tools in calls of $call.
 	toolUses []*config.Node
 	shape    *expr.Shape // of the output; nil where nothing is sure

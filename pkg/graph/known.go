@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -33,11 +34,12 @@ func (f *Fields) YieldsText() { f.node.reply = textPart }
 type knowledge struct {
 	locked  *lock.File
 	outputs map[*Node]contents
+	types   map[*Node]jsonata.Kinds
 	// Nodes of which something is being found, which may depend on itself.
-	busy, busyBefore map[*Node]bool
-	depth            int // of paths that lead to paths
-	left             int // paths that may still be followed
-	into             map[*Graph]map[*Node][]*Node
+	busy, busyBefore, busyTypes map[*Node]bool
+	depth                       int // of paths that lead to paths
+	left                        int // paths that may still be followed
+	into                        map[*Graph]map[*Node][]*Node
 }
 
 // maxPaths bounds how many paths are followed for a file: alternatives that lead to
@@ -45,7 +47,7 @@ type knowledge struct {
 const maxPaths = 100_000
 
 func newKnowledge(locked *lock.File) *knowledge {
-	return &knowledge{left: maxPaths, locked: locked, outputs: map[*Node]contents{}, busy: map[*Node]bool{}, busyBefore: map[*Node]bool{}, into: map[*Graph]map[*Node][]*Node{}}
+	return &knowledge{left: maxPaths, locked: locked, outputs: map[*Node]contents{}, busy: map[*Node]bool{}, busyBefore: map[*Node]bool{}, busyTypes: map[*Node]bool{}, types: map[*Node]jsonata.Kinds{}, into: map[*Graph]map[*Node][]*Node{}}
 }
 
 // output returns what is known of the output of a node, or nil.
@@ -92,7 +94,11 @@ func (k *knowledge) find(n *Node) contents {
 	case n.whole != nil:
 		return k.path(n, *n.whole)
 	case n.shape != nil:
-		return knownShape{k, n, n.shape}
+		kinds := jsonata.Kinds{Of: jsonata.TypesOf("string")}
+		if n.yields != nil {
+			kinds = n.yields.prog.Kinds(nil)
+		}
+		return knownShape{k, n, n.shape, kinds}
 	}
 	return nil
 }
@@ -120,7 +126,9 @@ func (k *knowledge) items(n *Node) contents {
 		return nil
 	}
 	if root, steps, ok := n.items.program.prog.Whole(); ok {
-		return k.path(n, rooted{root, steps})
+		if list := k.path(n, rooted{root, steps}); list != nil {
+			return itemContents{list}
+		}
 	}
 	return nil
 }
@@ -139,23 +147,7 @@ func (k *knowledge) path(n *Node, p rooted) contents {
 	k.left--
 	k.depth++
 	defer func() { k.depth-- }()
-	var known contents
-	steps := p.steps
-	switch p.root {
-	case "":
-		if len(steps) == 0 {
-			return nil
-		}
-		target := n.Graph.visible(steps[0])
-		if target == nil || len(steps) > 1 && steps[1] == "error" {
-			return nil
-		}
-		known, steps = k.output(target), steps[1:]
-	case expr.PreviousRoot:
-		known = k.previous(n)
-	default:
-		known = k.variable(n.Graph, p.root)
-	}
+	known, steps := k.start(n, p)
 	for _, step := range steps {
 		if known == nil {
 			return nil
@@ -163,6 +155,25 @@ func (k *knowledge) path(n *Node, p rooted) contents {
 		known, _ = known.step(step)
 	}
 	return known
+}
+
+// start returns what is known of the value that a path begins at, and its steps in
+// that value.
+func (k *knowledge) start(n *Node, p rooted) (contents, []string) {
+	switch p.root {
+	case "":
+		if len(p.steps) == 0 {
+			return nil, nil
+		}
+		target := n.Graph.visible(p.steps[0])
+		if target == nil || len(p.steps) > 1 && p.steps[1] == "error" {
+			return nil, nil
+		}
+		return k.output(target), p.steps[1:]
+	case expr.PreviousRoot:
+		return k.previous(n), p.steps
+	}
+	return k.variable(n.Graph, p.root), p.steps
 }
 
 // variable returns what is known of a variable that expressions in a graph can

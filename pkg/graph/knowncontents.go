@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 )
 
 // scalarContents is a value without fields, such as "a string".
@@ -37,6 +38,16 @@ func (c listContents) step(name string) (contents, *absent) {
 	}
 	return c.of.step(name)
 }
+
+// itemContents is an element of a list.
+type itemContents struct{ list contents }
+
+func (c itemContents) step(name string) (contents, *absent) { return c.list.step(name) }
+
+// kindContents is a value of which the types are known and nothing else.
+type kindContents jsonata.Kinds
+
+func (c kindContents) step(string) (contents, *absent) { return nil, nil }
 
 // anyContents is a value that has one of several contents.
 type anyContents []contents
@@ -96,18 +107,21 @@ type knownShape struct {
 	k     *knowledge
 	node  *Node
 	shape *expr.Shape
+	kinds jsonata.Kinds
 }
 
 func (c knownShape) step(name string) (contents, *absent) {
 	f := c.shape.Field(name)
 	switch {
 	case f != nil && f.Shape != nil:
-		return knownShape{c.k, c.node, f.Shape}, nil
+		return knownShape{c.k, c.node, f.Shape, f.Kinds}, nil
 	case f != nil && f.Whole != nil:
 		if root, steps, ok := expr.WholeOf(*f.Whole, true); ok {
 			return c.k.path(c.node, rooted{root, steps}), nil
 		}
 		return nil, nil
+	case f != nil && f.Kinds != jsonata.AnyKinds():
+		return kindContents(f.Kinds), nil
 	case f == nil && c.shape.Scalar == "" && isIndex(name):
 		return c, nil
 	}

@@ -22,9 +22,10 @@ func (s *Set) CheckLock(locked *lock.File) []diag.Diagnostic {
 	for _, up := range s.File.Upstreams {
 		b.lockedCalls(s, up, locked.Server(up.Name))
 	}
-	k := newKnowledge(locked)
+	k, unlocked := newKnowledge(locked), newKnowledge(nil)
 	for _, g := range s.Graphs {
 		b.lockedProperties(g, k)
+		b.typed(g, k, unlocked)
 		b.lockedResult(g, k)
 		b.statedAnnotations(g, locked)
 	}
@@ -102,7 +103,7 @@ func (b *builder) lockedProperties(top *Graph, k *knowledge) {
 // mayFail reports whether a step may read the failure of a node, in the place of its
 // output.
 func (n *Node) mayFail(first expr.Step) bool {
-	return first.Name == "error" && (len(n.Policy.Catch) > 0 || len(n.Graph.Catch) > 0)
+	return first.Name == "error" && n.handled()
 }
 
 // absentIn reports whether a path leads to a property that is never there.

@@ -54,6 +54,8 @@ func addMembers(c contents, names map[string]bool) {
 		for _, name := range []string{"content", "isError", "structuredContent"} {
 			names[name] = true
 		}
+	case itemContents:
+		addMembers(c.list, names)
 	case listContents:
 		addMembers(c.of, names)
 	case anyContents:

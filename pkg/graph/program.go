@@ -154,6 +154,7 @@ func (f *Fields) Rule(name, doc string, opts ...Option) *Program {
 
 func (f *Fields) program(prog *expr.Program, n *config.Node) *Program {
 	p := &Program{prog: prog, src: n}
+	f.node.programs = append(f.node.programs, p)
 	for _, r := range prog.Refs() {
 		f.node.refs = append(f.node.refs, reference{program: p, ref: r})
 	}
@@ -183,7 +184,7 @@ func (f *Fields) Yields(p *Program) {
 	if p == nil {
 		return
 	}
-	f.node.shape = p.prog.Shape()
+	f.node.yields, f.node.shape = p, p.prog.Shape()
 	if root, steps, ok := p.prog.Whole(); ok {
 		f.node.whole = &rooted{root, steps}
 	}

@@ -2,10 +2,12 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 )
 
 // contents is what is known, before any run, of the properties of a value. A
@@ -14,6 +16,8 @@ type contents interface {
 	// step returns what is known of a property, or nil if that is nothing, or why
 	// there never is such a property.
 	step(name string) (contents, *absent)
+	// types returns what is known of the types of the value.
+	types() jsonata.Kinds
 }
 
 // absent is why a property is never there: the value is a scalar, such as "a
@@ -35,7 +39,7 @@ func (b *builder) properties(top *Graph) {
 			if len(r.ref.Steps) == 0 || target == nil || n.isFound(r) {
 				continue
 			}
-			if r.ref.Steps[0].Name == "error" && (len(target.Policy.Catch) > 0 || len(target.Graph.Catch) > 0) {
+			if r.ref.Steps[0].Name == "error" && target.handled() {
 				continue // where its failure was handled
 			}
 			if known := input.of(target); known != nil {
@@ -70,7 +74,7 @@ func (b *builder) property(g *Graph, target *Node, r reference, known contents) 
 	p := propertyPath{
 		program: r.program, path: r.ref.Path, steps: r.ref.Steps,
 		whole:   fmt.Sprintf("the output of node %q", target.ID),
-		related: diag.Related{Pos: target.Pos, Message: "the node is here"},
+		related: diag.Related{Pos: target.Pos, Message: "the node is here"}, target: target,
 	}
 	if target == g.Entry {
 		p.related = diag.Related{Pos: g.Input.src.Pos(), Message: "the schema is here"}
@@ -85,6 +89,7 @@ type propertyPath struct {
 	steps   []expr.Step // below whole
 	whole   string      // what is read, for messages
 	related diag.Related
+	target  *Node // whose output whole is, or nil
 }
 
 // follow reports the first step of a path that is never there.
@@ -104,7 +109,11 @@ func (b *builder) follow(p propertyPath, known contents) {
 				d.Message = fmt.Sprintf("%s is %s, which has no property %q: reading it returns nothing", whole, wrong.scalar, step.Name)
 			}
 			d.Pos, d.End = p.program.place(p.path, step.Offset, step.End)
-			if near, ok := b.nearest(step.Name, wrong.others); ok {
+			if step.Name == "length" {
+				d.Hint = "$count returns how many elements a list has, $length how many characters a text has"
+			} else if i < 0 && p.target != nil && len(p.steps) > 1 && slices.Contains(outputNames, step.Name) {
+				d.Hint = fmt.Sprintf("the output itself is %s: write %s", readNode(p.target.ID), pathText(p.target.ID, p.steps[1:]))
+			} else if near, ok := b.nearest(step.Name, wrong.others); ok {
 				d.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else if n := len(wrong.others); n > 0 && n <= maxListed {
 				d.Hint = "its properties are " + strings.ReplaceAll(diag.List(wrong.others), " or ", " and ")

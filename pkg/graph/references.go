@@ -131,7 +131,8 @@ func (b *builder) unknownReference(top, g *Graph, r reference) {
 		message = fmt.Sprintf("node %q is not part of %s: %s", r.ref.Node, Quoted(top.Name), r.effect())
 	}
 	d := r.problem(diag.CodeUnknownReference, message)
-	if near, ok := b.nearestNode(r.ref.Node, g); ok && g.visible(near) != nil {
+	if d.Hint = g.foreignPath(r.ref.Node, r.ref.Steps); d.Hint != "" {
+	} else if near, ok := b.nearestNode(r.ref.Node, g); ok && g.visible(near) != nil {
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	b.report(d)

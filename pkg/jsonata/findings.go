@@ -3,6 +3,7 @@ package jsonata
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -22,6 +23,11 @@ const (
 	// OddCharacter is a character in a name that looks like white space or
 	// like a quotation mark and is neither.
 	OddCharacter
+	// ForeignForm is a form of another language, which means something else here.
+	ForeignForm
+	// ForeignField is the field length, which lists and texts have in other
+	// languages. It is right if the value is an object with such a field.
+	ForeignField
 )
 
 // Finding is a part of an expression that compiles and cannot do what it was
@@ -38,6 +44,8 @@ type Finding struct {
 	Visible []string
 	// Offset and End delimit the part in the source, in bytes.
 	Offset, End int
+	// Of is the path before a ForeignField, or nil if it is not known.
+	Of *Read
 }
 
 // Findings lists what is surely wrong in the expression, in the order of the
@@ -46,6 +54,32 @@ type Finding struct {
 // expression calls $eval, which can bind variables, only likely misspellings of
 // functions are findings. The slice must not be modified.
 func (e *Expr) Findings() []Finding { return e.findings }
+
+// TypedFindings lists what else is surely wrong if the paths that the expression reads
+// are what typeOf returns: those that [Expr.Whole] could return, from the input, from
+// variables of [WithVariables] and from functions without arguments.
+func (e *Expr) TypedFindings(typeOf func(Read) Kinds) []Finding {
+	if e.again == nil {
+		return nil
+	}
+	known := e.findings
+	return slices.DeleteFunc(e.again(typeOf).findings, func(f Finding) bool {
+		return slices.ContainsFunc(known, func(k Finding) bool { return k.Offset == f.Offset && k.Kind == f.Kind })
+	})
+}
+
+// Kinds returns what the value of the expression can be if its paths are what typeOf
+// returns, which may be nil.
+func (e *Expr) Kinds(typeOf func(Read) Kinds) Kinds {
+	switch {
+	case typeOf == nil:
+	case e.again != nil:
+		return e.again(typeOf).kinds
+	case e.whole != nil:
+		return typeOf(*e.whole)
+	}
+	return e.kinds
+}
 
 // names is a scope of the source: a function, a block, or the whole.
 type names struct {
@@ -75,6 +109,7 @@ type use struct {
 	at     *ast
 	scope  *names
 	called bool
+	args   []*ast // of a call
 }
 
 // checker looks through a tree for what cannot work.
@@ -89,8 +124,17 @@ type checker struct {
 	scope    *names
 	keyed    bool // the input is an object
 	root     bool // the context is still the input
+	lambdas  int  // functions around
 	uses     []use
 	findings []Finding
+	// typeOf, which may be nil, tells what the paths of the source can be. typed is
+	// true if that could make more findings.
+	typeOf func(Read) Kinds
+	typed  bool
+	// bound counts how often the source binds a variable; values are what those can
+	// be that it binds once.
+	bound  map[string]int
+	values map[string]Kinds
 }
 
 // signed is a function with a signature, or nil if it takes anything.
@@ -99,13 +143,22 @@ type signed interface{ signature() *signature }
 func (n *native) signature() *signature { return n.sig }
 func (h *host) signature() *signature   { return h.sig }
 
+// checked is what checks found in an expression.
+type checked struct {
+	findings []Finding
+	shape    *Shape
+	kinds    Kinds
+	typed    bool // the types of its paths could make more findings
+}
+
 // check returns what is surely wrong in the tree of a source, and what is sure
-// about its value.
-func check(src string, tree *ast, o *compileOptions) ([]Finding, *Shape) {
+// about its value. typeOf, which may be nil, tells what its paths can be.
+func check(src string, tree *ast, o *compileOptions, typeOf func(Read) Kinds) checked {
 	if tree.plain() {
-		return nil, nil
+		return checked{kinds: anything}
 	}
-	c := &checker{src: src, functions: o.functions, keyed: o.object, root: true}
+	c := &checker{src: src, functions: o.functions, keyed: o.object, root: true, typeOf: typeOf}
+	c.bound, c.values = map[string]int{}, map[string]Kinds{}
 	c.rebound, c.steps, c.keys = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	walk(tree, c.note)
 	for _, name := range o.variables {
@@ -115,7 +168,8 @@ func check(src string, tree *ast, o *compileOptions) ([]Finding, *Shape) {
 	c.visit(tree)
 	c.resolve()
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return a.Offset - b.Offset })
-	return c.findings, c.shapeOf(tree)
+	typed := c.typed
+	return checked{c.findings, c.shapeOf(tree), c.kindsOf(tree), typed}
 }
 
 // plain reports whether a tree is a path of names, which most expressions of a
@@ -126,11 +180,11 @@ func (n *ast) plain() bool {
 	}
 	for i, s := range n.list {
 		variable := i == 0 && s.kind == astVariable && (s.text == "" || s.text == "$")
-		if !variable && s.kind != astName || s.stages != nil || s.predicate != nil || s.focus != "" || s.index != "" || hasOdd(s.text) {
+		if !variable && s.kind != astName || s.stages != nil || s.predicate != nil || s.focus != "" || s.index != "" || hasOdd(s.text) || strings.Contains(s.text, "${") {
 			return false
 		}
 	}
-	return true
+	return foreignIndex().names[n.list[0].text] == nil && !isLengthField(n)
 }
 
 // note takes down the names that a part of the source binds.
@@ -138,9 +192,11 @@ func (c *checker) note(n *ast) bool {
 	switch n.kind {
 	case astBind:
 		c.rebound[n.lhs.text] = true
+		c.bound[n.lhs.text]++
 	case astLambda:
 		for _, p := range n.list {
 			c.rebound[p.text] = true
+			c.bound[p.text] += 2
 		}
 	}
 	for _, p := range n.pairs {
@@ -151,11 +207,13 @@ func (c *checker) note(n *ast) bool {
 	for _, name := range []string{n.focus, n.index} {
 		if name != "" {
 			c.rebound[name], c.steps[name] = true, true
+			c.bound[name] += 2
 		}
 	}
 	for _, s := range n.stages {
 		if s.index != "" {
 			c.rebound[s.index], c.steps[s.index] = true, true
+			c.bound[s.index] += 2
 		}
 	}
 	return true
@@ -188,11 +246,17 @@ func (c *checker) visit(n *ast) {
 			for _, p := range n.list {
 				c.scope.bind(p.text)
 			}
-			c.elsewhere(func() { c.visit(n.rhs) })
+			// The context is that of the definition.
+			c.lambdas++
+			c.visit(n.rhs)
+			c.lambdas--
 		})
 	case astBind:
 		c.scope.bind(n.lhs.text)
 		c.visit(n.rhs)
+		if c.bound[n.lhs.text] == 1 {
+			c.values[n.lhs.text] = c.kindsOf(n.rhs)
+		}
 	case astVariable:
 		c.read(n, false)
 	case astCall, astPartial:
@@ -201,11 +265,11 @@ func (c *checker) visit(n *ast) {
 		c.apply(n)
 	case astPath:
 		c.visit(n.list[0])
-		c.elsewhere(func() {
-			for _, s := range n.list[1:] {
-				c.visit(s)
-			}
-		})
+		if first := n.list[0]; first.kind == astName {
+			c.foreignName(first, true)
+		}
+		c.lengthField(n)
+		c.elsewhere(func() { c.behindFirst(n) })
 	case astTransform, astSort:
 		c.elsewhere(func() { c.parts(n) })
 	case astName:
@@ -261,7 +325,7 @@ func (c *checker) apply(n *ast) {
 	case rhs.kind == astVariable && !isTrailed(rhs):
 		// Between two functions ~> makes a third; either takes one argument.
 		c.read(rhs, true)
-		c.arguments(rhs, rhs, []kinds{anything})
+		c.arguments(rhs, rhs, []Kinds{anything})
 	default:
 		c.visit(rhs)
 	}
@@ -269,7 +333,7 @@ func (c *checker) apply(n *ast) {
 
 // call visits a call; first is what ~> passes as its first argument.
 func (c *checker) call(n, first *ast) {
-	var args []kinds
+	var args []Kinds
 	if first != nil {
 		args = append(args, c.kindsOf(first))
 	}
@@ -283,35 +347,48 @@ func (c *checker) call(n, first *ast) {
 	}
 	fn := n.lhs
 	switch {
+	case fn.kind == astVariable && (fn.text == "" || fn.text == "$") && !c.rebound[fn.text] && !isTrailed(fn):
+		c.findings = append(c.findings, Finding{
+			Kind: UnknownFunction, Name: fn.text, Offset: fn.off, End: fn.end,
+			Message: "$" + fn.text + " is a value, not a function",
+			Hint:    "functions are called as $name(x, …)",
+		})
 	case fn.kind == astVariable && !isTrailed(fn):
-		c.read(fn, true)
+		c.read(fn, true, n.list...)
 	case fn.kind == astPath && len(fn.list) == 1 && fn.fromName && !isTrailed(fn.list[0]):
-		c.withoutDollar(fn.list[0])
+		c.withoutDollar(fn.list[0], n.list)
 	default:
 		c.visit(fn)
 	}
 	c.arguments(n, fn, args)
 }
 
-func (c *checker) read(n *ast, called bool) {
+func (c *checker) read(n *ast, called bool, args ...*ast) {
 	if n.text != "" && n.text != "$" {
-		c.uses = append(c.uses, use{n.text, n, c.scope, called})
+		c.uses = append(c.uses, use{name: n.text, at: n, scope: c.scope, called: called, args: args})
 	}
 }
 
 // withoutDollar finds a call of a function of the language that lacks its $.
 // Such a name reads a field, which holds a function only where the source has
 // put one there.
-func (c *checker) withoutDollar(n *ast) {
-	if _, ok := c.global(n.text); !ok || c.keys[n.text] {
-		c.characters(n)
+func (c *checker) withoutDollar(n *ast, args []*ast) {
+	c.characters(n)
+	if c.keys[n.text] || hasOdd(n.text) {
 		return
 	}
-	c.findings = append(c.findings, Finding{
+	f := Finding{
 		Kind: UnknownFunction, Name: n.text, Offset: n.off, End: n.end,
 		Message: "the name " + n.text + " reads a field here, which is not a function",
-		Hint:    "names of functions begin with $: $" + n.text,
-	})
+		Hint:    c.foreignFunction(n.text, args),
+	}
+	switch {
+	case c.isFunction(n.text):
+		f.Hint = "names of functions begin with $: $" + n.text
+	case f.Hint == "":
+		f.Visible = c.visible(c.scope)
+	}
+	c.findings = append(c.findings, f)
 }
 
 // global returns the function of the language, or of the host, that has a name.
@@ -357,6 +434,9 @@ func (c *checker) resolve() {
 		}
 		if u.called {
 			f.Kind = UnknownFunction
+			if hint := c.foreignFunction(u.name, u.args); hint != "" {
+				f.Hint = hint
+			}
 		}
 		c.findings = append(c.findings, f)
 	}

@@ -9,15 +9,15 @@ import (
 
 // arguments finds a call whose arguments its function never takes. at is the
 // call and fn the variable that names the function.
-func (c *checker) arguments(at, fn *ast, args []kinds) {
+func (c *checker) arguments(at, fn *ast, args []Kinds) {
 	sig := c.signatureOf(fn)
 	if sig == nil {
 		return
 	}
-	if c.root && c.keyed && len(args) != len(sig.params) {
+	if c.root && c.lambdas == 0 && c.keyed && len(args) != len(sig.params) {
 		sig = sig.withoutContext(maskObject)
 	}
-	masks := make([]typeMask, len(args))
+	masks := make([]Types, len(args))
 	for i := range masks {
 		masks[i] = maskAny
 	}
@@ -30,7 +30,7 @@ func (c *checker) arguments(at, fn *ast, args []kinds) {
 	for i, a := range args {
 		// An argument that yields nothing is taken nearly everywhere; what
 		// matters is whether there is a value that is.
-		if known := a.of &^ maskMissing; known != 0 {
+		if known := a.Of &^ maskMissing; known != 0 {
 			masks[i] = known
 		}
 	}
@@ -38,6 +38,14 @@ func (c *checker) arguments(at, fn *ast, args []kinds) {
 		i, want := sig.misfit(masks)
 		f.Message = fmt.Sprintf("argument %d of $%s must be %s, found %s", i+1, fn.text, want, masks[i])
 		f.Offset, f.End = c.argument(at, i, len(args))
+		if fn.text == "length" && masks[i] == maskArray {
+			f.Hint = "$count returns how many elements a list has"
+		}
+		c.findings = append(c.findings, f)
+		return
+	}
+	if fn.text == "count" && len(args) == 1 && masks[0] == maskString && c.typeOf != nil {
+		f.Message, f.Hint = "$count counts a text as one value", "$length returns how many characters a text has"
 		c.findings = append(c.findings, f)
 		return
 	}
@@ -48,7 +56,7 @@ func (c *checker) arguments(at, fn *ast, args []kinds) {
 
 // withoutContext returns the signature where the context is of a type that
 // stands in for none but the parameters that take it.
-func (s *signature) withoutContext(context typeMask) *signature {
+func (s *signature) withoutContext(context Types) *signature {
 	t := *s
 	t.params = slices.Clone(s.params)
 	for i := range t.params {
@@ -61,9 +69,9 @@ func (s *signature) withoutContext(context typeMask) *signature {
 
 // misfit returns the first argument that would fit if only its type were
 // another, and those types. There is one, or at least the first argument.
-func (s *signature) misfit(args []typeMask) (int, typeMask) {
+func (s *signature) misfit(args []Types) (int, Types) {
 	for i, found := range args {
-		var want typeMask
+		var want Types
 		for _, t := range typeNames {
 			args[i] = t.mask
 			if s.matching(args)[0] {
@@ -80,14 +88,14 @@ func (s *signature) misfit(args []typeMask) (int, typeMask) {
 }
 
 // elements finds an array of which no element can be what the function needs.
-func (c *checker) elements(sig *signature, f Finding, at *ast, args []kinds, masks []typeMask) {
+func (c *checker) elements(sig *signature, f Finding, at *ast, args []Kinds, masks []Types) {
 	for i, mask := range masks {
 		p := sig.params[i]
 		want := maskOfLetter(p.subtype)
 		if p.subtype == 0 || mask&want != 0 {
 			continue
 		}
-		inside := args[i].elements &^ maskMissing
+		inside := args[i].Elements &^ maskMissing
 		if mask&maskArray != 0 && (inside&want != 0 || inside == 0) {
 			continue
 		}
@@ -186,32 +194,6 @@ func (s *signature) usage(name string) string {
 		parts[i] = text
 	}
 	return "$" + name + "(" + strings.Join(parts, ", ") + ")"
-}
-
-// operands finds an operand of arithmetic that is never a number.
-func (c *checker) operands(n *ast) {
-	switch n.text {
-	case "+", "-", "*", "/", "%":
-	default:
-		return
-	}
-	for i, operand := range []*ast{n.lhs, n.rhs} {
-		known := c.kindsOf(operand).of &^ maskMissing
-		if known == 0 || known&maskNumber != 0 {
-			continue
-		}
-		f := Finding{Kind: WrongCall, Name: n.text, Message: fmt.Sprintf(
-			"the %s side of %s must be a number, found %s", [...]string{"left", "right"}[i], n.text, known)}
-		f.Offset, f.End = operand.span()
-		if n.text == "+" && known == maskString {
-			f.Hint = "strings are joined with &"
-		}
-		if n.text == "/" && operand.kind == astRegex {
-			f.Hint = commentHint
-		}
-		c.findings = append(c.findings, f)
-		return
-	}
 }
 
 // oddCharacters are those that look like others that have a meaning.

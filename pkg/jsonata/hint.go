@@ -56,15 +56,11 @@ func (p *parser) meant(err *Error) string {
 		return "an expression stands without {{ and }}"
 	case strings.HasPrefix(strings.TrimSpace(p.src), "${"):
 		return "an expression stands without ${ and }"
-	case strings.HasPrefix(rest, "||"):
-		return "write or"
-	case strings.HasPrefix(rest, "!"):
-		return "write $not(…), or != between two values"
 	case strings.HasPrefix(rest, ";"):
 		return "several expressions stand in parentheses: (…; …)"
 	}
-	if err.Code == "S0211" {
-		return p.doubled(before, rest)
+	if f := foreignSyntaxAt(before, rest); f != nil {
+		return f.Hint()
 	}
 	if odd := oddAround(before, rest); odd != "" {
 		return odd
@@ -84,31 +80,6 @@ func (p *parser) meant(err *Error) string {
 		return "an operator or a comma is missing before it"
 	}
 	return ""
-}
-
-// doubled returns how an operator is written that another language spells with
-// two characters, of which the second was not expected.
-func (p *parser) doubled(before, rest string) string {
-	switch last := before[max(0, len(before)-1):]; {
-	case strings.HasPrefix(rest, "=") && (last == "+" || last == "-" || last == "*" || last == "/" || last == "?" || last == "&"):
-		return "a variable is bound with := and never changed"
-	case strings.HasPrefix(rest, "=") && (last == "=" || strings.HasSuffix(before, "!=")):
-		if strings.HasSuffix(before, "!=") {
-			return "inequality is written !="
-		}
-		return "equality is written ="
-	case strings.HasPrefix(rest, "=<"), strings.HasPrefix(rest, "<") && last == "=":
-		return "write <="
-	case strings.HasPrefix(rest, ">") && last == "=":
-		return "a function is written function($x) { … }; at least is >="
-	case strings.HasPrefix(rest, "&") && last == "&":
-		return "write and"
-	case strings.HasPrefix(rest, ".") && last == "?":
-		return "a path through nothing yields nothing: write . alone"
-	case strings.HasPrefix(rest, "|"):
-		return "write or"
-	}
-	return oddAround(before, rest)
 }
 
 // oddAround returns which character in the word at a place, or just before it,

@@ -20,8 +20,8 @@ type Expr struct {
 	reads []Read
 	whole *Read // nil where it is no path
 
-	findings []Finding
-	shape    *Shape
+	checked
+	again func(typeOf func(Read) Kinds) checked // checks the source with what is known of its paths
 }
 
 // Option changes how an expression is compiled.
@@ -95,7 +95,16 @@ func Compile(src string, opts ...Option) (*Expr, error) {
 		return nil, err
 	}
 	e := &Expr{src: src, unit: u, path: fromInput(u.body), refs: found.refs, reads: found.reads, whole: whole}
-	e.findings, e.shape = check(src, tree, &o)
+	e.checked = check(src, tree, &o, nil)
+	if e.typed {
+		e.again = func(typeOf func(Read) Kinds) checked {
+			tree, err := parse(src)
+			if err != nil {
+				return checked{}
+			}
+			return check(src, tree, &o, typeOf)
+		}
+	}
 	found.wholeFields(tree, e.shape)
 	return e, nil
 }

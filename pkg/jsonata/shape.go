@@ -18,6 +18,8 @@ type ShapeField struct {
 	Name  string
 	Shape *Shape
 	Whole *Read
+	// Kinds is what the value can be, whatever the paths in it are.
+	Kinds Kinds
 	// Offset and End delimit the key in the source, in bytes.
 	Offset, End int
 }
@@ -76,7 +78,7 @@ func (c *checker) shape(n *ast, depth int) *Shape {
 			return c.shape(n.list[1].rhs, depth-1)
 		}
 	}
-	if of := c.kindsOf(n).of &^ maskMissing; of != 0 && of&(maskArray|maskObject|maskFunc) == 0 {
+	if of := c.kindsOf(n).Of &^ maskMissing; of != 0 && of&(maskArray|maskObject|maskFunc) == 0 {
 		return &Shape{Scalar: of.String()}
 	}
 	return nil
@@ -104,9 +106,9 @@ func (c *checker) object(pairs [][2]*ast, depth int) *Shape {
 		if key := p[0]; key.kind != astString || isTrailed(key) {
 			return nil
 		}
-		f := ShapeField{Name: p[0].text, Shape: c.shape(p[1], depth-1), Offset: p[0].off, End: p[0].end}
+		f := ShapeField{Name: p[0].text, Shape: c.shape(p[1], depth-1), Kinds: c.kindsOf(p[1]), Offset: p[0].off, End: p[0].end}
 		if old := s.Field(f.Name); old != nil {
-			old.Shape = nil
+			old.Shape, old.Kinds = nil, anything
 			continue
 		}
 		s.Fields = append(s.Fields, f)
@@ -147,12 +149,15 @@ func (s *Shape) or(t *Shape) *Shape {
 		old := sum.Field(f.Name)
 		switch {
 		case old == nil:
+			f.Kinds.Of |= maskMissing
 			sum.Fields = append(sum.Fields, f)
+			continue
 		case old.Shape == nil || f.Shape == nil:
 			old.Shape = nil
 		default:
 			old.Shape = old.Shape.or(f.Shape)
 		}
+		old.Kinds = old.Kinds.Or(f.Kinds)
 	}
 	return sum
 }

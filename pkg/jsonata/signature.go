@@ -6,11 +6,45 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// typeMask is a set of the types that a signature can name.
-type typeMask uint8
+// Types is a set of the types that a signature can name.
+type Types uint8
+
+// TypesOf returns the types that a JSON Schema names, integers as numbers; none for
+// other names.
+func TypesOf(names ...string) Types {
+	var all Types
+	for _, name := range names {
+		switch name {
+		case "string":
+			all |= maskString
+		case "number", "integer":
+			all |= maskNumber
+		case "boolean":
+			all |= maskBool
+		case "null":
+			all |= maskNull
+		case "array":
+			all |= maskArray
+		case "object":
+			all |= maskObject
+		}
+	}
+	return all
+}
+
+// Names returns the types as JSON Schema names them.
+func (t Types) Names() []string {
+	var names []string
+	for i, name := range []string{"string", "number", "boolean", "null", "array", "object"} {
+		if t&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 const (
-	maskString typeMask = 1 << iota
+	maskString Types = 1 << iota
 	maskNumber
 	maskBool
 	maskNull
@@ -23,7 +57,7 @@ const (
 	maskAny  = maskJSON | maskFunc
 )
 
-var kindMasks = [...]typeMask{
+var kindMasks = [...]Types{
 	value.Undefined: maskMissing,
 	value.Null:      maskNull,
 	value.Bool:      maskBool,
@@ -34,9 +68,9 @@ var kindMasks = [...]typeMask{
 	value.Func:      maskFunc,
 }
 
-func maskOf(v value.Value) typeMask { return kindMasks[v.Kind()] }
+func maskOf(v value.Value) Types { return kindMasks[v.Kind()] }
 
-func maskOfLetter(c byte) typeMask {
+func maskOfLetter(c byte) Types {
 	switch c {
 	case 's':
 		return maskString
@@ -60,7 +94,7 @@ func maskOfLetter(c byte) typeMask {
 
 // param is one parameter of a signature.
 type param struct {
-	mask     typeMask
+	mask     Types
 	array    bool // a: anything else is wrapped in an array
 	subtype  byte // what the array must hold; 0 for anything
 	optional bool
@@ -73,7 +107,7 @@ type param struct {
 type signature struct {
 	params []param
 	many   bool // some parameter takes many arguments
-	result kinds
+	result Kinds
 }
 
 // mustSignature parses a signature of this package's own.
@@ -91,7 +125,7 @@ func parseSignature(text string) (*signature, *Error) {
 	bad := func(code, tok, why string) *Error {
 		return newError(code, 0, details{token: tok, text: why})
 	}
-	s := &signature{result: kinds{of: maskAny}}
+	s := &signature{result: Kinds{Of: maskAny}}
 	if len(text) < 2 || text[0] != '<' || text[len(text)-1] != '>' {
 		return nil, bad("S0403", text, "it must stand in angle brackets, as in <s-n:s>")
 	}
@@ -273,7 +307,7 @@ func pluralOf(letter byte) string {
 // expression over their types would, greedily and with backtracking.
 func (s *signature) bindByMatch(args []value.Value, context value.Value) ([]value.Value, *Error) {
 	n, m := len(s.params), len(args)
-	masks := make([]typeMask, m)
+	masks := make([]Types, m)
 	for i, a := range args {
 		masks[i] = maskOf(a)
 	}
@@ -332,7 +366,7 @@ func (s *signature) bindByMatch(args []value.Value, context value.Value) ([]valu
 // matching returns for parameter i and argument j, at i*(len(args)+1)+j,
 // whether the parameters from i on can take the arguments from j on, of each of
 // which it is known what types it may have.
-func (s *signature) matching(args []typeMask) []bool {
+func (s *signature) matching(args []Types) []bool {
 	n, m := len(s.params), len(args)
 	can := make([]bool, (n+1)*(m+1))
 	at := func(i, j int) *bool { return &can[i*(m+1)+j] }
@@ -350,7 +384,7 @@ func (s *signature) matching(args []typeMask) []bool {
 
 // mismatch returns the first parameter that finds no argument, and the argument
 // that stands in its place, which are the counts of them if there are none.
-func (s *signature) mismatch(args []typeMask) (i, j int) {
+func (s *signature) mismatch(args []Types) (i, j int) {
 	for i = range s.params {
 		p := &s.params[i]
 		taken := false
