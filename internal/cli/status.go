@@ -54,6 +54,11 @@ is 1 if a server fails.`,
 			if err := interrupted(ctx); err != nil {
 				return err
 			}
+			for _, s := range found { // the names of tools are as servers list them
+				for i, listed := range s.Status.Tools {
+					s.Status.Tools[i] = engine.RedactValue(info, listed)
+				}
+			}
 			if asJSON {
 				err = writeStatusJSON(a.stdout, found)
 			} else {

@@ -106,6 +106,11 @@ func (a *app) tools(o toolsOptions) (err error) {
 			servers[i].tools = slices.DeleteFunc(servers[i].tools, func(t upstreamTool) bool { return !t.matches(words) })
 		}
 	}
+	for _, s := range servers {
+		for i, t := range s.tools {
+			s.tools[i].name = engine.Redact(info, t.name)
+		}
+	}
 	if o.json {
 		_, err = fmt.Fprintf(a.stdout, "%s\n", toolsDocument(servers).AppendIndent(nil, "  "))
 	} else {

@@ -31,6 +31,9 @@ func Status(ctx context.Context, info *callinfo.Info, p *engine.Program) []Serve
 	if pool == nil {
 		return nil
 	}
+	if info != nil {
+		p.NoteSecrets(info)
+	}
 	found := make([]ServerStatus, len(servers))
 	var wait sync.WaitGroup
 	for i, entry := range servers {

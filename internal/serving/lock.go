@@ -10,7 +10,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Lock connects to the servers of a program, all at once, and returns what is to be
@@ -27,6 +26,9 @@ func Lock(ctx context.Context, info *callinfo.Info, p *engine.Program, names []s
 		entries = slices.DeleteFunc(slices.Clone(entries), func(u *config.Upstream) bool { return !slices.Contains(names, u.Name) })
 	}
 	called := p.Set().Called()
+	if info != nil {
+		p.NoteSecrets(info)
+	}
 	servers := make([]*lock.Server, len(entries))
 	errs := make([]error, len(entries))
 	var wait sync.WaitGroup
@@ -39,12 +41,15 @@ func Lock(ctx context.Context, info *callinfo.Info, p *engine.Program, names []s
 				errs[i] = err
 				return
 			}
-			tools := make([]value.Value, len(status.Tools))
-			for j, listed := range status.Tools {
-				tools[j] = listed.Rewritten(func(text string) string { return p.Redact(info, text) })
-			}
-			s := lock.NewServer(entry.Name, entry.NamePrefix, tools, called[entry.Name])
+			s := lock.NewServer(entry.Name, entry.NamePrefix, status.Tools, called[entry.Name])
 			s.ServerName, s.Version, s.Protocol = status.Name, status.Version, status.Protocol
+			for j, name := range s.ToolNames {
+				if !slices.Contains(called[entry.Name], name) { // those that are stand in the configuration
+					s.ToolNames[j] = p.Redact(info, name)
+				}
+			}
+			slices.Sort(s.ToolNames)
+			s.ToolNames = slices.Compact(s.ToolNames)
 			servers[i] = s
 		})
 	}

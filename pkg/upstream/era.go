@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -173,16 +172,12 @@ func (s *session) initialize(ctx context.Context) error {
 // isLegacy reports whether a revision has the handshake.
 func isLegacy(revision string) bool { return slices.Contains(mcp.LegacyProtocolVersions(), revision) }
 
-// maxInstructions is how many bytes of a server's instructions are kept.
-const maxInstructions = 16 << 10
-
+// setPeer takes over what the server says of itself, without secrets.
 func (s *session) setPeer(info, reply value.Value) {
 	capabilities := reply.Get("capabilities")
-	s.peer.name, s.peer.version = info.Get("name").Str(), info.Get("version").Str()
-	s.peer.title = info.Get("title").Str()
-	if s.peer.instructions = reply.Get("instructions").Str(); len(s.peer.instructions) > maxInstructions {
-		s.peer.instructions = strings.ToValidUTF8(s.peer.instructions[:maxInstructions], "")
-	}
+	s.peer.name, s.peer.version = s.said(info.Get("name").Str(), maxName), s.said(info.Get("version").Str(), maxName)
+	s.peer.title = s.said(info.Get("title").Str(), maxName)
+	s.peer.instructions = s.said(reply.Get("instructions").Str(), maxInstructions)
 	s.peer.listChanged = capabilities.Get("tools").Get("listChanged").Bool()
 	s.peer.logs = !capabilities.Get("logging").IsUndefined()
 	s.peer.capabilities = capabilitiesOf(capabilities)

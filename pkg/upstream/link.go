@@ -172,7 +172,7 @@ const codeServerError = -32000
 // resume goes on with a session that was saved, without a handshake.
 func (s *session) resume(saved SavedSession) {
 	s.peer = peer{
-		revision: saved.Revision, name: saved.Name, version: saved.Version,
+		revision: saved.Revision, name: s.said(saved.Name, maxName), version: s.said(saved.Version, maxName),
 		listChanged: saved.ListChanged, logs: saved.Logs, capabilities: saved.Capabilities,
 	}
 }

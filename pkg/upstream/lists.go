@@ -63,7 +63,7 @@ func (s *session) offered(ctx context.Context, l listing, pass passer) ([]value.
 			usable = append(usable, one)
 		}
 	}
-	return usable, err
+	return s.redactListed(usable), err
 }
 
 // pages reads all pages of a list.
@@ -90,7 +90,7 @@ func (s *session) pages(ctx context.Context, l listing, pass passer) ([]value.Va
 		}
 		cursor := page.Get("nextCursor")
 		if cursor.Kind() != value.String {
-			return all, nil
+			return s.withoutHuge(l, all), nil
 		}
 		members = cursor.Append([]byte(`"cursor":`))
 	}

@@ -329,3 +329,39 @@ func TestReadsDrawOnTheMemoryOfTheirCall(t *testing.T) {
 		}
 	}
 }
+
+// What is too long to be kept and shown is on no list; calls do not need it.
+func TestHugeEntriesOfListsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	const secret = "swordfish-swordfish"
+	var log logBuffer
+	script := mcptest.Script{
+		Tools: []mcptest.Tool{
+			{Name: "fine", Description: "short"}, {Name: strings.Repeat("n", 2000)},
+			{Name: "vast", Description: secret + strings.Repeat("d", 1<<20), Result: mcptest.Text("called")},
+		},
+		Offers: mcptest.Offers{Resources: []json.RawMessage{
+			json.RawMessage(`{"uri":"a://` + strings.Repeat("u", 2000) + `","name":"long"}`), json.RawMessage(`{"uri":"a://b","name":"fine"}`),
+		}},
+	}
+	p := start(t, Options{Dial: dialScript(script), Log: log.logger()}, &config.Upstream{Name: "fake", Secrets: []string{secret}})
+	tools, err := p.Tools(context.Background(), nil, "fake")
+	if err != nil || tools[0].Get("name").Str() != "fine" {
+		t.Fatal(err)
+	}
+	for _, tool := range tools {
+		if name := tool.Get("name").Str(); name == "vast" || len(name) > maxListedName {
+			t.Errorf("%.20s is listed", name)
+		}
+	}
+	resources, err := p.Resources(context.Background(), nil, "fake")
+	if err != nil || len(resources) != 1 || resources[0].Get("uri").Str() != "a://b" {
+		t.Errorf("%v, %d resources", err, len(resources))
+	}
+	if got := text(mustCall(t, p, "vast", `{}`)); got != "called" {
+		t.Errorf("the call answered %q", got)
+	}
+	if said := log.String(); strings.Count(said, "it is too long") != 3 || strings.Contains(said, secret) || len(said) > 10_000 {
+		t.Errorf("%d bytes of log: %.2000s", len(said), said)
+	}
+}

@@ -299,7 +299,7 @@ func (s *session) tools(ctx context.Context) ([]value.Value, error) {
 	}
 	s.hints.store(tools, version)
 	s.compareTools(tools, version)
-	return s.usableTools(tools), nil
+	return s.redactListed(s.usableTools(tools)), nil
 }
 
 // canceledContext is a context for closing something at once.

@@ -18,7 +18,8 @@ type Status struct {
 	Server    string
 	Transport string // stdio, http, sse or websocket; the entry's, or what was found out
 	Protocol  string // revision of MCP that is spoken; empty before the handshake
-	// Name and Version are the server's own.
+	// Name and Version are the server's own. Name, Version and Title are cut at 256
+	// bytes.
 	Name, Version string
 	// Title and Instructions are what the server says of itself; they may be empty.
 	// Instructions are cut at 16 KiB.

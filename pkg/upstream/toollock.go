@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -61,7 +62,7 @@ type checkedTools struct {
 
 // check compares a list of tools with the lock.
 // Secrets are taken out where a tool differs: the file has none.
-func (l *toolLock) check(prefix string, tools []value.Value, version int64, redact func(string) string) *checkedTools {
+func (l *toolLock) check(prefix string, tools []value.Value, version int64, redactor *redact.Redactor) *checkedTools {
 	c := &checkedTools{lock: l, version: version, at: time.Now(), drift: map[string]string{}}
 	listed := map[string]value.Value{}
 	twice := map[string]bool{}
@@ -82,7 +83,7 @@ func (l *toolLock) check(prefix string, tools []value.Value, version int64, reda
 		default:
 			differences := t.Diff(lock.NewTool(t.Name, now))
 			if len(differences) > 0 {
-				differences = t.Diff(lock.NewTool(t.Name, now.Rewritten(redact)))
+				differences = t.Diff(lock.NewTool(t.Name, redactListed(redactor, now)))
 			}
 			text = shownDifferences(differences)
 			fails = slices.ContainsFunc(differences, func(d lock.Difference) bool { return !d.Documentation || l.mode == lock.Strict })
@@ -174,7 +175,7 @@ func (s *session) unlistedError(ctx context.Context, tool string, err error) err
 // compareTools compares a list of tools with the lock.
 func (s *session) compareTools(tools []value.Value, version int64) {
 	if l := s.server.lock.Load(); l != nil && version == s.hints.version() {
-		s.checked.Store(l.check(s.server.entry.NamePrefix, tools, version, s.server.redact.Text))
+		s.checked.Store(l.check(s.server.entry.NamePrefix, tools, version, s.redactor()))
 	}
 }
 

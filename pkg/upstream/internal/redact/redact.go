@@ -25,6 +25,10 @@ const CutMark = ` … (`
 // protect nothing, and replacing them would make any text unreadable.
 const MinLength = 3
 
+// MinWordLength is the length from which a value counts as a secret where a text is not
+// for people: in names that are compared, shorter ones are words like any other.
+const MinWordLength = 8
+
 // maxLearned is how many secrets a redactor learns before it forgets the oldest.
 const maxLearned = 64
 
@@ -43,6 +47,7 @@ type Redactor struct {
 type forms struct {
 	all     []string // the longest first
 	replace *strings.Replacer
+	words   *strings.Replacer // of those from MinWordLength
 }
 
 // New returns a redactor of the secrets and of those of its parents. It
@@ -164,10 +169,13 @@ func formsOf(secrets []string) *forms {
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	all = slices.Compact(all)
 	var pairs []string
+	words := 0
 	for _, f := range all {
-		pairs = append(pairs, f, Mark)
+		if pairs = append(pairs, f, Mark); len(f) >= MinWordLength {
+			words = len(pairs)
+		}
 	}
-	return &forms{all, strings.NewReplacer(pairs...)}
+	return &forms{all, strings.NewReplacer(pairs...), strings.NewReplacer(pairs[:words]...)}
 }
 
 // inURLs returns how a secret can stand in a URL: as each part of it encodes the secret,
@@ -190,6 +198,14 @@ func inURLs(s string) (all []string) {
 
 var percentSigns = regexp.MustCompile(`%[0-9A-F]{2}`)
 
+// Word returns s without the secrets of MinWordLength bytes or more.
+func (r *Redactor) Word(s string) string {
+	if f := r.current(); f != nil {
+		return f.words.Replace(s)
+	}
+	return s
+}
+
 // Text returns s without the secrets.
 func (r *Redactor) Text(s string) string {
 	f := r.current()
@@ -197,18 +213,23 @@ func (r *Redactor) Text(s string) string {
 		return s
 	}
 	s = f.replace.Replace(s)
-	for from := 0; ; {
-		i := strings.Index(s[from:], CutMark)
-		if i < 0 {
-			return s
+	if !strings.Contains(s, CutMark) {
+		return s
+	}
+	var b strings.Builder
+	for { // the cost is linear, also if a server repeats the mark
+		part, rest, found := strings.Cut(s, CutMark)
+		if !found {
+			b.WriteString(s)
+			return b.String()
 		}
-		i += from
-		kept := f.whole(s[:i])
-		if text, quoted := strings.CutSuffix(kept, `"`); quoted && len(kept) == i {
+		kept := f.whole(part)
+		if text, quoted := strings.CutSuffix(kept, `"`); quoted && len(kept) == len(part) {
 			kept = f.whole(text) + `"`
 		}
-		s = kept + s[i:]
-		from = len(kept) + len(CutMark)
+		b.WriteString(kept)
+		b.WriteString(CutMark)
+		s = rest
 	}
 }
 

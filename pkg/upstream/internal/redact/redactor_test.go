@@ -91,3 +91,22 @@ func leaks(text, secret string) bool {
 	}
 	return false
 }
+
+// A server may repeat the mark of a cut text: no part of the text is looked at again for it.
+func TestMarksThatAServerRepeatsCostNothing(t *testing.T) {
+	r := New([]string{"a-secret-of-ours"})
+	said := strings.Repeat("x"+CutMark, 1<<20)
+	if got := r.Text(said + "a-secret-of" + CutMark); got != said+Mark+CutMark {
+		t.Errorf("%d bytes became %d, which end with %q", len(said), len(got), got[len(got)-40:])
+	}
+}
+
+// Short secrets are words where texts are compared.
+func TestWordsAreNoSecrets(t *testing.T) {
+	r := New([]string{"read", "long-secret"})
+	for text, want := range map[string]string{"read_file": "read_file", "x long-secret": "x " + Mark} {
+		if got := r.Word(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
