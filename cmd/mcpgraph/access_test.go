@@ -250,7 +250,7 @@ server: {name: front, version: "1"}
 mcpServers:
   back:
     url: `+address+`
-    auth: {type: oauth2, flow: clientCredentials, clientId: worker, clientSecret: worker-secret, store: `+filepath.Join(dir, "store.json")+`}
+    auth: {type: oauth2, flow: clientCredentials, clientId: worker, clientSecret: worker-secret, issuer: "`+as.URL+`", store: `+filepath.Join(dir, "store.json")+`}
 tools:
   - name: ask
     description: Calls the other one
@@ -268,7 +268,7 @@ tools:
 		t.Fatalf("%s %v %s", out, err, stderrOf(err))
 	}
 	back.stop()
-	for _, want := range []string{"missing bearer token", `caller=worker@worker error="it needs write"`} {
+	for _, want := range []string{"missing scope; required: read", `caller=worker@worker error="it needs write"`} {
 		if !strings.Contains(back.said(), want) {
 			t.Errorf("no %s in\n%s", want, back.said())
 		}

@@ -183,6 +183,8 @@ func writeDifferences(a *app, before, now *lock.File, all []lock.Difference) (dr
 		}
 		switch {
 		case d.Note, d.Tool == "" && d.Path == "":
+		case d.Tool == "":
+			fmt.Fprintf(a.stdout, "  ~ %s\n", d)
 		case d.Path == "" && d.Is.IsUndefined():
 			fmt.Fprintf(a.stdout, "  - %s\n", d.Tool)
 		case d.Path == "":

@@ -42,7 +42,7 @@ func Lock(ctx context.Context, info *callinfo.Info, p *engine.Program, names []s
 				return
 			}
 			s := lock.NewServer(entry.Name, entry.NamePrefix, status.Tools, called[entry.Name])
-			s.ServerName, s.Version, s.Protocol = status.Name, status.Version, status.Protocol
+			s.ServerName, s.Version, s.Protocol, s.Issuer = status.Name, status.Version, status.Protocol, status.Issuer
 			for j, name := range s.ToolNames {
 				if !slices.Contains(called[entry.Name], name) { // those that are stand in the configuration
 					s.ToolNames[j] = p.Redact(info, name)

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -78,6 +79,7 @@ func (s *section) oauth2(out *Auth) {
 			}
 		}
 	}
+	s.needsIssuer(out)
 }
 
 func (s *section) tokenExchange(out *Auth) {
@@ -91,6 +93,38 @@ func (s *section) tokenExchange(out *Auth) {
 	out.SubjectTokenType, out.RequestedTokenType = s.string("subjectTokenType"), s.string("requestedTokenType")
 	if out.SubjectTokenType == "" {
 		out.SubjectTokenType = AccessTokenType
+	}
+	s.needsIssuer(out)
+}
+
+// needsIssuer reports a client that has something to keep from strangers and does not say
+// where its tokens come from. The server would: any server could have a secret sent
+// anywhere.
+func (s *section) needsIssuer(out *Auth) {
+	what := "the caller's token"
+	for _, name := range []string{"clientSecret", "refreshToken"} {
+		if s.has(name) {
+			what = strconv.Quote(name)
+		}
+	}
+	if out.Type != AuthTokenExchange && !s.has("clientSecret") && !s.has("refreshToken") {
+		return
+	}
+	const names = `"issuer" and no "tokenUrl"`
+	const hint = "write one of the two, such as issuer: https://login.example.com, so that it is sent nowhere else"
+	switch {
+	case !s.has("issuer") && !s.has("tokenUrl"):
+		m := s.node.Missing(s.owner, "issuer")
+		m.Message, m.Hint = fmt.Sprintf("%s has no %s: the server would choose who gets %s", s.owner, names, what), hint
+		s.decoder.report(m)
+	case out.Issuer == "" && out.TokenURL == "":
+		for _, name := range []string{"issuer", "tokenUrl"} {
+			if s.has(name) {
+				p := s.node.Get(name).Problem(diag.CodeValue, fmt.Sprintf("%q of %s is empty: the server would choose who gets %s", name, s.owner, what))
+				p.Hint = hint
+				s.decoder.report(p)
+			}
+		}
 	}
 }
 

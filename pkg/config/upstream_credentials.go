@@ -37,7 +37,8 @@ type Auth struct {
 	Token        string
 	TokenCommand []string // a program and its arguments
 
-	// Of the others. Addresses that are empty are found by discovery.
+	// Of the others. Addresses that are empty are found by discovery. The file has one of
+	// Issuer and TokenURL with ClientSecret, RefreshToken or AuthTokenExchange.
 	Issuer, TokenURL       string
 	ClientID, ClientSecret string
 	Scopes                 []string

@@ -162,7 +162,7 @@ var (
 		{Name: "authorizationUrl", Doc: "URL of the authorization endpoint, where users grant access", Shape: SecureURLShape, For: []string{FlowAuthorizationCode}},
 		{Name: "redirectPort", Doc: "Local port that receives the redirect from the browser; 0 means any free port", Shape: PortShape, For: []string{FlowAuthorizationCode}, Default: "0"},
 		{Name: "store", Doc: "File that stores tokens; by default one in the user's configuration folder", For: forOAuth2},
-		{Name: "issuer", Doc: "URL of the authorization server; by default taken from the server's metadata", Shape: SecureURLShape, For: forClient},
+		{Name: "issuer", Doc: "URL of the authorization server. This or tokenUrl is required with clientSecret, refreshToken or tokenExchange; otherwise the default comes from the server's metadata", Shape: SecureURLShape, For: forClient},
 		{Name: "tokenUrl", Doc: "URL of the token endpoint; by default taken from the authorization server's metadata", Shape: SecureURLShape, For: forClient},
 		{Name: "clientId", Doc: "Client id at the authorization server", For: forClient, RequiredFor: []string{FlowClientCredentials, FlowRefreshToken}},
 		{Name: "clientSecret", Doc: "Client secret at the authorization server", For: forClient, RequiredFor: []string{FlowClientCredentials}, Secret: true},

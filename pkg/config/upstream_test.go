@@ -55,10 +55,10 @@ mcpServers:
   command: {url: "https://a.example", auth: {type: bearer, tokenCommand: gcloud auth print}}
   list: {url: "https://a.example", auth: {type: bearer, tokenCommand: [sh, -c, "echo x"]}, session: {file: "${X:-s}.json"}}
   client: {url: "https://a.example", auth: {type: oauth2, flow: clientCredentials, clientId: me, clientSecret: "${SECRET}", issuer: "https://as.example", scopes: a b, audience: au, resource: ""}}
-  refresh: {url: "https://a.example", auth: {type: oauth2, flow: refreshToken, clientId: me, refreshToken: r3fresh, scopes: [a], resource: "urn:r", store: f}}
+  refresh: {url: "https://a.example", auth: {type: oauth2, flow: refreshToken, clientId: me, refreshToken: r3fresh, tokenUrl: "https://as.example/t", scopes: [a], resource: "urn:r", store: f}}
   code: {url: "https://a.example", auth: {type: oauth2, flow: authorizationCode, tokenUrl: "http://localhost:1/t", authorizationUrl: "https://as.example/a", redirectPort: 8123}}
   exchange: {url: "https://a.example", auth: {type: tokenExchange, tokenUrl: "https://as.example/t"}}
-  meta: {url: "https://a.example", auth: {type: tokenExchange, fromMeta: token, requestedTokenType: "urn:x"}, session: memory}
+  meta: {url: "https://a.example", auth: {type: tokenExchange, issuer: "https://as.example", fromMeta: token, requestedTokenType: "urn:x"}, session: memory}
   forward:
     url: "https://a.example"
     headers: {X-Api-Key: k3y, Authorization: Bearer b3arer, X-Plain: plain}
@@ -71,10 +71,10 @@ mcpServers:
 		{Type: AuthBearer, TokenCommand: []string{"gcloud", "auth", "print"}},
 		{Type: AuthBearer, TokenCommand: []string{"sh", "-c", "echo x"}},
 		{Type: AuthOAuth2, Flow: FlowClientCredentials, ClientID: "me", ClientSecret: "s3cret", Issuer: "https://as.example", Scopes: []string{"a", "b"}, Audience: "au", Resource: &empty},
-		{Type: AuthOAuth2, Flow: FlowRefreshToken, ClientID: "me", RefreshToken: "r3fresh", Scopes: []string{"a"}, Resource: &urn, Store: "f"},
+		{Type: AuthOAuth2, Flow: FlowRefreshToken, ClientID: "me", RefreshToken: "r3fresh", TokenURL: "https://as.example/t", Scopes: []string{"a"}, Resource: &urn, Store: "f"},
 		{Type: AuthOAuth2, Flow: FlowAuthorizationCode, TokenURL: "http://localhost:1/t", AuthorizationURL: "https://as.example/a", RedirectPort: 8123},
 		{Type: AuthTokenExchange, TokenURL: "https://as.example/t", From: "Authorization", SubjectTokenType: AccessTokenType},
-		{Type: AuthTokenExchange, FromMeta: "token", SubjectTokenType: AccessTokenType, RequestedTokenType: "urn:x"},
+		{Type: AuthTokenExchange, Issuer: "https://as.example", FromMeta: "token", SubjectTokenType: AccessTokenType, RequestedTokenType: "urn:x"},
 		nil,
 	}
 	for i, want := range auths {

@@ -73,7 +73,8 @@ func (t *Tool) Diff(now *Tool) []Difference {
 
 // Diff returns the differences of a server that is locked from what it is now:
 // locked tools that are gone or differ, and the names of others that came or
-// went. Its version, name and protocol revision are notes.
+// went, and another authorization server. Its version, name and protocol revision are
+// notes.
 func (s *Server) Diff(now *Server) []Difference {
 	var found []Difference
 	for _, e := range []struct{ key, was, is string }{
@@ -82,6 +83,9 @@ func (s *Server) Diff(now *Server) []Difference {
 		if e.was != e.is {
 			found = append(found, Difference{Path: "/" + e.key, Was: text(e.was), Is: text(e.is), Note: true})
 		}
+	}
+	if s.Issuer != now.Issuer { // without one now, the configuration names it
+		found = append(found, Difference{Path: "/" + keyIssuer, Was: text(s.Issuer), Is: text(now.Issuer), Note: now.Issuer == ""})
 	}
 	for _, name := range union(s.ToolNames, now.ToolNames) {
 		was, is := s.Tool(name), now.Tool(name)

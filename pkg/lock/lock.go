@@ -33,6 +33,9 @@ type Server struct {
 	// ServerName and Version are the server's own, Protocol the revision of MCP that
 	// it spoke. They say where the rest is from and are not compared.
 	ServerName, Version, Protocol string
+	// Issuer is the authorization server that the server named when somebody logged in;
+	// empty if the configuration names one, or if there is none.
+	Issuer string
 	// ToolNames are the names of all its tools, sorted, as nodes write them: without
 	// the namePrefix of the entry.
 	ToolNames []string

@@ -266,3 +266,36 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Another authorization server is a difference; one that the configuration now names is
+// shown.
+func TestIssuersAreCompared(t *testing.T) {
+	with := func(issuer string) *lock.File {
+		f := example(t)
+		f.Servers[0].Issuer = issuer
+		again, ds := lock.Parse("x.lock.json", f.Encode())
+		if len(ds) > 0 {
+			t.Fatal(ds)
+		}
+		return again
+	}
+	for _, c := range []struct {
+		was, is, want string
+		note          bool
+	}{
+		{"https://a.example", "https://a.example", "", false},
+		{"https://a.example", "https://b.example", `issuer: was "https://a.example", is "https://b.example"`, false},
+		{"", "https://b.example", `issuer: added "https://b.example"`, false},
+		{"https://a.example", "", `issuer: removed "https://a.example"`, true},
+	} {
+		text := ""
+		for _, d := range with(c.was).Diff(with(c.is)) {
+			if text += d.String(); d.Note != c.note || d.Server != "files" {
+				t.Errorf("%+v", d)
+			}
+		}
+		if text != c.want {
+			t.Errorf("got %q, want %q", text, c.want)
+		}
+	}
+}

@@ -101,7 +101,7 @@ func (r *reader) server(name string, servers value.Value) *Server {
 	v := r.object(servers, name, at...)
 	at = append(at, name)
 	s := &Server{
-		Name: name, ServerName: r.string(v, keyName, at), Version: r.string(v, keyRelease, at), Protocol: r.string(v, keyProtocol, at),
+		Name: name, ServerName: r.string(v, keyName, at), Version: r.string(v, keyRelease, at), Protocol: r.string(v, keyProtocol, at), Issuer: r.string(v, keyIssuer, at),
 	}
 	names := v.Get(keyToolNames)
 	for _, n := range names.Elems() {

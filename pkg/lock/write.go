@@ -19,6 +19,7 @@ const (
 	keyName      = "name"
 	keyRelease   = "version"
 	keyProtocol  = "protocol"
+	keyIssuer    = "issuer"
 	keyToolNames = "toolNames"
 	keyTools     = "tools"
 
@@ -52,7 +53,7 @@ func (f *File) value() value.Value {
 	servers := value.NewBuilder(len(f.Servers))
 	for _, s := range f.Servers {
 		one := value.NewBuilder(5)
-		for _, e := range []struct{ key, text string }{{keyName, s.ServerName}, {keyRelease, s.Version}, {keyProtocol, s.Protocol}} {
+		for _, e := range []struct{ key, text string }{{keyName, s.ServerName}, {keyRelease, s.Version}, {keyProtocol, s.Protocol}, {keyIssuer, s.Issuer}} {
 			if e.text != "" {
 				one.Set(e.key, value.FromString(e.text))
 			}

@@ -1,11 +1,13 @@
 package upstream
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest/protected"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 )
 
 func TestAMissingScopeIsAskedFor(t *testing.T) {
@@ -48,4 +50,75 @@ func TestAServerMayGetAnotherAuthorizationServer(t *testing.T) {
 		t.Errorf("got %+v, %v", logins, err)
 	}
 	mustBe(t, t.Context(), without, identityOf{Sub: "alice", Client: "registered-3", Scope: "read"})
+}
+
+// Somebody who has logged in is not sent somewhere else by the next login.
+func TestALoginKeepsItsAuthorizationServer(t *testing.T) {
+	t.Parallel()
+	before, after := mcptest.StartAuthServer(t), mcptest.StartAuthServer(t)
+	server := protected.Start(t, before)
+	o := loginAs(t, "alice")
+	p := start(t, Options{TokenFile: o.TokenFile}, remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode}))
+	login := func() error {
+		_, err := p.Login(t.Context(), "fake", o.OpenBrowser)
+		return err
+	}
+	if err := login(); err != nil {
+		t.Fatal(err)
+	}
+	if status, err := p.Status(t.Context(), nil, "fake"); err != nil || status.Issuer != before.URL {
+		t.Errorf("the status has the issuer %q, %v", status.Issuer, err)
+	}
+	server.Move(after)
+	if err := login(); err == nil || !strings.Contains(err.Error(), "changed from "+before.URL+" to "+after.URL) || !strings.Contains(err.Error(), "mcpgraph auth logout CONFIG fake") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := p.Logout(t.Context(), "fake"); err != nil {
+		t.Fatal(err)
+	}
+	if err := login(); err != nil {
+		t.Error(err)
+	}
+	if logins, err := p.Logins(t.Context()); err != nil || logins[0].Issuer != after.URL {
+		t.Errorf("got %+v, %v", logins, err)
+	}
+}
+
+// Where the lock file has an authorization server, no other is asked, and tokens of another
+// are not used.
+func TestTheLockKeepsTheAuthorizationServer(t *testing.T) {
+	t.Parallel()
+	as := mcptest.StartAuthServer(t)
+	server := protected.Start(t, as)
+	o := loginAs(t, "alice")
+	entry := remote(server.URL, &config.Auth{Type: config.AuthOAuth2, Flow: config.FlowAuthorizationCode})
+	with := func(issuer string, mode lock.Mode, change ...func(*config.Auth)) *Pool {
+		locked := &lock.File{Servers: []*lock.Server{{Name: "fake", Issuer: issuer}}}
+		changed := *entry.Auth
+		for _, f := range change {
+			f(&changed)
+		}
+		return start(t, Options{TokenFile: o.TokenFile, Lock: locked, LockMode: mode}, remote(server.URL, &changed))
+	}
+	const other = "https://login.example"
+	says := func(err error) bool {
+		return err != nil && strings.Contains(err.Error(), "is "+as.URL+", but the lock file has "+other) && strings.Contains(err.Error(), "mcpServers.fake.auth.issuer")
+	}
+	if _, err := with(other, "").Login(t.Context(), "fake", o.OpenBrowser); !says(err) {
+		t.Errorf("a login: %v", err)
+	}
+	if _, err := with(as.URL+"/", "").Login(t.Context(), "fake", o.OpenBrowser); err != nil {
+		t.Errorf("a login at the locked one: %v", err)
+	}
+	if _, err := with(other, "").Tools(t.Context(), nil, "fake"); !says(err) {
+		t.Errorf("a login that is there: %v", err)
+	}
+	for name, p := range map[string]*Pool{
+		"locked": with(as.URL, ""), "none": with("", ""), "warn": with(other, lock.Warn), "off": with(other, lock.Off),
+		"configured": with(other, "", func(a *config.Auth) { a.Issuer = as.URL }),
+	} {
+		if _, err := p.Tools(t.Context(), nil, "fake"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

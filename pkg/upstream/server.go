@@ -130,6 +130,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 func (s *server) credentialOptions(o Options) credential.Options {
 	out := credential.Options{
 		Entry: s.entry, Redact: s.redact, Log: s.log, Life: s.life, TokenFile: o.TokenFile, OpenBrowser: o.OpenBrowser,
+		LockedIssuer: s.lockedIssuer,
 	}
 	if source := o.Credentials[s.entry.Name]; source != nil {
 		out.Source = func(ctx context.Context, info *callinfo.Info, refresh bool) (credential.Token, error) {

@@ -24,6 +24,9 @@ type Status struct {
 	// Title and Instructions are what the server says of itself; they may be empty.
 	// Instructions are cut at 16 KiB.
 	Title, Instructions string
+	// Issuer is the authorization server that the server named; empty if it needs none,
+	// or if its entry names one.
+	Issuer string
 	// Tools are as Pool.Tools returns them.
 	Tools []value.Value
 	// Prompts, Resources and Templates count what the server has beside tools; 0 also if
@@ -77,7 +80,7 @@ func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (
 		}
 		return nil
 	})
-	out.Transport = s.transport()
+	out.Transport, out.Issuer = s.transport(), s.credentials.DiscoveredIssuer()
 	return out, err
 }
 

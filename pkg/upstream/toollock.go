@@ -179,6 +179,15 @@ func (s *session) compareTools(tools []value.Value, version int64) {
 	}
 }
 
+// lockedIssuer returns the authorization server that the lock file has for the server;
+// empty if there is none, or if differences are only logged.
+func (s *server) lockedIssuer() string {
+	if l := s.lock.Load(); l != nil && l.mode != lock.Warn {
+		return l.locked.Issuer
+	}
+	return ""
+}
+
 func (s *server) driftError(tool, differs string) error {
 	return s.newError("call", tool, fmt.Sprintf("the tool differs from the lock file: %s", differs),
 		fmt.Sprintf("review the change, then lock the server again with `mcpgraph lock --server %s CONFIG`", s.entry.Name), errDrift)

@@ -41,18 +41,40 @@ func (r *Resolver) loginFlow() (*oauthClient, error) {
 }
 
 // Login logs a person in: open shows the address to go to, and the browser comes
-// back to a port of this machine. It waits until then, or until ctx ends.
+// back to a port of this machine. It waits until then, or until ctx ends. If there is a
+// login already, it returns an error for another authorization server that the server
+// names.
 func (r *Resolver) Login(ctx context.Context, open func(context.Context, string) error) (Login, error) {
 	o, err := r.loginFlow()
 	if err != nil {
 		return Login{}, err
 	}
-	tokens, err := o.login(ctx, Challenge{}, open)
+	before, _, err := o.store.load(o.key())
+	if err != nil {
+		return Login{}, o.storeError(err)
+	}
+	tokens, err := o.login(ctx, Challenge{}, before.Issuer, open)
 	if err != nil {
 		return Login{}, err
 	}
 	r.serverToken.forget()
 	return o.describe(tokens, true)
+}
+
+// DiscoveredIssuer returns the authorization server that the server named, now or at the
+// login; empty if that is not known, or if the entry names it.
+func (r *Resolver) DiscoveredIssuer() string {
+	if r.oauth == nil || r.oauth.isConfigured() {
+		return ""
+	}
+	if found := r.oauth.known(); found != nil {
+		return found.issuer
+	}
+	tokens, _, err := r.oauth.store.load(r.oauth.key())
+	if err != nil {
+		return ""
+	}
+	return tokens.Issuer
 }
 
 // LoginState returns what is known of the login, without asking anyone.

@@ -62,7 +62,7 @@ func (o *oauthClient) known() *endpoints {
 // the one that it was used with, and not told to another.
 func (o *oauthClient) rediscover(ctx context.Context, why renewal) (*endpoints, error) {
 	seen, before := why.challenge(), o.known()
-	if why.refusal == nil || o.auth.TokenURL != "" || o.auth.Issuer != "" {
+	if why.refusal == nil || o.isConfigured() {
 		return o.discover(ctx, seen)
 	}
 	e, err := o.discoverAgain(ctx, seen)
@@ -74,13 +74,43 @@ func (o *oauthClient) rediscover(ctx context.Context, why renewal) (*endpoints, 
 		o.mu.Lock()
 		o.found = before
 		o.mu.Unlock()
-		return nil, &Error{
-			Message: fmt.Sprintf("its authorization server has changed from %s to %s", before.issuer, e.issuer),
-			Hint:    "if that is right, set " + o.entry.Setting("auth.issuer") + ", and check auth.clientId and auth.clientSecret",
-		}
+		failure := o.changedIssuer(before.issuer, e.issuer, "")
+		failure.Hint += ", and check auth.clientId and auth.clientSecret"
+		return nil, failure
 	}
 	return e, err
 }
+
+// isConfigured reports whether the entry says where tokens come from.
+func (o *oauthClient) isConfigured() bool { return o.auth.TokenURL != "" || o.auth.Issuer != "" }
+
+// changedIssuer is the error of a server that names another authorization server than
+// before.
+func (o *oauthClient) changedIssuer(before, now, otherwise string) *Error {
+	return &Error{
+		Message: fmt.Sprintf("its authorization server has changed from %s to %s", before, now),
+		Hint:    "if that is right, " + otherwise + "set " + o.entry.Setting("auth.issuer"),
+	}
+}
+
+// checkLocked returns an error if a server that was discovered is not the one in the lock
+// file.
+func (o *oauthClient) checkLocked(issuer string) error {
+	if o.isConfigured() || issuer == "" || o.locked == nil {
+		return nil
+	}
+	if locked := o.locked(); locked != "" && !sameIssuer(locked, issuer) {
+		return &Error{
+			Message: fmt.Sprintf("its authorization server is %s, but the lock file has %s", issuer, locked),
+			Hint:    "if that is right, set " + o.entry.Setting("auth.issuer"),
+		}
+	}
+	return nil
+}
+
+// sameIssuer compares issuers as the library does, which checks that metadata are of the
+// issuer that was asked (RFC 8414, 3.3).
+func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
 func (o *oauthClient) discoverAgain(ctx context.Context, seen Challenge) (*endpoints, error) {
 	e, err := o.findEndpoints(ctx, seen)
@@ -89,6 +119,9 @@ func (o *oauthClient) discoverAgain(ctx context.Context, seen Challenge) (*endpo
 			Message: "where its tokens come from could not be found out: " + o.redact.Text(err.Error()),
 			Hint:    "set " + o.entry.Setting("auth.issuer") + " or " + o.entry.Setting("auth.tokenUrl"),
 		}
+	}
+	if err := o.checkLocked(e.issuer); err != nil {
+		return nil, err
 	}
 	if r := o.auth.Resource; r != nil {
 		e.resource = *r

@@ -28,14 +28,20 @@ func TestWhereTokensComeFrom(t *testing.T) {
 		resource  string
 		says      string // of the error
 	}{
-		"at the path":         {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp", as.URL)}, token: as.URL + "/token", resource: "$U/mcp"},
-		"at the root":         {published: map[string]map[string]any{wellKnown: meta("$U", as.URL)}, token: as.URL + "/token", resource: "$U"},
-		"with a slash":        {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp/", as.URL)}, token: as.URL + "/token", resource: "$U/mcp/"},
-		"for the origin":      {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/", as.URL)}, token: as.URL + "/token", resource: "$U/"},
-		"in the challenge":    {published: map[string]map[string]any{"/meta": meta("$U/mcp", as.URL)}, challenge: `Bearer resource_metadata="$U/meta"`, token: as.URL + "/token", resource: "$U/mcp"},
-		"nowhere":             {token: "$U/token", resource: "$U/mcp"},
-		"for another":         {published: map[string]map[string]any{wellKnown + "/mcp": meta("https://evil.example/mcp", as.URL)}, says: "https://evil.example/mcp"},
-		"without a server":    {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp")}, says: "no authorization server"},
+		"at the path":      {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp", as.URL)}, token: as.URL + "/token", resource: "$U/mcp"},
+		"at the root":      {published: map[string]map[string]any{wellKnown: meta("$U", as.URL)}, token: as.URL + "/token", resource: "$U"},
+		"with a slash":     {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp/", as.URL)}, token: as.URL + "/token", resource: "$U/mcp/"},
+		"for the origin":   {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/", as.URL)}, token: as.URL + "/token", resource: "$U/"},
+		"in the challenge": {published: map[string]map[string]any{"/meta": meta("$U/mcp", as.URL)}, challenge: `Bearer resource_metadata="$U/meta"`, token: as.URL + "/token", resource: "$U/mcp"},
+		"nowhere":          {token: "$U/token", resource: "$U/mcp"},
+		"for another":      {published: map[string]map[string]any{wellKnown + "/mcp": meta("https://evil.example/mcp", as.URL)}, says: "https://evil.example/mcp"},
+		"without a server": {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp")}, says: "no authorization server"},
+		"of another issuer": {
+			published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp", "$U"), "/.well-known/oauth-authorization-server": {
+				"issuer": "https://login.example", "token_endpoint": "https://login.example/token", "code_challenge_methods_supported": []string{"S256"},
+			}},
+			says: "https://login.example",
+		},
 		"in clear text":       {published: map[string]map[string]any{wellKnown + "/mcp": meta("$U/mcp", "http://login.example")}, says: "http://login.example"},
 		"not where it should": {challenge: `Bearer resource_metadata="$U/missing"`, says: "404"},
 	} {

@@ -22,11 +22,15 @@ const loginTimeout = 5 * time.Minute
 
 // login gets tokens by the authorization code flow with PKCE (RFC 6749, 4.1;
 // RFC 7636; RFC 8252 for the loopback redirect) and keeps them. open shows an
-// address to a person.
-func (o *oauthClient) login(ctx context.Context, seen Challenge, open func(context.Context, string) error) (loginRecord, error) {
+// address to a person. Only the given issuer is asked unless it is empty, or the entry
+// names one.
+func (o *oauthClient) login(ctx context.Context, seen Challenge, issuer string, open func(context.Context, string) error) (loginRecord, error) {
 	e, err := o.discoverAgain(ctx, seen) // it may have moved since the last one
 	if err != nil {
 		return loginRecord{}, err
+	}
+	if issuer != "" && !o.isConfigured() && !sameIssuer(issuer, e.issuer) {
+		return loginRecord{}, o.changedIssuer(issuer, e.issuer, fmt.Sprintf("log out first with `mcpgraph auth logout CONFIG %s`, or ", o.entry.Name))
 	}
 	back, err := listenForCode(o.auth.RedirectPort)
 	if err != nil {

@@ -28,13 +28,14 @@ type oauthClient struct {
 	http        *http.Client
 	redact      *redact.Redactor
 	openBrowser func(ctx context.Context, url string) error // opens a browser; may be nil
+	locked      func() string                               // Options.LockedIssuer
 
 	mu    sync.Mutex
 	found *endpoints
 }
 
 func newOAuthClient(o Options) *oauthClient {
-	a := &oauthClient{entry: o.Entry, auth: o.Entry.Auth, redact: o.Redact, openBrowser: o.OpenBrowser}
+	a := &oauthClient{entry: o.Entry, auth: o.Entry.Auth, redact: o.Redact, openBrowser: o.OpenBrowser, locked: o.LockedIssuer}
 	// A redirect would carry the secrets of the request somewhere else.
 	a.http = &http.Client{Timeout: oauthTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
@@ -202,6 +203,11 @@ func (o *oauthClient) fromStore(ctx context.Context, why renewal) (t Token, befo
 		}
 		ok = true
 	}
+	if ok {
+		if err := o.checkLocked(r.Issuer); err != nil {
+			return Token{}, false, err
+		}
+	}
 	switch {
 	case ok && r.fresh(time.Now()) && r.AccessToken != why.stale:
 		return r.token(), true, nil // another process was faster
@@ -236,7 +242,7 @@ func (o *oauthClient) lacksScopes(seen Challenge) bool {
 // it.
 func (o *oauthClient) loginDuringCall(ctx context.Context, seen Challenge, before bool) (Token, error) {
 	if o.openBrowser != nil {
-		r, err := o.login(ctx, seen, o.openBrowser)
+		r, err := o.login(ctx, seen, "", o.openBrowser)
 		if err != nil {
 			return Token{}, err
 		}

@@ -31,6 +31,10 @@ type Options struct {
 	TokenFile string
 	// OpenBrowser shows an address to a person who logs in. It may be nil.
 	OpenBrowser func(ctx context.Context, url string) error
+	// LockedIssuer returns the authorization server that the lock file has for the
+	// server; empty if there is none. Another one that is discovered is refused. It may be
+	// nil.
+	LockedIssuer func() string
 }
 
 // Resolver resolves the credentials of the calls of one server. It is safe for
