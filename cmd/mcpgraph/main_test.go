@@ -45,6 +45,13 @@ func (f finder) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	state, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(state)
+	os.Setenv("XDG_STATE_HOME", state) // not the key of who runs the tests
 	return f.M.Run()
 }
 

@@ -49,7 +49,7 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.certificate, "tls-cert", "", "serve HTTPS with the certificates in this `FILE` (PEM); reloaded when it changes")
 	f.StringVar(&o.key, "tls-key", "", "the private key of --tls-cert, in this `FILE` (PEM)")
 	f.Int64Var(&o.maxBody, "max-request-bytes", server.DefaultMaxBody, "refuse requests larger than `N` bytes")
-	f.DurationVar(&o.idle, "session-idle", server.DefaultSessionIdle, "end sessions after this idle `TIME`")
+	f.DurationVar(&o.idle, "session-idle", server.DefaultSessionIdle, "forget sessions after this idle `TIME`; their clients go on all the same")
 	f.DurationVar(&o.grace, "shutdown-grace", server.DefaultGrace, "give running calls this `TIME` to finish at shutdown")
 	f.BoolVar(&o.metrics, "metrics", false, "serve Prometheus metrics at /metrics")
 	f.BoolVar(&o.status, "status", false, "serve the state of the upstream servers at /status, as JSON")
@@ -132,6 +132,10 @@ func (a *app) open(o httpOptions, engine served, log *slog.Logger) (*listening, 
 		AllowedHosts: o.hosts, AllowedOrigins: o.origins,
 		MaxBody: o.maxBody, SessionIdle: o.idle, Grace: o.grace,
 	}}
+	var err error
+	if l.options.SessionKey, err = a.sessionKey(log); err != nil {
+		return nil, err
+	}
 	guard, byFlags, err := a.guard(o, engine)
 	if err == nil && guard == nil {
 		err = unscoped(engine.File())

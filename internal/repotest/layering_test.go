@@ -176,13 +176,13 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
+			".", "internal/atomicfile", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/durable", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
 			"internal/suite/report", "internal/suite/runner", "skills",
 		},
-		others: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+		others: []string{"github.com/fsnotify/fsnotify", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"pkg/ui": {ours: []string{
 		".", "internal/boundedfile", "internal/cassette", "internal/graphedit", "internal/language", "internal/suite/runner", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit",

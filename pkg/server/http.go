@@ -45,9 +45,15 @@ type HTTPOptions struct {
 	// loopback addresses, pages from loopback hosts are accepted as well.
 	AllowedOrigins []string
 
+	// SessionKey is the secret that seals the ids of sessions. A process with the same
+	// secret takes up the sessions of others, also after a restart; what one process
+	// alone knew of them (log level, subscriptions) begins anew. If it is empty, a
+	// random one is made, and the sessions end with the process.
+	SessionKey []byte
+
 	MaxBody     int64         // largest request body in bytes; 0 means DefaultMaxBody
-	SessionIdle time.Duration // idle timeout of sessions; 0 means DefaultSessionIdle
-	MaxSessions int           // open at the same time; 0 means DefaultMaxSessions
+	SessionIdle time.Duration // sessions that are idle for so long are not kept in memory; 0 means DefaultSessionIdle
+	MaxSessions int           // in memory at the same time; 0 means DefaultMaxSessions
 	Grace       time.Duration // time for running calls after shutdown begins; 0 means DefaultGrace
 
 	TLS     *tls.Config  // nil serves plain HTTP

@@ -33,6 +33,10 @@ func (h *httpHandler) handleGet(w http.ResponseWriter, r *http.Request, caller a
 	stream.startKeepAlive()
 	added := s.streams.add(stream)
 	stream.sendKeepAlive() // tells the client that the stream is open: from here on it misses nothing
+	if added && h.sessions.tell(s) {
+		// The client may have missed changes, and what it subscribed to is gone.
+		h.current.Load().notifyLists(s.streams.notify)
+	}
 	if added {
 		x.keepStreamOpen(r.Context(), stream.quit)
 		s.streams.remove(stream)

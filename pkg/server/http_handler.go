@@ -35,6 +35,7 @@ func newHandler(s *Server, opts HTTPOptions) *httpHandler {
 	h := &httpHandler{
 		Server: s, opts: opts, mux: http.NewServeMux(),
 		sessions: &sessionStore{
+			seal: newSessionSeal(opts.SessionKey),
 			idle: orDefault(opts.SessionIdle, DefaultSessionIdle), limit: orDefault(opts.MaxSessions, DefaultMaxSessions),
 			onBegin: opts.Session, subscribers: &s.subscribers,
 		},

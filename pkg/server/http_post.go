@@ -155,11 +155,9 @@ func (x *exchange) readBody(w http.ResponseWriter) ([]byte, error) {
 
 // startSession answers initialize and opens a session.
 func (x *exchange) startSession(m jsonrpc.Request) {
-	s, err := x.sessions.create(x.r.Context(), x.caller.Name)
+	s, err := x.sessions.create(x.r.Context(), x.caller.Name, stateOf(m.Params))
 	if err != nil {
-		recordRefusal(x.response.w, "too_many_sessions", "", slog.LevelWarn)
-		x.response.w.Header().Set("Retry-After", "10")
-		x.response.sendJSON(http.StatusServiceUnavailable, appendError(nil, m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err)))
+		x.refuseSession(m.ID, err)
 		return
 	}
 	defer x.sessions.release(s)
@@ -184,15 +182,25 @@ func (x *exchange) useSession() *httpSession {
 			rpcErrorf(mcp.INVALID_REQUEST, "missing header Mcp-Session-Id; send initialize to get one")))
 		return nil
 	}
-	s := x.sessions.use(id, x.caller.Name)
-	if s == nil {
-		recordRefusal(x.response.w, "unknown_session", "", slog.LevelInfo)
-		x.response.sendJSON(http.StatusNotFound, appendError(nil, nullID,
-			rpcErrorf(mcp.INVALID_REQUEST, "unknown session; send initialize again")))
+	s, err := x.sessions.use(x.r.Context(), id, x.caller.Name)
+	if err != nil {
+		x.refuseSession(nullID, err)
 		return nil
 	}
 	x.session, x.calls, x.streams = s.session, &s.calls, &s.streams
 	return s
+}
+
+// refuseSession answers a request whose session cannot begin or go on.
+func (x *exchange) refuseSession(id string, err error) {
+	if errors.Is(err, errTooManySessions) {
+		recordRefusal(x.response.w, "too_many_sessions", "", slog.LevelWarn)
+		x.response.w.Header().Set("Retry-After", "10")
+		x.response.sendJSON(http.StatusServiceUnavailable, appendError(nil, id, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err)))
+		return
+	}
+	recordRefusal(x.response.w, "unknown_session", "", slog.LevelInfo)
+	x.response.sendJSON(http.StatusNotFound, appendError(nil, id, rpcErrorf(mcp.INVALID_REQUEST, "%v", err)))
 }
 
 // handleResponse takes an answer of the client to a request of the server, which

@@ -166,18 +166,19 @@ func revision(said string) string {
 // initialize), otherwise from the session.
 func (r *Request) readClient() {
 	said := r.Meta.Get(mcp.MetaKeyClientInfo)
-	begins := r.Method == string(mcp.MethodInitialize)
-	if begins {
+	if r.Method == string(mcp.MethodInitialize) {
 		said = r.params.Get("clientInfo")
 	}
 	if said.Kind() != value.Object {
 		r.Client = r.session.Client()
 		return
 	}
-	r.Client = Client{clip(said.Get("name").Str()), clip(said.Get("version").Str())}
-	if begins {
-		r.session.setClient(r.Client)
-	}
+	r.Client = clientOf(said)
+}
+
+// clientOf returns how a client describes itself (MCP 2025-11-25, Implementation).
+func clientOf(said value.Value) Client {
+	return Client{clip(said.Get("name").Str()), clip(said.Get("version").Str())}
 }
 
 // checkModern checks the _meta that every request of revision 2026-07-28 or

@@ -96,21 +96,17 @@ func (r *Request) param(name string, kind value.Kind) (value.Value, *rpcError) {
 }
 
 func (p *snapshot) initialize(_ context.Context, r *Request) ([]byte, *rpcError) {
-	version, rpcErr := r.param("protocolVersion", value.String)
-	if rpcErr != nil {
+	if _, rpcErr := r.param("protocolVersion", value.String); rpcErr != nil {
 		return nil, rpcErr
 	}
-	declared, rpcErr := r.param("capabilities", value.Object)
-	if rpcErr != nil {
-		return nil, rpcErr
+	for _, name := range []string{"capabilities", "clientInfo"} {
+		if _, rpcErr := r.param(name, value.Object); rpcErr != nil {
+			return nil, rpcErr
+		}
 	}
-	if _, rpcErr = r.param("clientInfo", value.Object); rpcErr != nil {
-		return nil, rpcErr
-	}
-	agreed := mcp.NegotiateLegacyVersion(version.Str())
-	r.session.initialize(agreed)
-	r.session.setCapabilities(declared)
-	members := value.AppendString([]byte(`"protocolVersion":`), agreed)
+	state := stateOf(r.params)
+	r.session.begin(state)
+	members := value.AppendString([]byte(`"protocolVersion":`), state.version)
 	return p.message(r, append(members, p.initializeMembers...), false), nil
 }
 

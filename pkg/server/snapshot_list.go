@@ -36,6 +36,17 @@ func (p *snapshot) listTemplates(ctx context.Context, r *Request) ([]byte, *rpcE
 	return p.pageOf(ctx, r, "resourceTemplates", "uriTemplate", p.templates, p.templatesByURI, p.dynamic.Templates)
 }
 
+// notifyLists sends what tells a client to read all lists again.
+func (p *snapshot) notifyLists(notify func(method string, params value.Value)) {
+	notify(mcp.MethodNotificationToolsListChanged, value.Undef)
+	if p.hasPrompts() {
+		notify(mcp.MethodNotificationPromptsListChanged, value.Undef)
+	}
+	if p.hasResources() {
+		notify(mcp.MethodNotificationResourcesListChanged, value.Undef)
+	}
+}
+
 // pageOf returns a page of a list that more may add to.
 func (p *snapshot) pageOf(ctx context.Context, r *Request, members, key string, list []listed, static map[string]*offer, more func(context.Context, *Request) []value.Value) ([]byte, *rpcError) {
 	list = p.visible(r, list)
