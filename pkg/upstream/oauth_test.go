@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest/protected"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -140,6 +141,40 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	wait.Wait()
 	if tokens, _ := server.Tokens(); len(tokens) != 2 {
 		t.Errorf("%d tokens were used, want 2", len(tokens))
+	}
+}
+
+func TestAHangingAuthorizationServerTakesNoLongerThanConnecting(t *testing.T) {
+	t.Parallel()
+	caller, err := value.Parse(`{"token":"caller-token"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(hanging.Close)
+	t.Cleanup(func() { close(release) })
+	for name, change := range map[string]func(*config.Auth){
+		"token":     func(a *config.Auth) { a.TokenURL = hanging.URL },
+		"discovery": func(a *config.Auth) { a.Issuer = hanging.URL },
+		"exchange": func(a *config.Auth) {
+			a.Type, a.TokenURL, a.FromMeta = config.AuthTokenExchange, hanging.URL, "token"
+		},
+		"refresh": func(a *config.Auth) {
+			a.Flow, a.TokenURL, a.RefreshToken, a.Store = config.FlowRefreshToken, hanging.URL, "refresh-token", filepath.Join(t.TempDir(), "t")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			auth := worker(config.FlowClientCredentials)
+			change(auth)
+			p := start(t, Options{}, remote(hanging.URL, auth, func(u *config.Upstream) { u.ConnectTimeout = 20 * time.Millisecond }))
+			_, err := p.CallTool(t.Context(), &callinfo.Info{Meta: caller}, "fake", "whoami", value.Undef)
+			for _, says := range []string{"no answer within 20ms", "mcpServers.fake.connectTimeoutMs"} {
+				if err == nil || !strings.Contains(err.Error(), says) {
+					t.Errorf("got %v, want an error that says %q", err, says)
+				}
+			}
+		})
 	}
 }
 

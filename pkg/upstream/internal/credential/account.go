@@ -110,7 +110,7 @@ func (r *Resolver) Logout(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	unlock, err := o.store.lock(o.key())
+	unlock, err := o.store.lock(ctx, o.key())
 	if err != nil {
 		return false, o.storeError(err)
 	}

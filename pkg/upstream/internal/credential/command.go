@@ -23,6 +23,8 @@ const (
 type tokenCommand struct {
 	argv    []string
 	setting string // its name in the config
+	timeout time.Duration
+	longer  string // the setting of the timeout
 	redact  *redact.Redactor
 }
 
@@ -35,7 +37,8 @@ func (c *tokenCommand) fetch(ctx context.Context, _ renewal) (Token, error) {
 	hint := "check " + c.setting
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			err = errors.New("it did not end in time")
+			err = fmt.Errorf("it did not end within %v", c.timeout)
+			hint += ", or raise " + c.longer
 		}
 		message := fmt.Sprintf("the command that prints its token failed: %v", err)
 		if line := lastLine(errs.String()); line != "" {

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -113,12 +112,12 @@ func (o *oauthClient) checkLocked(issuer string) error {
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
 func (o *oauthClient) discoverAgain(ctx context.Context, seen Challenge) (*endpoints, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout(o.entry))
+	defer cancel()
 	e, err := o.findEndpoints(ctx, seen)
 	if err != nil {
-		return nil, &Error{
-			Message: "where its tokens come from could not be found out: " + o.redact.Text(err.Error()),
-			Hint:    "set " + o.entry.Setting("auth.issuer") + " or " + o.entry.Setting("auth.tokenUrl"),
-		}
+		return nil, o.failed("where its tokens come from could not be found out: ", o.answerError(ctx, err),
+			"set "+o.entry.Setting("auth.issuer")+" or "+o.entry.Setting("auth.tokenUrl"))
 	}
 	if err := o.checkLocked(e.issuer); err != nil {
 		return nil, err
@@ -282,14 +281,11 @@ func (o *oauthClient) fetchChallenge(ctx context.Context) Challenge {
 	return ParseChallenge(response.Header)
 }
 
-// oauthTimeout bounds one request to an authorization server.
-const oauthTimeout = 30 * time.Second
-
 // metadataClient returns the client that reads metadata. What a server of the
 // internet tells us must not lead us into the private network; where the
 // server itself is there, it may.
 func (o *oauthClient) metadataClient(ctx context.Context) *http.Client {
-	client := &http.Client{Timeout: oauthTimeout}
+	client := &http.Client{Timeout: fetchTimeout(o.entry)}
 	if u, err := url.Parse(o.entry.URL); err == nil && isPrivate(ctx, u.Hostname()) {
 		client.Transport = http.DefaultTransport
 	}

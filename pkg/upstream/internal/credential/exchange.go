@@ -30,7 +30,7 @@ func (x *exchanger) cache(id Identity, subject string) *tokenCache {
 		if len(x.caches) >= maxExchanged {
 			x.makeRoom()
 		}
-		c = &tokenCache{lifetime: x.lifetime, timeout: oauthTimeout, fetch: func(ctx context.Context, why renewal) (Token, error) {
+		c = &tokenCache{lifetime: x.lifetime, timeout: fetchTimeout(x.oauth.entry), fetch: func(ctx context.Context, why renewal) (Token, error) {
 			return x.fetch(ctx, subject, why)
 		}}
 		x.caches[id] = c
@@ -74,7 +74,7 @@ func (x *exchanger) fetch(ctx context.Context, subject string, why renewal) (Tok
 	}
 	t, err := o.requestToken(ctx, e, o.configured(e), oauthex.GrantTypeTokenExchange, form)
 	if err != nil {
-		return Token{}, &Error{Message: "the caller's token could not be exchanged: " + err.Error()}
+		return Token{}, o.failed("the caller's token could not be exchanged: ", err, "")
 	}
 	return Token{Value: t.AccessToken, ExpiresAt: t.Expiry}, nil
 }

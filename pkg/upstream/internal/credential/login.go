@@ -64,7 +64,7 @@ func (o *oauthClient) login(ctx context.Context, seen Challenge, issuer string, 
 	}
 	o.redact.Learn(code, verifier)
 	// From here on a logout waits, and ends this login too.
-	unlock, err := o.store.lock(o.key())
+	unlock, err := o.store.lock(ctx, o.key())
 	if err != nil {
 		return loginRecord{}, o.storeError(err)
 	}
@@ -73,7 +73,7 @@ func (o *oauthClient) login(ctx context.Context, seen Challenge, issuer string, 
 		"code": {code}, "redirect_uri": {back.url}, "code_verifier": {verifier},
 	})
 	if err != nil {
-		return loginRecord{}, &Error{Message: "the login failed: " + err.Error()}
+		return loginRecord{}, o.failed("the login failed: ", err, "")
 	}
 	r := loginRecord{
 		Issuer: e.issuer, TokenURL: e.tokenURL, RevocationURL: e.revocationURL, Resource: e.resource,
@@ -109,7 +109,7 @@ func (o *oauthClient) register(ctx context.Context, e *endpoints, redirect strin
 		TokenEndpointAuthMethod: method, Scope: strings.Join(scopes, " "),
 	}, o.http)
 	if err != nil {
-		return clientIdentity{}, &Error{Message: "its authorization server did not register us: " + o.redact.Text(err.Error()), Hint: hint}
+		return clientIdentity{}, o.failed("its authorization server did not register us: ", o.answerError(ctx, err), hint)
 	}
 	o.redact.Learn(got.ClientSecret)
 	c := clientIdentity{id: got.ClientID, secret: got.ClientSecret, style: e.style(got.ClientSecret)}

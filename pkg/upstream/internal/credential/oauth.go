@@ -37,11 +37,11 @@ type oauthClient struct {
 func newOAuthClient(o Options) *oauthClient {
 	a := &oauthClient{entry: o.Entry, auth: o.Entry.Auth, redact: o.Redact, openBrowser: o.OpenBrowser, locked: o.LockedIssuer}
 	// A redirect would carry the secrets of the request somewhere else.
-	a.http = &http.Client{Timeout: oauthTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+	a.http = &http.Client{Timeout: fetchTimeout(o.Entry), CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
 	a.redact.Learn(a.auth.ClientSecret, a.auth.RefreshToken)
-	a.store = &tokenStore{path: cmp.Or(a.auth.Store, o.TokenFile)}
+	a.store = newTokenStore(cmp.Or(a.auth.Store, o.TokenFile))
 	return a
 }
 
@@ -85,7 +85,7 @@ func (o *oauthClient) requestToken(ctx context.Context, e *endpoints, c clientId
 	}
 	t, err := request.Token(context.WithValue(ctx, oauth2.HTTPClient, o.http))
 	if err != nil {
-		return nil, o.answerError(err)
+		return nil, o.answerError(ctx, err)
 	}
 	o.redact.Learn(t.AccessToken, t.RefreshToken)
 	if !validHeaderValue(t.AccessToken) {
@@ -94,10 +94,34 @@ func (o *oauthClient) requestToken(ctx context.Context, e *endpoints, c clientId
 	return t, nil
 }
 
+// fetchTimeout bounds the requests that get a token for an entry together, and each of
+// those for which a person is waited for in between. It is part of connecting.
+func fetchTimeout(u *config.Upstream) time.Duration {
+	return cmp.Or(u.ConnectTimeout, config.DefaultConnectTimeout)
+}
+
+// slowError is the error of an authorization server that did not answer in time.
+type slowError struct{ after time.Duration }
+
+func (e *slowError) Error() string { return fmt.Sprintf("there was no answer within %v", e.after) }
+
+// failed returns the error of a token that could not be got: what, with err at its end.
+// The hint is replaced if time was up.
+func (o *oauthClient) failed(what string, err error, hint string) *Error {
+	if slow := (*slowError)(nil); errors.As(err, &slow) {
+		hint = "check " + o.entry.Setting("auth") + ", or raise " + o.entry.Setting("connectTimeoutMs")
+	}
+	return &Error{Message: what + err.Error(), Hint: hint}
+}
+
 // answerError returns the error that the authorization server answered, without
-// what was sent to it.
-func (o *oauthClient) answerError(err error) error {
+// what was sent to it. Libraries do not keep the causes of all errors, so ctx is asked too.
+func (o *oauthClient) answerError(ctx context.Context, err error) error {
 	var refused *oauth2.RetrieveError
+	var late interface{ Timeout() bool }
+	if errors.As(err, &late) && late.Timeout() || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &slowError{fetchTimeout(o.entry)}
+	}
 	if !errors.As(err, &refused) {
 		return errors.New(o.redact.Text(err.Error()))
 	}
@@ -123,10 +147,7 @@ func (o *oauthClient) clientCredentials(ctx context.Context, why renewal) (Token
 	}
 	t, err := o.requestToken(ctx, e, o.configured(e), "client_credentials", scopeForm(o.scopes(e, seen)))
 	if err != nil {
-		return Token{}, &Error{
-			Message: "it needs a token, and " + err.Error(),
-			Hint:    "check " + o.entry.Setting("auth.clientId") + ", auth.clientSecret and auth.scopes",
-		}
+		return Token{}, o.failed("it needs a token: ", err, "check "+o.entry.Setting("auth.clientId")+", auth.clientSecret and auth.scopes")
 	}
 	return Token{Value: t.AccessToken, ExpiresAt: t.Expiry}, nil
 }
@@ -186,7 +207,9 @@ func (o *oauthClient) stored(ctx context.Context, why renewal) (Token, error) {
 // fromStore gets a token without a person, none where that is not possible. before
 // reports whether there was a login.
 func (o *oauthClient) fromStore(ctx context.Context, why renewal) (t Token, before bool, err error) {
-	unlock, err := o.store.lock(o.key())
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout(o.entry))
+	defer cancel()
+	unlock, err := o.store.lock(ctx, o.key())
 	if err != nil {
 		return Token{}, false, o.storeError(err)
 	}
@@ -224,7 +247,7 @@ func (o *oauthClient) fromStore(ctx context.Context, why renewal) (t Token, befo
 	case errors.As(err, &refused) && refused.code == "invalid_grant":
 		return Token{}, true, nil
 	case err != nil:
-		return Token{}, true, &Error{Message: "its token could not be renewed: " + err.Error()}
+		return Token{}, true, o.failed("its token could not be renewed: ", err, "")
 	}
 	if err := o.store.save(o.key(), r); err != nil {
 		return Token{}, true, o.storeError(err)

@@ -95,18 +95,20 @@ func (r *Resolver) authenticate(o Options) {
 		}
 		return
 	}
-	r.serverToken = &tokenCache{lifetime: o.Life, timeout: max(2*oauthTimeout, u.ConnectTimeout)}
+	r.serverToken = &tokenCache{lifetime: o.Life, timeout: fetchTimeout(u)}
 	switch {
 	case auth.Type == config.AuthOAuth2:
 		if auth.Flow == config.FlowAuthorizationCode {
 			r.hint = fmt.Sprintf("run mcpgraph auth login CONFIG %s", r.name)
-			r.serverToken.timeout = max(r.serverToken.timeout, loginTimeout)
+			r.serverToken.timeout += loginTimeout
 		}
 		r.oauth = newOAuthClient(o)
 		r.serverToken.fetch = r.oauth.token
 	case len(auth.TokenCommand) > 0:
 		r.hint = "check " + u.Setting("auth.tokenCommand")
-		r.serverToken.fetch = (&tokenCommand{auth.TokenCommand, u.Setting("auth.tokenCommand"), o.Redact}).fetch
+		r.serverToken.fetch = (&tokenCommand{
+			auth.TokenCommand, u.Setting("auth.tokenCommand"), r.serverToken.timeout, u.Setting("connectTimeoutMs"), o.Redact,
+		}).fetch
 	default:
 		r.hint = "check " + u.Setting("auth.token")
 		o.Redact.Learn(auth.Token)

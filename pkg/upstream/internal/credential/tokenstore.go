@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,12 @@ import (
 // tokenStore is the file in which tokens outlive the program: one JSON object
 // with a record for each server. Only its owner may read it (mode 0600).
 // Several processes may use it at once.
-type tokenStore struct{ path string } // empty: the user's own
+type tokenStore struct {
+	path    string        // empty: the user's own
+	waiting chan struct{} // full while something of this process waits for a lock
+}
+
+func newTokenStore(path string) *tokenStore { return &tokenStore{path, make(chan struct{}, 1)} }
 
 // loginRecord is what a login left behind: the tokens, and all that it takes to
 // renew them.
@@ -57,10 +63,39 @@ func (s *tokenStore) file() (string, error) {
 }
 
 // lock keeps other processes, and other goroutines, from renewing the tokens of
-// a server until unlock is called: a refresh token often works once only.
-func (s *tokenStore) lock(key string) (unlock func(), err error) {
-	return s.lockFile("." + fingerprint(key) + ".lock")
+// a server until unlock is called: a refresh token often works once only. A process
+// that stands still may hold it for long, so waiting ends with ctx.
+func (s *tokenStore) lock(ctx context.Context, key string) (unlock func(), err error) {
+	type locked struct {
+		unlock func()
+		err    error
+	}
+	got := make(chan locked)
+	select {
+	case s.waiting <- struct{}{}: // a thread waits, so there is one at most
+	case <-ctx.Done():
+		return nil, errLocked
+	}
+	go func() {
+		unlock, err := s.lockFile("." + fingerprint(key) + ".lock")
+		<-s.waiting
+		select {
+		case got <- locked{unlock, err}:
+		case <-ctx.Done():
+			if err == nil {
+				unlock()
+			}
+		}
+	}()
+	select {
+	case l := <-got:
+		return l.unlock, l.err
+	case <-ctx.Done():
+		return nil, errLocked
+	}
 }
+
+var errLocked = errors.New("another process keeps its lock")
 
 func (s *tokenStore) lockFile(suffix string) (unlock func(), err error) {
 	path, err := s.file()

@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestTokenStoreKeepsServersApart(t *testing.T) {
@@ -15,9 +17,9 @@ func TestTokenStoreKeepsServersApart(t *testing.T) {
 	var wait sync.WaitGroup
 	for n := range 20 {
 		wait.Go(func() {
-			s := tokenStore{path: path} // as another process has it
+			s := newTokenStore(path) // as another process has it
 			key := fmt.Sprint("server ", n)
-			unlock, err := s.lock(key)
+			unlock, err := s.lock(t.Context(), key)
 			if err != nil {
 				t.Error(err)
 				return
@@ -29,7 +31,7 @@ func TestTokenStoreKeepsServersApart(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	s := tokenStore{path: path}
+	s := newTokenStore(path)
 	if err := s.remove("server 7"); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestATokenStoreThatIsNoneIsNotOverwritten(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"server": {"accessToken": "half-a-tok`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := tokenStore{path: path}
+	s := newTokenStore(path)
 	_, _, loadErr := s.load("server")
 	for _, err := range []error{loadErr, s.save("server", loginRecord{}), s.remove("server")} {
 		if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "half-a-tok") {
@@ -73,4 +75,26 @@ func TestATokenStoreThatIsNoneIsNotOverwritten(t *testing.T) {
 	if err := errors.Join(os.Remove(path), s.save("server", loginRecord{AccessToken: "x"})); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestWaitingForTheLockOfAnotherProcessEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	other, s := newTokenStore(path), newTokenStore(path)
+	unlock, err := other.lock(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // of which one waits on
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		if _, err := s.lock(ctx, "a"); !errors.Is(err, errLocked) {
+			t.Errorf("got %v, want %v", err, errLocked)
+		}
+		cancel()
+	}
+	unlock()
+	unlock, err = s.lock(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
 }
