@@ -54,7 +54,7 @@ func (s *session) listenToLists(lists []string) {
 			s.missedLists() // it is another version, which does not announce changes
 			return
 		}
-		if !pause.Wait(s.life, 0, err != nil) {
+		if !pause.Wait(s.life, 0, wire.Silent) {
 			return
 		}
 	}

@@ -27,6 +27,13 @@ func TestNextCallWorksAfterMisbehaviour(t *testing.T) {
 			want: []string{"exited (code 1)", "it wrote something that is not JSON-RPC", "ends in its middle"}},
 		{name: "broken answer", tool: "half", args: `{}`, want: []string{"it wrote something that is not JSON-RPC", `"type\":\"te`}},
 		{name: "broken result", tool: "reply", args: `{"result":[1,2]}`, want: []string{"a result that is not an object: \"[1,2]\""}},
+		{name: "content that is no list", tool: "reply", args: `{"result":{"content":17}}`, want: []string{"it answered a result whose content is not a list: 17"}},
+		{name: "content that is no block", tool: "reply", args: `{"result":{"content":[{"type":"text","text":"a"},"b"]}}`, want: []string{`content that is not a block: "b"`}},
+		{name: "isError that is neither true nor false", tool: "reply", args: `{"result":{"content":[],"isError":"maybe"}}`,
+			want: []string{`it answered a result whose isError is not a boolean: "maybe"`}},
+		{name: "null members", tool: "reply", args: `{"result":{"content":null,"isError":null}}`},
+		{name: "a result for null", tool: "garbage", args: `{"text":"{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{\"content\":[]}}"}`, want: []string{"a result without an id"}},
+		{name: "an error for null", tool: "garbage", args: `{"text":"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"what?\"}}"}`, want: []string{"what? (JSON-RPC error -32700)"}},
 		{name: "answer over the limit", tool: "huge", args: `{"bytes":2000000}`, change: small,
 			want: []string{"the answer is longer than 1048576 bytes", "mcpServers.fake.maxMessageBytes"}},
 		{name: "answer over the limit with the id at its end", tool: "hugelate", args: `{"bytes":2000000}`, change: small,
@@ -263,7 +270,7 @@ func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
 	s := &sessionSlot{server: &server{entry: &config.Upstream{}}}
 	var delays []time.Duration
 	for range 9 {
-		s.discard(time.Second)
+		s.discard(time.Second, false)
 		delays = append(delays, s.startDelay())
 	}
 	if delays[0] != 0 || delays[1] != firstStartDelay || delays[8] != maxStartDelay {
@@ -274,7 +281,7 @@ func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
 			t.Errorf("delays: %v", delays)
 		}
 	}
-	if s.discard(time.Hour); s.startDelay() != 0 {
+	if s.discard(time.Hour, false); s.startDelay() != 0 {
 		t.Errorf("after a good session: %v", s.startDelay())
 	}
 
@@ -282,5 +289,17 @@ func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
 	for range 3 {
 		mustFail(t, p, "exit", `{}`)
 	}
+	// A server that has answered is started again after the first delay.
+	for range 4 {
+		mustCall(t, p, "echo", `{}`)
+		mustFail(t, p, "exit", `{}`)
+	}
 	mustCall(t, p, "echo", `{}`)
+	slot := p.servers["fake"].slots[""]
+	slot.mu.Lock()
+	defer slot.mu.Unlock()
+	slot.discard(time.Second, slot.current.used.Load())
+	if d := slot.startDelay(); d != firstStartDelay {
+		t.Errorf("the next delay is %v, want %v", d, firstStartDelay)
+	}
 }

@@ -34,6 +34,9 @@ func callOf(tool string, args value.Value) operation {
 				return value.Value{}, err
 			}
 			reply, err := s.callTool(ctx, tool, args, pass)
+			if err == nil {
+				err = checkResult(reply)
+			}
 			if err == nil && call.Token != "" {
 				err = refusedReply(reply)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -89,6 +90,28 @@ func (s *server) lacksError(op, capability string) *Error {
 type resultError string
 
 func (e resultError) Error() string { return "it answered " + string(e) }
+
+// checkResult refuses a result of a tool that cannot be told from a success or a failure,
+// or whose content is not a list of blocks (MCP 2025-11-25, schema, CallToolResult). Null
+// is as good as nothing: encoders of some languages write it.
+func checkResult(reply value.Value) error {
+	if e := reply.Get("isError"); !e.IsUndefined() && !e.IsNull() && e.Kind() != value.Bool {
+		return resultError("a result whose isError is not a boolean: " + e.Preview(redact.MaxQuoted))
+	}
+	content := reply.Get("content")
+	if content.IsUndefined() || content.IsNull() {
+		return nil
+	}
+	if content.Kind() != value.Array {
+		return resultError("a result whose content is not a list: " + content.Preview(redact.MaxQuoted))
+	}
+	for _, block := range content.Elems() {
+		if block.Kind() != value.Object {
+			return resultError("a result with content that is not a block: " + block.Preview(redact.MaxQuoted))
+		}
+	}
+	return nil
+}
 
 // isUnknownMethod reports whether the server answered that it does not know the method.
 func isUnknownMethod(err error) bool {

@@ -27,7 +27,8 @@ type session struct {
 	link   wire.Link
 	peer   peer
 	slot   *sessionSlot
-	hints  *toolHints // of the slot; takes what lists of tools say
+	used   atomic.Bool // it has answered a request of a caller
+	hints  *toolHints  // of the slot; takes what lists of tools say
 
 	mu      sync.Mutex
 	pending map[string]*pendingRequest // requests under way, by id
@@ -145,6 +146,9 @@ func (s *session) send(ctx context.Context, f *pendingRequest, m *wire.Message, 
 	s.mu.Unlock()
 	if last {
 		go s.link.Close(canceledContext)
+	}
+	if f.forCaller && err == nil {
+		s.used.Store(true)
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		if errors.Is(err, wire.ErrNotWritten) {

@@ -11,7 +11,8 @@ import (
 )
 
 // How long to wait before a server that keeps dying is started again: not at
-// all the first time, then firstDelay, and twice as long each time.
+// all the first time, then firstStartDelay, and twice as long each time until it has
+// answered a caller.
 const (
 	firstStartDelay = 250 * time.Millisecond
 	maxStartDelay   = 10 * time.Second
@@ -62,7 +63,7 @@ func (slot *sessionSlot) session(ctx context.Context, tool string) (*session, er
 	}
 	if slot.attempt == nil {
 		if slot.current != nil {
-			slot.discard(time.Since(slot.openedAt))
+			slot.discard(time.Since(slot.openedAt), slot.current.used.Load())
 		}
 		slot.attempt = &openAttempt{done: make(chan struct{})}
 		go slot.open(slot.attempt, slot.startDelay())
@@ -82,12 +83,16 @@ func (slot *sessionSlot) session(ctx context.Context, tool string) (*session, er
 	return o.session, nil
 }
 
-// discard drops the session, which lasted for this long.
-func (slot *sessionSlot) discard(age time.Duration) {
+// discard drops the session, which lasted for this long. used reports whether it has
+// answered a caller.
+func (slot *sessionSlot) discard(age time.Duration, used bool) {
 	slot.current = nil
 	slot.shortLived++
-	if age >= stableAfter {
+	switch {
+	case age >= stableAfter:
 		slot.shortLived = 1
+	case used:
+		slot.shortLived = min(slot.shortLived, 2)
 	}
 }
 

@@ -18,12 +18,8 @@ type cursor struct {
 	retry time.Duration // what the server asked for between two attempts; 0: nothing
 }
 
-// minRetry keeps a server that asks for no wait at all from being asked in a
-// tight loop; maxRetry bounds what it may ask for.
-const (
-	minRetry = 10 * time.Millisecond
-	maxRetry = time.Minute
-)
+// maxRetry bounds the wait that a server may ask for.
+const maxRetry = time.Minute
 
 // eventStream reads server-sent events (HTML Standard, section 9.2.6).
 type eventStream struct {
@@ -76,7 +72,7 @@ func (s *eventStream) next() (*event, error) {
 			s.cursor.id = value
 		case "retry":
 			if ms, err := strconv.ParseUint(value, 10, 31); err == nil {
-				s.cursor.retry = min(max(time.Duration(ms)*time.Millisecond, minRetry), maxRetry)
+				s.cursor.retry = min(time.Duration(ms)*time.Millisecond, maxRetry)
 			}
 		}
 	}
@@ -192,24 +188,25 @@ func (s *eventStream) data(e *event, part []byte) {
 }
 
 // readEvents takes the messages of a stream until done says that it is enough,
-// or the stream ends, which is no error.
-func readEvents(body io.Reader, r *receiver, c *cursor, done func() bool) error {
+// or the stream ends, which is no error. It reports whether there were any.
+func readEvents(body io.Reader, r *receiver, c *cursor, done func() bool) (came bool, err error) {
 	s := &eventStream{lines: bufio.NewReader(body), limit: r.limit, account: r.account, cursor: c}
 	for {
 		e, err := s.next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return came, nil
 		case err != nil:
-			return EndedError("broke the connection: " + err.Error())
+			return came, EndedError("broke the connection: " + err.Error())
 		case e.name == "" || e.name == "message":
+			came = came || !e.envelope.Blank()
 			r.event(e)
 		}
 		if e != nil {
 			r.account.Shrink(e.buffer.counted)
 		}
 		if done() {
-			return nil
+			return came, nil
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestBrokenStreamsOfEventsHoldNoMemory(t *testing.T) {
 			}
 			account := budget.Account("")
 			r := &receiver{limit: 1 << 20, account: account, unexpected: func(string) {}}
-			_ = readEvents(strings.NewReader(half), r, &cursor{}, func() bool { return false }) // the end is no error
+			_, _ = readEvents(strings.NewReader(half), r, &cursor{}, func() bool { return false }) // the end is no error
 			if n := budget.Held(); n != 0 {
 				t.Errorf("%d bytes are held for half an event", n)
 			}
@@ -90,6 +90,49 @@ func TestListeningToADeadServerWaitsLonger(t *testing.T) {
 	})
 }
 
+// A server whose stream ends at once is not asked in a loop, whatever it asks for.
+func TestListeningToEmptyStreamsWaitsLonger(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		stream  string
+		lasts   time.Duration
+		atLeast int64 // requests in 5 minutes
+		most    int64
+	}{
+		{"retry: 0\n\n", 0, 10, 20},
+		{"", 0, 10, 20},
+		{"retry: 1\nid: 7\ndata:\n\n", 0, 20, 30},
+		{"retry: 1\ndata: {}\n\n", 0, 250, 320},
+		{"retry: 5000\n\n", 0, 60, 62},                // as it asked
+		{"retry: 100\n\n", 2 * time.Second, 140, 150}, // a stream that is cut now and then
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var attempts atomic.Int64
+			l := OpenHTTP(t.Context(), HTTPOptions{
+				Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+					attempts.Add(1)
+					body, w := io.Pipe()
+					go func() {
+						_, _ = io.WriteString(w, test.stream)
+						time.Sleep(test.lasts)
+						w.Close()
+					}()
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body}, nil
+				})},
+				URL: "http://nowhere.test", Limit: 1000, Life: t.Context(),
+				Credentials: func(context.Context) (http.Header, error) { return nil, nil },
+				Log:         &PeerLog{Redact: redact.New(nil), Log: slog.New(slog.DiscardHandler)},
+			})
+			l.Listen(t.Context(), "2025-11-25")
+			time.Sleep(5 * time.Minute)
+			if n := attempts.Load(); n < test.atLeast || n > test.most {
+				t.Errorf("%q for %v: asked %d times in 5 minutes, want %d to %d", test.stream, test.lasts, n, test.atLeast, test.most)
+			}
+			l.Close(t.Context())
+		})
+	}
+}
+
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -112,7 +155,7 @@ func TestRequestsWithLongIDsAreNotAnswered(t *testing.T) {
 
 func readAll(t *testing.T, r *receiver, events string) {
 	t.Helper()
-	if err := readEvents(strings.NewReader(events), r, &cursor{}, func() bool { return false }); err != nil {
+	if _, err := readEvents(strings.NewReader(events), r, &cursor{}, func() bool { return false }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -241,7 +241,7 @@ func (l *HTTP) follow(ctx context.Context, body io.Reader, r *receiver, revision
 	var cursor cursor
 	var pause Backoff
 	for {
-		err := readEvents(body, r, &cursor, answered)
+		_, err := readEvents(body, r, &cursor, answered)
 		if answered() {
 			return nil
 		}
@@ -251,8 +251,8 @@ func (l *HTTP) follow(ctx context.Context, body io.Reader, r *receiver, revision
 			}
 			return err
 		}
-		for failed := false; ; failed = true {
-			if !pause.Wait(ctx, cursor.retry, failed) {
+		for was := Useful; ; was = Failed {
+			if !pause.Wait(ctx, cursor.retry, was) {
 				return ctx.Err()
 			}
 			response, err := l.get(ctx, revision, cursor.id)
@@ -346,6 +346,7 @@ func (l *HTTP) Listen(ctx context.Context, revision string) <-chan struct{} {
 			l.heard.Store(again || err == nil)
 			settled()
 			in := r.in.Load()
+			was := Failed
 			var status *StatusError
 			var kind *ContentTypeError
 			switch {
@@ -358,10 +359,13 @@ func (l *HTTP) Listen(ctx context.Context, revision string) <-chan struct{} {
 				if again && in != nil && in.Resumed != nil {
 					in.Resumed()
 				}
-				_ = readEvents(response.Body, r, &cursor, func() bool { return false })
+				was = Silent
+				if came, _ := readEvents(response.Body, r, &cursor, func() bool { return false }); came {
+					was = Useful
+				}
 				response.Body.Close()
 			}
-			if !pause.Wait(ctx, cursor.retry, err != nil) {
+			if !pause.Wait(ctx, cursor.retry, was) {
 				return
 			}
 		}

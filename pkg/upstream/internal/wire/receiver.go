@@ -149,8 +149,10 @@ func (r *receiver) response(line []byte, e *jsonrpc.Envelope) {
 		a.result = e.Result.Of(line)
 	}
 	if !e.ID.Found() || id == "null" {
-		// The server could not even read the id of what we sent.
 		r.unexpected("an answer without an id: " + redact.Quote(line))
+		if a.err == nil { // only an error says that the server could not even read the id
+			a = answer{err: fmt.Errorf("%w: a result without an id: %s", ErrMalformed, redact.Quote(line))}
+		}
 		r.deliverOnly("", a)
 		return
 	}
