@@ -124,3 +124,24 @@ func TestRetryOfANodeHeedsTheServer(t *testing.T) {
 		}
 	}
 }
+
+// The text of a tool that failed reaches the client once, however long it is.
+func TestTheTextOfAFailedToolIsSentOnce(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("é", 500_000)
+	file := overHTTP(t, &mcptest.Web{}, "", fmt.Sprintf(`fail {text: %q}`, text))
+	c := serve(t, mustLoad(t, file))
+	c.ask("initialize", initialize)
+	_, answer := c.ask("tools/call", `{"name":"one","arguments":{}}`)
+	result := answer.Get("result")
+	if whole := result.Get("content").Elems()[0].Get("text").Str(); !strings.Contains(whole, text) {
+		t.Errorf("the text has %d bytes", len(whole))
+	}
+	failed := result.Get("_meta").Get("mcpgraph/error")
+	if message := failed.Get("message").Str(); message != text[:16<<10] {
+		t.Errorf("the message has %d bytes", len(message))
+	}
+	if n := failed.TextSize(); n > 64<<10 {
+		t.Errorf("the failure has %d bytes", n)
+	}
+}

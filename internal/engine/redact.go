@@ -65,16 +65,19 @@ func (p *Program) redacted(info *callinfo.Info, err error) error {
 	return &redactedError{clean, err}
 }
 
-// maxFailureValue bounds what clients are sent of a failure beside its message, in
+// maxFailureValue bounds what clients are sent of a failure beside its text, in
 // bytes for each of its values.
 const maxFailureValue = 16 << 10
 
 // Failure returns the error of a call as clients are sent it: an object without
-// secrets, whose reply and data are the beginnings of their JSON if they are longer
-// than 16 KiB.
+// secrets, whose message is its beginning, and whose reply and data are the beginnings of
+// their JSON, if they are longer than 16 KiB.
 func (p *Program) Failure(info *callinfo.Info, err error) value.Value {
 	f := *executor.FailureOf(err)
 	f.Reply, f.Data = p.bounded(info, f.Reply), p.bounded(info, f.Data)
+	if len(f.Message) > maxFailureValue {
+		f.Message = p.beginning(info, f.Message[:min(len(f.Message), 2*maxFailureValue)])
+	}
 	v := f.Value()
 	if redact := p.redactor(info); redact != nil {
 		v = v.Rewritten(redact)
@@ -86,13 +89,18 @@ func (p *Program) bounded(info *callinfo.Info, v value.Value) value.Value {
 	if v.IsUndefined() || !v.LongerThan(maxFailureValue) {
 		return v
 	}
-	// No secret may be cut in two, or half of it would be left.
-	text := p.Redact(info, v.Preview(2*maxFailureValue))
+	return value.FromString(p.beginning(info, v.Preview(2*maxFailureValue)))
+}
+
+// beginning returns the beginning of a text, of which there is more than is needed: no
+// secret may be cut in two, or half of it would be left.
+func (p *Program) beginning(info *callinfo.Info, text string) string {
+	text = p.Redact(info, text)
 	end := min(maxFailureValue, len(text))
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return value.FromString(text[:end])
+	return text[:end]
 }
 
 type redactedError struct {

@@ -29,7 +29,7 @@ func (s *Servers) passthrough(p *engine.Program) *server.Dynamic {
 	if t.pool == nil || len(t.entries) == 0 {
 		return nil
 	}
-	d := &server.Dynamic{Completes: true}
+	d := &server.Dynamic{Completes: true, Identity: func(r *server.Request) string { return t.pool.Identity(&r.Info) }}
 	for _, e := range t.entries {
 		d.Version += fmt.Sprintf("%q %q %q %q;", e.Server, e.Prefix, e.Prompts, e.Resources)
 		if len(e.Prompts) > 0 {

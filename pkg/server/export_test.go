@@ -71,16 +71,16 @@ func MatchTemplate(template, uri string) (value.Value, bool, error) {
 
 // ReadCursor reads a cursor of a list that has entries with these keys.
 func ReadCursor(cursor string, keys []string) (int, bool) {
-	return readCursor(cursor, "tools", listOf(keys))
+	return pagesOf(keys).readCursor(cursor)
 }
 
 // CursorAt returns the cursor of a list that has entries with these keys.
-func CursorAt(at int, keys []string) string { return cursorAt(at, "tools", listOf(keys)) }
+func CursorAt(at int, keys []string) string { return pagesOf(keys).cursorAt(at) }
 
-func listOf(keys []string) []listed {
-	var list []listed
+func pagesOf(keys []string) *pages {
+	l := &pages{members: "tools"}
 	for _, k := range keys {
-		list = append(list, listed{key: k})
+		l.list = append(l.list, listed{key: k})
 	}
-	return list
+	return l
 }

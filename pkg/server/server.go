@@ -98,6 +98,7 @@ type Server struct {
 	subscribers   subscribers
 	subscriptions subscriptionLimiter
 	watches       *watches
+	lists         dynamicLists
 	httpOptions   atomic.Pointer[HTTPOptions] // of the HTTP server; nil while there is none
 	callLimiter   atomic.Pointer[callLimiter] // nil until limits are set
 
@@ -117,6 +118,7 @@ func New(opts Options) (*Server, error) {
 		s.maxLine = DefaultMaxLine
 	}
 	s.watches = newWatches(s)
+	s.lists.memory = opts.Memory
 	p, err := s.newSnapshot(opts)
 	if err != nil {
 		return nil, err
@@ -169,6 +171,7 @@ func (s *Server) Replace(opts Options) error {
 	s.NotifyChanged(dynamic || !sameList(was.prompts, p.prompts),
 		dynamic || !sameList(was.resources, p.resources) || !sameList(was.templates, p.templates))
 	close(was.replaced)
+	s.lists.clear()
 	s.watches.rebind()
 	return nil
 }
@@ -215,6 +218,7 @@ type UnknownToolError struct {
 	Tools []string // existing tools, sorted
 
 	kind string // "tool" if it is empty
+	more bool   // there may be others
 }
 
 // Error names the nearest tool, or all tools.
@@ -223,6 +227,9 @@ func (e *UnknownToolError) Error() string {
 	text := fmt.Sprintf("unknown %s %q", kind, e.Name)
 	if near, ok := diag.Nearest(e.Name, e.Tools); ok {
 		return text + fmt.Sprintf("; did you mean %q?", near)
+	}
+	if e.more {
+		return text
 	}
 	if len(e.Tools) == 0 {
 		return text + "; this server has no " + kind + "s"

@@ -21,6 +21,7 @@ type snapshot struct {
 
 	matchers    []templateOffer // the templates, in their order
 	dynamic     Dynamic
+	lists       *dynamicLists
 	tasks       Tasks // nil if there are none
 	makesTasks  bool  // a tool can be a task
 	mirrored    map[string]*mirroredTool
@@ -48,7 +49,7 @@ func (s *Server) newSnapshot(opts Options) (*snapshot, error) {
 		scopes: requiredScopesOf(opts), hides: opts.Info.HideUnscopedTools, access: opts.Access, retain: opts.Hold, log: s.log,
 		observe: opts.Observe, observeHTTP: opts.Exchanged, subscribers: &s.subscribers,
 		watches: s.watches, limiter: &s.subscriptions, mirrored: map[string]*mirroredTool{}, replaced: make(chan struct{}),
-		tasks: opts.Tasks,
+		tasks: opts.Tasks, lists: &s.lists,
 	}
 	if opts.Dynamic != nil {
 		p.dynamic = *opts.Dynamic

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -50,22 +49,59 @@ func (p *snapshot) notifyLists(notify func(method string, params value.Value)) {
 // pageOf returns a page of a list that more may add to.
 func (p *snapshot) pageOf(ctx context.Context, r *Request, members, key string, list []listed, static map[string]*offer, more func(context.Context, *Request) []value.Value) ([]byte, *rpcError) {
 	list = p.visible(r, list)
-	if more != nil {
-		values := more(ctx, r)
-		size := int64(0)
-		for _, v := range values {
-			size += int64(v.TextSize())
-		}
-		if err := memory.AccountOf(ctx).Grow(2 * size); err != nil {
-			return nil, busyError(err)
-		}
-		list = append(slices.Clip(list), dynamicListed(values, key, static)...)
+	if more == nil {
+		return p.page(r, members, list, pageSize)
 	}
-	return p.page(r, members, list, pageSize)
+	k := dynamicKey{of: p, members: members}
+	if p.dynamic.Identity != nil {
+		k.identity = p.dynamic.Identity(r)
+	}
+	if r.params.Has("cursor") {
+		if d := p.lists.find(k); d != nil {
+			text, rpcErr := p.pageAfter(r, pages{members, list, d.list, d.digest, pageSize})
+			if rpcErr == nil {
+				return text, nil
+			}
+		}
+	}
+	values := more(ctx, r)
+	size := int64(0)
+	for _, v := range values {
+		size += int64(v.TextSize())
+	}
+	if err := memory.AccountOf(ctx).Grow(2 * size); err != nil {
+		return nil, busyError(err)
+	}
+	d := &dynamicList{list: dynamicListed(values, key, static)}
+	d.digest = listDigest(members, d.list)
+	p.lists.keep(k, d)
+	return p.pageAfter(r, pages{members, list, d.list, d.digest, pageSize})
 }
 
 // page returns the page of a list that the cursor of the request names.
 func (p *snapshot) page(r *Request, members string, list []listed, size int) ([]byte, *rpcError) {
+	return p.pageAfter(r, pages{members: members, list: list, size: size})
+}
+
+// pages are the pages of a list, and what more adds to it, whose digest is known.
+type pages struct {
+	members    string
+	list, more []listed
+	moreDigest []byte
+	size       int // of a page
+}
+
+func (l *pages) len() int { return len(l.list) + len(l.more) }
+
+func (l *pages) at(i int) listed {
+	if i < len(l.list) {
+		return l.list[i]
+	}
+	return l.more[i-len(l.list)]
+}
+
+// pageAfter returns the page that the cursor of the request names.
+func (p *snapshot) pageAfter(r *Request, l pages) ([]byte, *rpcError) {
 	given, rpcErr := r.param("cursor", value.String)
 	if rpcErr != nil {
 		return nil, rpcErr
@@ -73,25 +109,25 @@ func (p *snapshot) page(r *Request, members string, list []listed, size int) ([]
 	from := 0
 	if given.Str() != "" {
 		var ok bool
-		if from, ok = readCursor(given.Str(), members, list); !ok {
+		if from, ok = l.readCursor(given.Str()); !ok {
 			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown cursor, or the list has changed; list again without it", r.Method)
 		}
 	}
-	shown := list[from:min(len(list), from+size)]
-	dst := append(value.AppendString(nil, members), ':', '[')
-	for i, l := range shown {
-		if i > 0 {
+	next := min(l.len(), from+l.size)
+	dst := append(value.AppendString(nil, l.members), ':', '[')
+	for i := from; i < next; i++ {
+		if i > from {
 			dst = append(dst, ',')
 		}
 		if r.modern {
-			dst = append(dst, l.modern...)
+			dst = append(dst, l.at(i).modern...)
 		} else {
-			dst = append(dst, l.legacy...)
+			dst = append(dst, l.at(i).legacy...)
 		}
 	}
 	dst = append(dst, ']')
-	if next := from + size; next < len(list) {
-		dst = value.AppendString(append(dst, `,"nextCursor":`...), cursorAt(next, members, list))
+	if next < l.len() {
+		dst = value.AppendString(append(dst, `,"nextCursor":`...), l.cursorAt(next))
 	}
 	return p.message(r, dst, true), nil
 }
@@ -102,23 +138,26 @@ const digestBytes = 12
 
 var cursorEncoding = base64.RawURLEncoding.Strict()
 
-func cursorAt(at int, members string, list []listed) string {
+func (l *pages) cursorAt(at int) string {
 	raw := binary.BigEndian.AppendUint32(nil, uint32(at))
-	return cursorEncoding.EncodeToString(append(raw, listDigest(members, list)...))
+	return cursorEncoding.EncodeToString(append(raw, l.digest()...))
 }
+
+// digest identifies the whole list.
+func (l *pages) digest() []byte { return listDigest(l.members+string(l.moreDigest), l.list) }
 
 // readCursor returns where a page begins. It reports false for a cursor that this
 // list has not given.
-func readCursor(cursor, members string, list []listed) (at int, ok bool) {
+func (l *pages) readCursor(cursor string) (at int, ok bool) {
 	if len(cursor) != cursorEncoding.EncodedLen(4+digestBytes) {
 		return 0, false
 	}
 	raw, err := cursorEncoding.DecodeString(cursor)
-	if err != nil || len(raw) != 4+digestBytes || string(raw[4:]) != string(listDigest(members, list)) {
+	if err != nil || len(raw) != 4+digestBytes || string(raw[4:]) != string(l.digest()) {
 		return 0, false
 	}
 	at = int(binary.BigEndian.Uint32(raw))
-	return at, at > 0 && at < len(list)
+	return at, at > 0 && at < l.len()
 }
 
 // listDigest identifies a list by the keys of its entries, in their order.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -161,6 +162,7 @@ func TestDynamicLists(t *testing.T) {
 	c.want(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"own"}}`, `{"jsonrpc":"2.0","id":1,"result":{"messages":[]}}`)
 	c.want(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"up.b","arguments":{"any":"x"}}}`, `{"jsonrpc":"2.0","id":1,"result":{"messages":[],"description":"prompts/up.b{\"any\":\"x\"}"}}`)
 	c.want(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"down"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"unknown prompt \"down\"; did you mean \"own\"?"}}`)
+	c.want(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"elsewhere"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"unknown prompt \"elsewhere\""}}`)
 	c.want(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"up://b"}}`, `{"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"up://b","text":"up"}]}}`)
 	c.want(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"up://missing"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"unknown resource \"up://missing\"","data":{"uri":"up://missing"}}}`)
 	same := *opts.Dynamic
@@ -178,6 +180,65 @@ func TestDynamicLists(t *testing.T) {
 	c.server.NotifyChanged(true, false)
 	if got := c.line(); got != `{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}` {
 		t.Errorf("got %s", got)
+	}
+	c.closed()
+}
+
+// A list of several pages is made once for the client that reads it.
+func TestPagesOfADynamicListAreThoseOfOneList(t *testing.T) {
+	t.Parallel()
+	made, length := map[string]int{}, 1050
+	list := func(key string) func(context.Context, *server.Request) []value.Value {
+		return func(_ context.Context, r *server.Request) []value.Value {
+			made[key+r.Info.Meta.Get("who").Str()]++
+			var all []value.Value
+			for i := range length {
+				all = append(all, value.FromEntries([]value.Entry{{Key: key, Value: value.FromString(fmt.Sprintf("%d", i))}, {Key: "name", Value: value.FromString("n")}}))
+			}
+			return all
+		}
+	}
+	budget := memory.New(1 << 30)
+	opts := named(server.Options{
+		Call: echo, Memory: budget,
+		Prompts: []server.Prompt{{Name: "own", Get: echo}},
+		Dynamic: &server.Dynamic{
+			Prompts: list("name"), Resources: list("uri"), Templates: list("uriTemplate"),
+			Identity: func(r *server.Request) string { return r.Info.Meta.Get("who").Str() },
+		},
+	})
+	c := start(t, opts)
+	c.initialize("2025-11-25")
+	for _, l := range []struct{ method, member, key string }{
+		{"prompts/list", "prompts", "name"}, {"resources/list", "resources", "uri"}, {"resources/templates/list", "resourceTemplates", "uriTemplate"},
+	} {
+		for n := range 2 { // each time as it is now
+			pages, _ := pagesOf(t, c, l.method, l.member, l.key)
+			if len(pages) != 11 || made[l.key] != n+1 {
+				t.Errorf("%s has %d pages, and was made %d times", l.method, len(pages), made[l.key])
+			}
+		}
+	}
+	// Nobody gets the list of somebody else, but may read on in the same list.
+	_, cursors := pagesOf(t, c, "resources/list", "resources", "uri")
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":%q,"_meta":{"who":"bob"}}}`, cursors[0])
+	if line := c.line(); !strings.Contains(line, `"uri":"100"`) || made["uribob"] != 1 {
+		t.Errorf("made %d times: %.300s", made["uribob"], line)
+	}
+	// A cursor of a list that is not this one is not guessed at.
+	length = 1049
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":%q,"_meta":{"who":"carol"}}}`, cursors[0])
+	if line := c.line(); !strings.Contains(line, "the list has changed") {
+		t.Errorf("got %.300s", line)
+	}
+	c.want(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	if budget.Held() == 0 {
+		t.Error("lists that are kept do not count")
+	}
+	c.replace(opts)
+	c.want(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	if n := budget.Held(); n > 1<<20 {
+		t.Errorf("%d bytes are held after a reload", n)
 	}
 	c.closed()
 }

@@ -1,11 +1,5 @@
 package server
 
-import (
-	"context"
-
-	"github.com/mcpgraph/mcpgraph/pkg/value"
-)
-
 // offer is what a snapshot knows of one thing that clients can use: a tool, a
 // prompt, a resource or a resource template.
 type offer struct {
@@ -73,42 +67,4 @@ func (p *snapshot) visible(r *Request, list []listed) []listed {
 		}
 	}
 	return shown
-}
-
-// Dynamic are prompts and resources that a server does not know beforehand, such as
-// those of upstream servers. Where a name or URI is also in Options, that one wins.
-// All functions may be nil.
-type Dynamic struct {
-	// Version differs between two values that list different things. [Server.Replace]
-	// compares it.
-	Version string
-	// Prompts, Resources and Templates return what the caller of a request sees, as
-	// lists of clients have it. They return at the latest when ctx is done.
-	Prompts, Resources, Templates func(ctx context.Context, r *Request) []value.Value
-	// Prompt returns the prompt with this name; nil if there is none. It does not
-	// block, and may return a prompt whose Get finds out that there is none.
-	Prompt func(r *Request, name string) *Prompt
-	// Resource returns the resource at a URI, or the template with this text. It is
-	// like Prompt.
-	Resource func(r *Request, uri string) *Resource
-	// Subscribes and Completes report whether something of it can be subscribed to,
-	// and completed.
-	Subscribes, Completes bool
-}
-
-// dynamicListed returns values of a Dynamic as a list, without those that are in
-// static.
-func dynamicListed(values []value.Value, key string, static map[string]*offer) []listed {
-	var list []listed
-	seen := map[string]bool{}
-	for _, v := range values {
-		name := v.Get(key).Str()
-		if static[name] != nil || seen[name] {
-			continue
-		}
-		seen[name] = true
-		text := v.Append(nil)
-		list = append(list, listed{offer: &offer{}, key: name, legacy: text, modern: text})
-	}
-	return list
 }

@@ -114,7 +114,9 @@ func (p *snapshot) unknown(r *Request, kind, name string, list []listed) *rpcErr
 		names[i] = l.key
 	}
 	slices.Sort(names)
-	e := rpcErrorf(mcp.INVALID_PARAMS, "%v", &UnknownToolError{Name: jsonrpc.Clip(name), Tools: names, kind: kind})
+	e := rpcErrorf(mcp.INVALID_PARAMS, "%v", &UnknownToolError{
+		Name: jsonrpc.Clip(name), Tools: names, kind: kind, more: kind == "prompt" && p.dynamic.Prompt != nil,
+	})
 	e.reason = "unknown_" + kind
 	return e
 }

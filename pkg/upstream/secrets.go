@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
@@ -28,6 +29,19 @@ func (p *Pool) NoteSecrets(info *callinfo.Info) {
 	if p.personal && info.Secrets == nil {
 		info.Secrets = redact.New(p.forwardable(info), p.redact)
 	}
+}
+
+// Identity returns a text that is the same for calls that get the same from all servers:
+// those that carry the same credentials. info may be nil.
+func (p *Pool) Identity(info *callinfo.Info) string {
+	if !p.personal {
+		return ""
+	}
+	var all strings.Builder
+	for _, name := range p.names {
+		all.WriteString(string(p.servers[name].credentials.Expect(info.OrNone())) + "\n")
+	}
+	return all.String()
 }
 
 // forwardable returns the values in info that a call of some server would carry. They
