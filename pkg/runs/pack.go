@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -37,8 +36,9 @@ type span struct{ from, to uint32 }
 // step is a record without its values, and where they are. What the graph knows of
 // the node is not repeated.
 type step struct {
-	node, frame, err      string
-	start, end            int64 // in nanoseconds since 1970
+	node, frame           string
+	err                   *keptError // nil for most
+	start, end            int64      // in nanoseconds since 1970
 	arguments, output     span
 	reply                 span // of the server, without secrets
 	replyBytes            int32
@@ -160,10 +160,9 @@ func (p *packer) add(rec *executor.Record) {
 		arguments: p.pack(rec.Arguments), output: p.pack(rec.Output),
 	}
 	if rec.Err != nil {
-		// An error may keep much memory alive, and only its text is needed.
-		st.err = executor.FailureOf(rec.Err).Name + nameEnd + errorText(rec.Err, p.redact)
+		st.err = keepError(rec.Err, p.redact)
 	}
-	p.used += int64(len(st.err) + len(st.frame))
+	p.used += st.err.size() + int64(len(st.frame))
 	if rec.Event != executor.Done || rec.Results != nil || rec.Failed != nil || rec.AttemptTimes != nil || rec.Pinned {
 		m := &more{Record: *rec, bodies: len(rec.Results), results: p.results(rec.Results)}
 		m.Arguments, m.Output, m.Reply, m.Err, m.Results, m.AttemptTimes = value.Undef, value.Undef, value.Undef, nil, nil, nil
@@ -276,36 +275,6 @@ func (w *written) put(v value.Value, at span) {
 	}
 }
 
-// nameEnd stands between the name of a failure and its text.
-const nameEnd = "\x00"
-
-// keptError is what is kept of an error.
-type keptError struct{ name, text string }
-
-// Error returns the text.
-func (e *keptError) Error() string { return e.text }
-
-// FailureName returns the name of the failure.
-func (e *keptError) FailureName() string { return e.name }
-
-// maxErr bounds the text of an error, in bytes.
-const maxErr = 16 << 10
-
-func errorText(err error, redact func(string) string) string {
-	text := err.Error()
-	if redact != nil {
-		text = redact(text)
-	}
-	if len(text) <= maxErr {
-		return text
-	}
-	n := maxErr
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return strings.Clone(text[:n])
-}
-
 // nanoseconds returns the time as a number, 0 for none.
 func nanoseconds(t time.Time) int64 {
 	if t.IsZero() {
@@ -338,9 +307,8 @@ func (r *Run) record(st *step) (rec executor.Record, err error) {
 	if rec.Reply, errs[3] = r.value(st.reply); !rec.Reply.IsUndefined() {
 		rec.ReplyBytes = 0
 	}
-	if st.err != "" {
-		name, text, _ := strings.Cut(st.err, nameEnd)
-		rec.Err = &keptError{name, text}
+	if st.err != nil {
+		rec.Err = st.err
 	}
 	if st.more != nil && st.more.bodies > 0 {
 		rec.Results = make([]value.Value, st.more.bodies)

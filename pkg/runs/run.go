@@ -21,6 +21,9 @@ type Run struct {
 	Running bool
 	// Err is why the call failed, or empty if it did not.
 	Err string
+	// Failure is the same error to be taken apart by [executor.FailureOf], without values
+	// and secrets; nil if the call did not fail.
+	Failure error
 	// Executions is how many executions of nodes are over.
 	Executions int
 	// Truncated is true where the run was too large to be kept: its arguments
@@ -43,15 +46,19 @@ type Run struct {
 // fail notes why the call failed.
 func (r *Run) fail(c Call, err error) {
 	if err != nil {
-		r.Err = errorText(err, c.redactor())
-		r.bytes += int64(len(r.Err))
+		kept := keepError(err, c.redactor())
+		r.Err, r.Failure = kept.text, kept
+		r.bytes += kept.size()
 	}
 }
 
 // truncate takes the values out of a run.
 func (r *Run) truncate() {
 	r.Truncated, r.args, r.steps, r.text, r.long = true, span{}, nil, "", nil
-	r.bytes = int64(runBytes + len(r.caller) + len(r.Err))
+	r.bytes = int64(runBytes + len(r.caller))
+	if kept, ok := r.Failure.(*keptError); ok {
+		r.bytes += kept.size()
+	}
 }
 
 // Replay returns the run as it was at its end, or of one under way as it is now,

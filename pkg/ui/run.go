@@ -70,7 +70,7 @@ func (p *Page) stateOfRun(r *runs.Run) *runState {
 	case live:
 		s.show(run, shower{redact})
 	case r.Err != "":
-		s.State, s.Error = "failed", &failure{Name: "failed", Message: r.Err}
+		s.State, s.Error = "failed", failureOf(r.Graph(), r.Failure, shower{})
 	}
 	if !r.Ended.IsZero() {
 		s.Ended = ptr(r.Ended.UTC())
@@ -153,9 +153,6 @@ func (p *Page) subject(ctx context.Context, id string) (*subject, error) {
 			s.history = s.run
 		}
 	}
-	if s.run != nil && s.failed != "" {
-		s.state.Error = failureFrom(s.run, s.failed, s.shower)
-	}
 	return s, err
 }
 
@@ -178,7 +175,7 @@ func failureFrom(run history, message string, s shower) *failure {
 	for rec := range run.Records(0) {
 		if rec.Event == executor.Done && rec.Err != nil && rec.Via == "" {
 			at := failureOf(run.Graph(), rec.Err, s)
-			f.Name, f.File, f.Span, f.Detail = at.Name, at.File, at.Span, at.Detail
+			f.Name, f.Message, f.File, f.Span, f.Detail = at.Name, at.Message, at.File, at.Span, at.Detail
 			if rec.Frame == "" || f.Path == "" {
 				f.Path, f.Key = rec.NodePath(), keyOf(run.Graph(), rec.NodePath())
 			}

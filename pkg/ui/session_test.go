@@ -173,3 +173,41 @@ func TestSessionsThatCannotBegin(t *testing.T) {
 		t.Errorf("one session too many: %d %s", status, code)
 	}
 }
+
+// TestFailureIsTheSameEverywhere compares what the event of the end says of a failure
+// with the list of runs and with the run, which is read from what is kept: a failure in
+// the tool itself, in a body, and in an expression.
+func TestFailureIsTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	s := serve(t, strings.Replace(tools, "tool: stat,", "tool: fail,", 1), nil)
+	events := s.follow("?runs=")
+	for _, body := range []string{
+		`{"tool":"fails","args":{}}`, `{"tool":"sizes","args":{"names":["a"]}}`, `{"tool":"double","args":{"n":"three"}}`,
+	} {
+		id := s.start(body)
+		told := inState(t, events, id, "failed").Get("error")
+		var listed value.Value
+		for _, run := range s.get("/api/runs").Get("runs").Elems() {
+			if run.Get("id").Str() == id {
+				listed = run.Get("error")
+			}
+		}
+		shown := s.get("/api/runs/" + id)
+		for _, member := range []string{"name", "message", "file", "span", "key", "path"} {
+			want := told.Get(member)
+			if want.IsUndefined() {
+				t.Errorf("%s: the event has no %s: %s", body, member, told.JSON())
+			}
+			for where, got := range map[string]value.Value{"list": listed, "run": shown.Get("run").Get("error")} {
+				if !value.Equal(got.Get(member), want) {
+					t.Errorf("%s: %s of the %s: %s, the event has %s", body, member, where, got.Get(member).JSON(), want.JSON())
+				}
+			}
+		}
+		for _, rec := range shown.Get("records").Elems() {
+			if e := rec.Get("error"); !e.IsUndefined() && e.Get("path").Str() == told.Get("path").Str() && e.Get("message").Str() != told.Get("message").Str() {
+				t.Errorf("%s: its record says %s", body, e.JSON())
+			}
+		}
+	}
+}
