@@ -67,6 +67,9 @@ type Options struct {
 	Getenv func(name string) (string, bool)
 	// Inputs are the values of ${input:ID} by ID.
 	Inputs map[string]string
+	// Config says that the text is a configuration, also if nothing in it does yet:
+	// one that is empty has the error that `mcpgraph validate` prints.
+	Config bool
 }
 
 // Document is a text of a file, analysed.
@@ -110,6 +113,9 @@ func New(path, text string, opts Options, last *Document) *Document {
 		if d.last = last.model; d.last == nil {
 			d.last = last.last
 		}
+	}
+	if opts.Config && (d.Kind == Other || d.Kind == Blank) {
+		d.Kind = Config
 	}
 	switch {
 	case d.Kind == Other || d.Kind == Blank:

@@ -12,7 +12,7 @@ import (
 // Lines at the beginning and the end that stay are not part of them. The error says
 // why the file cannot be formatted.
 func (d *Document) Format() ([]Edit, error) {
-	if d.Kind == Other || d.Kind == Blank {
+	if d.Kind == Other || d.Kind == Blank || kindOfFile(d.Path, d.Text) == Blank {
 		return nil, nil
 	}
 	if len(d.Text) > MaxBytes {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/mcpgraph/mcpgraph/internal/graphedit"
@@ -41,18 +42,55 @@ func (p *Page) editFile(w http.ResponseWriter, r *http.Request) error {
 		return &apiError{Status: http.StatusUnprocessableEntity, Code: "bad_edit", Message: err.Error()}
 	}
 	answer := &saved{Revision: string(result.Revision), Text: string(result.Text), Diff: result.Diff}
+	after := p.problems(p.texts.check(string(result.Text)))
+	refused := worse(f.problems, after)
 	if body.DryRun {
-		answer.Problems = p.problems(p.texts.check(string(result.Text)))
+		answer.Problems, answer.Refused = after, refused
 		p.answer(w, answer)
 		return nil
 	}
 	// A file with errors can be edited too, as long as it does not become worse.
-	force := diag.HasErrors(f.doc.Diagnostics)
-	written, err := p.save(body.Revision, result.Text, force)
+	if len(refused) > 0 {
+		return &apiError{
+			Status: http.StatusUnprocessableEntity, Code: "file_errors", Problems: after,
+			Message: fmt.Sprintf("%s would have an error in line %d: %s", p.name(), refused[0].Span.From.Line, refused[0].Message),
+		}
+	}
+	written, err := p.save(body.Revision, result.Text, diag.HasErrors(f.doc.Diagnostics))
 	if err != nil {
 		return err
 	}
 	answer.Problems = written.Problems
 	p.answer(w, answer)
 	return nil
+}
+
+// worse returns the errors that a text has and the one before it had not: those of the
+// codes of which there are more now. Messages name lines, which an edit moves.
+func worse(before, after []problem) []problem {
+	isError := func(e *problem) bool { return e.Severity == diag.Error.String() }
+	more, known := map[string]int{}, map[string]bool{}
+	for _, e := range before {
+		if isError(&e) {
+			more[e.Code]--
+			known[e.Code+" "+e.Message] = true
+		}
+	}
+	for _, e := range after {
+		if isError(&e) {
+			more[e.Code]++
+		}
+	}
+	var list []problem
+	for _, skip := range []bool{true, false} { // all of a code if the new ones read as the others
+		for _, e := range after {
+			if isError(&e) && more[e.Code] > 0 && !(skip && known[e.Code+" "+e.Message]) {
+				list = append(list, e)
+			}
+		}
+		if len(list) > 0 {
+			break
+		}
+	}
+	return list
 }

@@ -26,6 +26,8 @@ type saved struct {
 	Text     string    `json:"text,omitempty"`
 	Diff     string    `json:"diff,omitempty"`
 	Problems []problem `json:"problems"`
+	// Refused are the errors for which an edit that is tried would not be saved.
+	Refused []problem `json:"refused,omitempty"`
 }
 
 func (p *Page) putFile(w http.ResponseWriter, r *http.Request) error {

@@ -189,3 +189,54 @@ func TestTextIsUnderstood(t *testing.T) {
 		t.Errorf("the problem is %s", p.JSON())
 	}
 }
+
+// TestEmptyFileHasItsProblem: a text without keys may become anything in an editor; the
+// file of the page is a configuration.
+func TestEmptyFileHasItsProblem(t *testing.T) {
+	t.Parallel()
+	for _, given := range []string{"", "# nothing yet\n", "\n\n"} {
+		s := serve(t, given, nil)
+		state := s.get("/api/state").Get("problems").Elems()
+		if len(state) != 1 || state[0].Get("code").Str() != "empty-file" || !strings.Contains(state[0].Get("hint").Str(), "version") {
+			t.Errorf("%q: the problems are %v", given, state)
+		}
+		if checked := s.post("/api/file/check", `{"text":`+text(given)+`}`).Get("problems"); checked.Len() != 1 {
+			t.Errorf("%q: checked: %s", given, checked.JSON())
+		}
+		if formatted := s.post("/api/file/format", `{"text":`+text(given)+`}`).Get("text").Str(); formatted != given {
+			t.Errorf("%q is formatted as %q", given, formatted)
+		}
+		if items := s.post("/api/file/complete", `{"text":`+text(given)+`,"offset":`+text(len(given))+`}`).Get("items"); items.Len() == 0 {
+			t.Errorf("%q: nothing can be written there", given)
+		}
+	}
+}
+
+// TestEditsMakeNoErrors: an edit that would add an error says so before, and is refused,
+// also in a file that has errors already; one that adds none is saved there.
+func TestEditsMakeNoErrors(t *testing.T) {
+	t.Parallel()
+	worse := strings.Replace(tools, "description: Asks a model", "descriptoin: Asks a model", 1)
+	for name, given := range map[string]string{"good": tools, "with errors": worse} {
+		s := serve(t, given, nil)
+		edit := func(operation string, dry bool) string {
+			return `{"revision":"` + s.revision() + `","tool":"double","operations":[` + operation + `],"dryRun":` + text(dry) + `}`
+		}
+		const bad = `{"op":"addNode","node":{"id":"new","type":"call","tool":"nothing","args":{}},"after":"double#times","via":"next"}`
+		v := s.post("/api/file/edit", edit(bad, true))
+		if refused := v.Get("refused").Elems(); len(refused) != 1 || !strings.Contains(refused[0].Get("message").Str(), "nothing") {
+			t.Errorf("%s: it would be refused for %s", name, v.Get("refused").JSON())
+		}
+		status, code := s.code("POST", "/api/file/edit", edit(bad, false))
+		if status != http.StatusUnprocessableEntity || code != "file_errors" || s.text() != given {
+			t.Errorf("%s: a bad edit: %d %s", name, status, code)
+		}
+		const good = `{"op":"renameNode","node":"times","to":"product"}`
+		if v := s.post("/api/file/edit", edit(good, true)); v.Has("refused") {
+			t.Errorf("%s: a good edit would be refused: %s", name, v.Get("refused").JSON())
+		}
+		if s.post("/api/file/edit", edit(good, false)); !strings.Contains(s.text(), "id: product") {
+			t.Errorf("%s: a good edit was not saved", name)
+		}
+	}
+}

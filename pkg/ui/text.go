@@ -121,7 +121,7 @@ func (t *texts) check(text string) *language.Document {
 func (t *texts) analyse(text string) *language.Document {
 	o := &t.page.opts
 	t.last = language.New(o.Path, text, language.Options{
-		Lock: t.locked, Read: boundedfile.Read, MCPFiles: o.MCPFiles, Getenv: o.Getenv, Inputs: o.Inputs,
+		Lock: t.locked, Read: boundedfile.Read, MCPFiles: o.MCPFiles, Getenv: o.Getenv, Inputs: o.Inputs, Config: true,
 	}, t.last)
 	return t.last
 }
