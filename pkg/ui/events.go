@@ -40,6 +40,7 @@ type event struct {
 	Progress   *float64   `json:"progress,omitempty"`
 	Total      *float64   `json:"total,omitempty"`
 	Message    string     `json:"message,omitempty"`
+	Openings   []opening  `json:"openings,omitempty"`
 }
 
 // kept is an event as it is sent.

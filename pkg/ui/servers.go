@@ -69,6 +69,24 @@ func (p *Page) upstreams() (*upstream.Pool, *config.File, error) {
 	return pool, e.File(), nil
 }
 
+// opening is a time in which calls waited for a server to start.
+type opening struct {
+	Server string    `json:"server"`
+	From   time.Time `json:"from"`
+	To     time.Time `json:"to"`
+}
+
+// openingsOf returns when the servers of a pool were started last; it may be nil.
+func openingsOf(pool *upstream.Pool) []opening {
+	list := []opening{}
+	if pool != nil {
+		for _, o := range pool.Openings() {
+			list = append(list, opening{o.Server, o.From.UTC(), o.To.UTC()})
+		}
+	}
+	return list
+}
+
 func (p *Page) listServers(w http.ResponseWriter, _ *http.Request) error {
 	pool, file, err := p.upstreams()
 	if err != nil {

@@ -49,6 +49,7 @@ type state struct {
 	// Durable is absent where no runs are kept outside of this process.
 	Durable  *durableState `json:"durable,omitempty"`
 	Problems []problem     `json:"problems"`
+	Openings []opening     `json:"openings"`
 	Last     int64         `json:"last"`
 }
 
@@ -79,7 +80,7 @@ func (p *Page) getState(w http.ResponseWriter, _ *http.Request) error {
 	s := state{
 		Version: mcpgraph.Version(), Mode: "ui", ReadOnly: p.opts.ReadOnly, Generation: generation, Revision: at.revision,
 		File:  fileInfo{p.opts.Path, filepath.Base(p.opts.Path), f.revision, !p.opts.ReadOnly},
-		Tools: []toolInfo{}, Servers: []string{}, Problems: f.problems, Last: last,
+		Tools: []toolInfo{}, Servers: []string{}, Openings: []opening{}, Problems: f.problems, Last: last,
 	}
 	if p.remotes != nil {
 		s.Durable = &durableState{p.remotes.from.Place(), p.remotes.troubled()}
@@ -98,6 +99,7 @@ func (p *Page) getState(w http.ResponseWriter, _ *http.Request) error {
 			}
 			s.Tools = append(s.Tools, info)
 		}
+		s.Openings = openingsOf(at.engine.Upstreams())
 		for _, u := range at.file.Upstreams {
 			s.Servers = append(s.Servers, u.Name)
 		}

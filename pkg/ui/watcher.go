@@ -224,7 +224,7 @@ func (l *looking) figures() {
 	}
 	stats := pool.Stats()
 	if !l.asked.IsZero() && !reflect.DeepEqual(stats, l.servers) {
-		l.page.events.add(event{Type: "servers"})
+		l.page.events.add(event{Type: "servers", Openings: openingsOf(pool)})
 	}
 	l.servers, l.asked = stats, now
 }

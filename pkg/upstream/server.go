@@ -66,11 +66,12 @@ type server struct {
 
 	original *config.Upstream // the entry as the pool got it
 
-	mu      sync.Mutex
-	pools   []*Pool // those that have it and are not closed, or the last one that was
-	closed  bool
-	slots   map[credential.Identity]*sessionSlot
-	sweptAt time.Time // when the idle ones were last looked for
+	mu       sync.Mutex
+	pools    []*Pool // those that have it and are not closed, or the last one that was
+	closed   bool
+	slots    map[credential.Identity]*sessionSlot
+	sweptAt  time.Time // when the idle ones were last looked for
+	openings []Opening // the latest ones
 }
 
 // How many identities keep a session with one server, beyond which the one

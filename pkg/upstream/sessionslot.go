@@ -109,14 +109,17 @@ func (slot *sessionSlot) startDelay() time.Duration {
 // open opens a session for all calls that wait for it, whatever becomes of
 // them.
 func (slot *sessionSlot) open(o *openAttempt, delay time.Duration) {
+	from := time.Now()
 	o.session, o.err = slot.connect(delay)
+	if o.err == nil {
+		slot.server.sessionOpened(from)
+	}
 	slot.mu.Lock()
 	slot.attempt = nil
 	slot.failure = o.err
 	switch {
 	case o.err == nil:
 		slot.current, slot.openedAt = o.session, time.Now()
-		slot.server.opened.Add(1)
 		if slot.reopened {
 			slot.server.listsChanged(ListChange{Prompts: o.session.peer.has(hasPrompts), Resources: o.session.peer.has(hasResources)})
 		}

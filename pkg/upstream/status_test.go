@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -45,6 +46,9 @@ func TestStatsFollowTheStateOfAServer(t *testing.T) {
 	want("idle", "failed", 1)
 	mustCall(t, p, "echo", `{}`)
 	want("connected", "failed", 2)
+	if o := p.Openings(); len(o) != 2 || o[0].Server != "fake" || o[0].From.IsZero() || o[1].From.Before(o[0].To) {
+		t.Errorf("the openings are %+v", o) // that of the server that failed is none
+	}
 	if s := p.Stats()[0]; s.Calls != 3 || s.Errors != 1 || s.Sessions != 1 || s.Protocol != "2025-11-25" || s.Name != "fake" || s.Failure != nil {
 		t.Errorf("%+v", s)
 	}
@@ -55,4 +59,15 @@ func TestStatsFollowTheStateOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("closed", "closed", 2)
+}
+
+func TestOpeningsAreBounded(t *testing.T) {
+	p := start(t, Options{}, child(mcptest.Script{}))
+	s := p.servers["fake"]
+	for range 3 * maxOpenings {
+		s.sessionOpened(time.Now())
+	}
+	if o := p.Openings(); len(o) != maxOpenings || cap(s.openings) > 2*maxOpenings {
+		t.Errorf("%d openings are known", len(o))
+	}
 }
