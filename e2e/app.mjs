@@ -1,6 +1,7 @@
 // Processes of mcpgraph, as a check starts them.
 import { spawn } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
@@ -107,6 +108,23 @@ export class App {
     await Promise.race([this.ended, sleep(3_000)])
     this.process.kill('SIGKILL')
     await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+const ports = new Set()
+
+// freePort returns a port that nobody listens at, for a process that is to end and to
+// begin again there. Meanwhile nobody else may get it: it is below those that the system
+// gives to whoever asks for any, as all other processes here do, and connections.
+export async function freePort() {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    if (ports.has(port)) continue
+    ports.add(port)
+    const free = await new Promise((done) => {
+      const s = net.createServer().on('error', () => done(false)).listen(port, '127.0.0.1', () => s.close(() => done(true)))
+    })
+    if (free) return port
   }
 }
 

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { until } from './app.mjs'
 
+const commands = { Pause: 'pause', Resume: 'resume', Step: 'step', 'Step into': 'stepInto', 'Step out': 'stepOut', Stop: 'stop' }
+
 export class Page {
   faults = [] // what no page may do: errors, violations of the policy, requests to others
   tolerated = [] // faults that a check expects
@@ -63,8 +65,13 @@ export class Page {
     return this.page.getByRole('group', { name: 'Run control' }).getByRole('button', { name: new RegExp(`^${name}( \\(.*\\))?$`) })
   }
 
+  // press clicks a button of the run control. A command is over once it is answered:
+  // what a check does next comes after it.
   async press(name) {
+    const command = commands[name]
+    const answered = command && this.page.waitForResponse((r) => new RegExp(`/api/sessions/[^/]+/${command}$`).test(r.url()))
     await this.control(name).click()
+    await answered
   }
 
   state() {

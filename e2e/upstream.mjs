@@ -14,6 +14,7 @@ const listed = [
 
 export class Upstream {
   tools = listed
+  startTime = 0 // ms until it answers to initialize
   calls = [] // {tool, args, state: running | answered | failed | cancelled}
   #behaviours = new Map()
   #held = []
@@ -65,6 +66,7 @@ export class Upstream {
     }
     switch (message.method) {
       case 'initialize':
+        await new Promise((done) => setTimeout(done, this.startTime))
         return reply({ result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'upstream', version: '1.0.0' } } })
       case 'tools/list':
         return reply({ result: { tools: this.tools } })

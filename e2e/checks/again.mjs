@@ -1,17 +1,6 @@
 // Processes that end and begin again, and browsers that keep nothing.
 import assert from 'node:assert/strict'
-import net from 'node:net'
-import { sleep, until } from '../app.mjs'
-
-// freePort returns a port that nobody listens at.
-function freePort() {
-  return new Promise((done) => {
-    const s = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = s.address()
-      s.close(() => done(port))
-    })
-  })
-}
+import { freePort, sleep, until } from '../app.mjs'
 
 const nothing = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|401|404/
 
