@@ -1,5 +1,6 @@
 // Texts and pictures of the file that are edited while something else happens.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { until } from '../app.mjs'
 
 async function open(t) {
@@ -47,6 +48,79 @@ export default {
     await p.page.keyboard.press('Control+z')
     await until('both edits undone', async () => (await app.read()) === before)
     assert.equal(await p.page.getByRole('alert').count(), 0)
+  },
+
+  'what would be an error cannot be added': async (t) => {
+    const { app, p } = await open(t)
+    const before = await app.read()
+    await p.node('first').click()
+    await p.button('Add a node').click()
+    const dialog = p.page.getByRole('dialog', { name: 'Add a node' })
+    const add = dialog.getByRole('button', { name: 'Add', exact: true })
+    const keys = dialog.getByRole('textbox', { name: 'Other keys as JSON' })
+    await keys.fill('{"transform": {"expr": "$.first +"}}')
+    await until('Add cannot act', async () => (await add.getAttribute('aria-disabled')) === 'true')
+    assert.match(await dialog.locator(`[id="${await add.getAttribute('aria-describedby')}"]`).innerText(), /would have an error in line \d+/)
+    await add.click({ force: true })
+    await keys.press('Control+Enter')
+    await keys.fill('{"transform": {"expr": "$.first"}}')
+    await until('Add can act', async () => (await add.getAttribute('aria-disabled')) === null)
+    assert.equal(await app.read(), before)
+    await add.click()
+    await p.node('step1').waitFor()
+    assert.match(await app.read(), /id: step1/)
+  },
+
+  'what is refused is not said to be added': async (t) => {
+    const { app, p } = await open(t)
+    p.tolerate(/422/)
+    const before = await app.read()
+    // The answer to what is only tried does not come.
+    await p.page.route(/\/api\/file\/edit$/, (route) => (route.request().postDataJSON().dryRun ? route.abort() : route.continue()))
+    p.tolerate(/ERR_FAILED/)
+    await p.button('Add a node').click()
+    const dialog = p.page.getByRole('dialog', { name: 'Add a node' })
+    await dialog.getByRole('textbox', { name: 'Other keys as JSON' }).fill('{"transform": {"expr": "$.first +"}}')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    const notice = await p.page.getByRole('alert').filter({ hasText: 'Not saved' }).innerText()
+    assert.match(notice, /page\.yaml would have an error in line \d+/)
+    assert.doesNotMatch(notice, /Added/)
+    assert.equal(await app.read(), before)
+  },
+
+  'every type of node can be added': async (t) => {
+    const { app, p } = await open(t)
+    const schema = JSON.parse(execFileSync(process.env.MCPGRAPH_BINARY, ['schema'], { encoding: 'utf8', maxBuffer: 1 << 26 }))
+    const types = schema.definitions.node.properties.type.enum.filter((type) => type !== 'entry') // each tool has one
+    await p.tool.selectOption('items')
+    for (const type of types) {
+      await p.button('Add a node').click()
+      const dialog = p.page.getByRole('dialog', { name: 'Add a node' })
+      const options = await dialog.getByRole('combobox', { name: 'Type' }).locator('option').allTextContents()
+      assert.deepEqual(options.toSorted(), types.toSorted())
+      await dialog.getByRole('textbox', { name: 'Id' }).fill(`new_${type}`)
+      await dialog.getByRole('combobox', { name: 'Type' }).selectOption(type)
+      // A tool has one exit, and what stands behind a fail is not reached.
+      const place = ['exit', 'fail'].includes(type) ? 'the end of each, each item' : 'entry → each'
+      await dialog.getByRole('combobox', { name: 'Place' }).selectOption({ label: place })
+      if (type === 'mcp') await dialog.getByRole('combobox', { name: 'Tool' }).fill('echo')
+      if (type === 'call') await dialog.getByRole('combobox', { name: 'Tool of this file' }).selectOption('question')
+      await dialog.getByText(`new_${type}`).first().waitFor() // in the diff
+      const before = await app.read()
+      await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+      await p.node(`new_${type}`).waitFor()
+      await p.page.keyboard.press('Control+z')
+      await p.node(`new_${type}`).waitFor({ state: 'detached' })
+      assert.equal(await app.read(), before)
+    }
+  },
+
+  'an empty file says what is missing': async (t) => {
+    const app = await t.app({ text: '' })
+    const p = await t.open(app)
+    const problems = await p.tab('Problems')
+    await problems.getByText('the file is empty').waitFor()
+    await problems.getByText(/begin the configuration with version/).waitFor()
   },
 
   'an edit of the picture says that there are changes that are not saved': async (t) => {

@@ -82,6 +82,91 @@ export default {
     await p.is('done')
   },
 
+  'a key that comes before the answer to the one before is done': async (t) => {
+    const { p } = await page(t, 'nested')
+    // What a command did is told before it is answered.
+    const waiting = []
+    await p.page.route(/\/api\/sessions\/[^/]+\/step$/, async (route) => {
+      const response = await route.fetch()
+      await new Promise((done) => waiting.push(done))
+      await route.fulfill({ response })
+    })
+    await p.breakpoint('report')
+    await p.run()
+    await p.is('paused')
+    await p.page.keyboard.press('F10')
+    await p.is(/paused.*both/s)
+    await p.page.keyboard.press('F10')
+    await until('the first answer', () => waiting.length === 1)
+    waiting.shift()()
+    await until('the second step', () => waiting.length === 1)
+    waiting.shift()()
+    await p.is(/paused.*exit/s)
+  },
+
+  'keys that are pressed fast step once each': async (t) => {
+    const { p } = await page(t, 'simple')
+    await p.breakpoint('entry')
+    await p.run({ n: 1 })
+    await p.is(/paused.*entry/s)
+    const steps = []
+    p.page.on('request', (r) => r.url().endsWith('/step') && steps.push(r))
+    for (let i = 0; i < 3; i++) await p.page.keyboard.press('F10')
+    await p.is(/paused.*exit/s)
+    assert.equal(steps.length, 3)
+    await p.page.keyboard.press('F8')
+    await p.is('done')
+  },
+
+  'a failure is the same one in every panel': async (t) => {
+    const app = await t.app({ text: `version: "1.0"
+server: {name: gone, version: "1"}
+mcpServers:
+  gone: {command: /nonexistent/server}
+tools:
+  - name: calls
+    description: Calls a server that cannot be started
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: one}
+      - {id: one, type: mcp, server: gone, tool: x, args: {}, next: exit}
+      - {id: exit, type: exit}
+` })
+    const p = await t.open(app)
+    await p.run()
+    await p.is('failed')
+    const said = async () => [await p.state(), await (await p.inspect('Out')).innerText()].join().replace(/[\d.]+ m?s/, '')
+    const before = await said()
+    assert.match(before, /connect/)
+    const listed = p.page.waitForResponse((r) => r.url().endsWith('/api/runs'))
+    const runs = await p.tab('Runs')
+    await listed
+    await runs.getByRole('listitem').getByText(/could not be started/).waitFor()
+    assert.equal(await said(), before)
+    await p.page.reload()
+    await (await p.tab('Runs')).getByRole('listitem').getByRole('button').first().click()
+    await p.is('failed')
+    assert.equal(await said(), before)
+  },
+
+  'the start of a server does not drown the rest of the run': async (t) => {
+    const up = await t.upstream()
+    up.startTime = 1500
+    const app = await t.app({ file: 'page.yaml', env: { UPSTREAM: up.url } })
+    const p = await t.open(app)
+    await p.tool.selectOption('simple')
+    await p.run({ n: 1 })
+    await p.is('done')
+    const timeline = (await p.tab('Timeline')).getByRole('listbox')
+    await timeline.focus()
+    const said = () => timeline.getByRole('option').textContent()
+    await timeline.press('Home')
+    await timeline.press('ArrowDown')
+    await until('what of the call was the start', async () => /first, .*\d s of it up started/.test(await said()))
+    await timeline.press('ArrowDown')
+    assert.doesNotMatch(await said(), /started/)
+  },
+
   'buttons are enabled when they do something': async (t) => {
     const { up, p } = await page(t, 'holding')
     const enabled = async (names) => {

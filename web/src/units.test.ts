@@ -13,6 +13,8 @@ import { inline } from "./kit/markdown";
 import { addActive, addRecord, emptyRun, oldestRuns } from "./store/records";
 import { Executions } from "./timeline/executions";
 import { layoutRows } from "./timeline/rows";
+import { Axis, breaksFor, ticks } from "./timeline/scale";
+import { idleStarts, startOf } from "./timeline/starts";
 import { differences, lines } from "./value/diff";
 import { decode, encode, equal, JSONError, parse, type Value } from "./value/json";
 import { jsonata, pointer } from "./value/path";
@@ -35,6 +37,33 @@ function error(f: () => unknown): string {
 }
 
 const tests: { [name: string]: () => void | Promise<void> } = {
+  "a long start of a server is drawn short, and all else at its place"() {
+    const run = new Executions(), at = (ms: number) => new Date(1000 + ms).toISOString();
+    const record = (index: number, id: string, from: number, to: number, server?: string): Rec => ({
+      index, key: `t#${id}`, path: id, id, type: server ? "mcp" : "transform", event: "done", frame: "", execution: index, start: at(from), end: at(to), ms: to - from, state: "done", server,
+    });
+    run.add(record(0, "entry", 0, 5));
+    run.add(record(1, "call", 5, 1945, "up"));
+    run.add(record(2, "after", 1945, 2000, "up"));
+    run.settle();
+    const starts = [{ server: "up", from: 1010, to: 2910 }, { server: "other", from: 1000, to: 5000 }];
+    same(startOf(run.list[1]!, starts, 0), [{ server: "up", from: 1010, to: 2910 }]);
+    same(startOf(run.list[2]!, starts, 0), []);
+    const idle = idleStarts(run.list, starts, 3000);
+    same(idle, [{ from: 1010, to: 2910 }]);
+    const breaks = breaksFor(idle, { from: 1000, to: 3000 });
+    same(breaks, [{ from: 1010, to: 2910, width: 12.5 }]);
+    const axis = new Axis(breaks);
+    same([1000, 1010, 2910, 3000].map((t) => axis.of(t)), [1000, 1010, 1022.5, 1112.5]);
+    for (const t of [1000, 1005, 1010, 1500, 2910, 2950, 3000, 4000]) same(Math.round(axis.time(axis.of(t)) * 1e6) / 1e6, t);
+    same(ticks({ from: 1000, to: 1112.5 }, 1000, 700, axis).at, [0, 1920, 1940, 1960, 1980, 2000]);
+    // Short ones, and those beside which something else is done, stay as they were.
+    same(breaksFor([{ from: 1000, to: 1010 }], { from: 1000, to: 3000 }), []);
+    run.add(record(3, "beside", 20, 1920));
+    run.settle();
+    same(idleStarts(run.list, starts, 3000), [{ from: 1010, to: 1020 }]);
+    same(new Axis().of(5) + new Axis().time(5), 10);
+  },
   "integers keep their digits"() {
     const text = '{"a":12345678901234567890,"b":[-9007199254740993,9007199254740991,1.50,1e3,-0.5],"c":"12345678901234567890"}';
     same(encode(parse(text)), '{"a":12345678901234567890,"b":[-9007199254740993,9007199254740991,1.5,1000,-0.5],"c":"12345678901234567890"}');

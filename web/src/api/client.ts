@@ -8,7 +8,7 @@ const tokenKey = "mcpgraph.token";
 /** Returns the token in an address, in a fragment, or alone; undefined: there is none. */
 export function tokenIn(text: string): string | undefined {
   const part = text.trim().replace(/^[^#]*#/, "");
-  return /^(?:token=)?([\w-]{20,})$/.exec(part)?.[1];
+  return /^(?:token=)?([\w-]{20,})(?:&|$)/.exec(part)?.[1];
 }
 
 /** Takes the token out of the address, and keeps it for this tab alone. Returns whether there was one. */
@@ -16,7 +16,8 @@ function takeToken(): boolean {
   const given = tokenIn(location.hash);
   if (given === undefined) return false;
   useToken(given);
-  history.replaceState(null, "", location.pathname + location.search);
+  const rest = location.hash.replace(/^#[^&]*&?/, "");
+  history.replaceState(null, "", location.pathname + location.search + (rest && `#${rest}`));
   return true;
 }
 

@@ -11,7 +11,8 @@ const id = encodeURIComponent;
 
 export type Part = "output" | "arguments" | "reply" | "error" | "document" | "variables" | "args" | "result";
 
-export interface Edited { revision: string; text: string; diff: string; problems: Problem[] }
+/** What an edit makes of the file. refused: the errors for which one that is only tried would not be saved. */
+export interface Edited { revision: string; text: string; diff: string; problems: Problem[]; refused?: Problem[] }
 export interface Completion {
   label: string; insert: string; from: number; to: number; detail?: string; doc?: string; kind: string; first?: boolean;
 }

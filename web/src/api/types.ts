@@ -32,8 +32,11 @@ export interface State {
   generation: number;                                         // raised by each reload; 0: the file was never good
   revision: string;                                           // of the text that is loaded; file.revision is of the text on disk
   tools: ToolInfo[]; servers: string[]; problems: Problem[];  // problems of the file on disk
+  openings: Opening[];
   last: number;                                               // number of the newest event
 }
+/** A time in which calls waited for a server to start or to be connected: the latest 32 of each server. */
+export interface Opening { server: string; from: string; to: string }
 export interface ToolInfo { name: string; title?: string; description?: string; private?: boolean;
   inputSchema: Json; outputSchema?: Json; requiredScopes?: string[]; nodes: number }
 export interface Problem { file: string; severity: "error" | "warning" | "info"; code: string; message: string; hint?: string;
@@ -131,7 +134,7 @@ export type Event = { n: number; time: string } & (
   | { type: "progress"; run: string; progress: number; total?: number; message?: string }
   | { type: "durable"; text?: string }                              // the place of durable runs cannot be reached, or (no text) can be again
   | { type: "runs" }                                                // more runs changed than can be told: fetch the list
-  | { type: "servers" });                                           // figures of servers changed: fetch
+  | { type: "servers"; openings?: Opening[] });                     // figures of servers changed: fetch
 
 // ---- file -------------------------------------------------------------------------------------
 // GET  /api/file               → text/plain, ETag: "revision"
@@ -141,7 +144,7 @@ export type Event = { n: number; time: string } & (
 // POST /api/file/format        {text} → {text}
 // POST /api/file/complete      {text, offset} → {items: [{label, insert, from, to, detail?, doc?, kind, first?}]}   UTF-16 offsets
 // POST /api/file/hover         {text, offset} → {markdown, from, to} or {}
-// POST /api/file/edit          {revision, tool, operations: Operation[], dryRun?} → {revision, text, diff, problems}; 412 as above
+// POST /api/file/edit          {revision, tool, operations: Operation[], dryRun?} → {revision, text, diff, problems, refused?}; 412 as above, 422 for errors that the file has not yet
 export type Operation =
   | { op: "addNode"; node: Json; after?: string; via?: string; body?: string /* GBody.key */ }     // inserted into that edge
   | { op: "removeNode"; node: string; reconnect?: boolean }

@@ -32,9 +32,9 @@ export default function Asks() {
         <strong className="grow ellipsis">Question of {run.tool}</strong>
         {all.length > 1 && (
           <>
-            <IconButton icon="left" small label="Previous question" disabled={index === 0} onClick={() => setAt(all[index - 1]!.id)} />
+            <IconButton icon="before" small label="Previous question" disabled={index === 0} onClick={() => setAt(all[index - 1]!.id)} />
             <Badge>{index + 1} of {all.length}</Badge>
-            <IconButton icon="right" small label="Next question" disabled={index === all.length - 1} onClick={() => setAt(all[index + 1]!.id)} />
+            <IconButton icon="after" small label="Next question" disabled={index === all.length - 1} onClick={() => setAt(all[index + 1]!.id)} />
           </>
         )}
         <IconButton icon={folded ? "up" : "down"} small label={folded ? "Show the question" : "Fold the question"} aria-expanded={!folded} onClick={() => setFolded(!folded)} />

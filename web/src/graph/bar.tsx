@@ -38,20 +38,20 @@ export function Bar({ model, placed, center, onFit, onZoom }: { model: Model; pl
       </label>
       {text !== "" && <>
         <span className="muted small" role="status">{found.length === 0 ? "none" : `${Math.max(0, at) + 1}/${found.length}`}</span>
-        <IconButton small icon="up" label="Previous match" disabled={found.length === 0} onClick={() => go(at - 1)} />
-        <IconButton small icon="down" label="Next match" disabled={found.length === 0} onClick={() => go(at + 1)} />
+        <IconButton small icon="before" label="Previous match" disabled={found.length === 0} onClick={() => go(at - 1)} />
+        <IconButton small icon="after" label="Next match" disabled={found.length === 0} onClick={() => go(at + 1)} />
       </>}
       <span className="grow" />
       <MomentNote />
       <ExecutionButton />
       {editable && <IconButton small icon="plus" label="Add a node" onClick={() => openDialog({ kind: "add", after: state.selection.key })} />}
-      {owners.length > 0 && <IconButton small icon={folded ? "down" : "right"} label={folded ? "Unfold all bodies" : "Fold all bodies"} onClick={() => foldAll(folded ? [] : owners)} />}
+      {owners.length > 0 && <IconButton small icon={folded ? "unfold" : "fold"} label={folded ? "Unfold all bodies" : "Fold all bodies"} onClick={() => foldAll(folded ? [] : owners)} />}
       <MenuButton small look="quiet" icon="download" label="Export" items={() => [
         { label: "Save as SVG", icon: "image", onChoose: () => exportSvg(model, placed) },
         { label: "Save as PNG", icon: "image", onChoose: () => void exportPng(model, placed) },
       ]} />
-      <IconButton small className="zoom" icon="minus" label="Zoom out" onClick={() => { onZoom(); void flow.zoomOut({ duration: 120 }); }} />
-      <IconButton small className="zoom" icon="plus" label="Zoom in" onClick={() => { onZoom(); void flow.zoomIn({ duration: 120 }); }} />
+      <IconButton small className="zoom" icon="zoomOut" label="Zoom out" onClick={() => { onZoom(); void flow.zoomOut({ duration: 120 }); }} />
+      <IconButton small className="zoom" icon="zoomIn" label="Zoom in" onClick={() => { onZoom(); void flow.zoomIn({ duration: 120 }); }} />
       <IconButton small icon="fit" label="Fit the graph" onClick={onFit} />
     </div>
   );

@@ -123,8 +123,10 @@ function PinDialog({ node }: { node: string }) {
 }
 
 /** A dialog for an edit: shows the diff of what it is about to do. */
-function EditDialog({ model, title, apply, what, operations, children, renaming }: {
+function EditDialog({ model, title, apply, what, operations, children, renaming, missing }: {
   model: Model; title: string; apply: string; what: string; operations?: Operation[]; children?: ReactNode; renaming?: Renaming;
+  /** What is missing while there are no operations. */
+  missing?: string;
 }) {
   const tool = model.graph.tool;
   const [preview, setPreview] = useState<{ edited?: Edited; error?: string }>({});
@@ -143,20 +145,24 @@ function EditDialog({ model, title, apply, what, operations, children, renaming 
       (e: Error) => { if (current) setPreview({ error: e.message }); }), 200);
     return () => { current = false; clearTimeout(timer); };
   }, [tool, text, revision]); // the text stands for the operations
+  const errors = preview.error ? [preview.error] : preview.edited?.refused?.map((p) => `The file would have an error in line ${p.span.from.line}: ${p.message}`) ?? [];
+  const ready = operations !== undefined && errors.length === 0;
   const submit = async () => {
-    if (!operations || preview.error || busy) return;
+    if (!ready || busy) return;
     setBusy(true);
     if (await applyEdit(tool, operations, what, renaming)) close();
     setBusy(false);
   };
-  const problems = preview.edited?.problems.filter((p) => p.severity === "error") ?? [];
+  const why = useId();
   return (
     <Dialog title={title} wide onClose={close} onSubmit={() => void submit()}
-      footer={<><Button onClick={close}>Cancel</Button><Button look="primary" type="submit" disabled={!operations || !!preview.error || busy}>{apply}</Button></>}>
+      footer={<><Button onClick={close}>Cancel</Button><Button look="primary" type="submit" aria-disabled={!ready || busy || undefined} aria-describedby={ready ? undefined : why}>{apply}</Button></>}>
       {children}
       {unsaved && <p className="sign s-paused"><Icon name="warn" /><span className="wrap">The YAML tab has changes that are not saved. This edits the file without them; you can merge both there.</span></p>}
-      {preview.error && <p className="error-text" role="alert">{preview.error}</p>}
-      {problems.map((p, i) => <p key={i} className="error-text">The file would have an error in line {p.span.from.line}: {p.message}</p>)}
+      <div id={why} role="status">
+        {!operations && <p className="muted">{missing}</p>}
+        {errors.map((text, i) => <p key={i} className="error-text">{text}</p>)}
+      </div>
       {preview.edited && <Diff text={preview.edited.diff} />}
     </Dialog>
   );
@@ -179,7 +185,7 @@ function RenameDialog({ model, node }: { model: Model; node: string }) {
   const valid = to !== "" && to !== old;
   return (
     <EditDialog model={model} title={`Rename ${old}`} apply="Rename" what={`Renamed ${old} to ${to}`} renaming={{ from: node, to: node.slice(0, node.length - old.length) + to }}
-      operations={valid ? [{ op: "renameNode", node, to }] : undefined}>
+      operations={valid ? [{ op: "renameNode", node, to }] : undefined} missing="Write another id.">
       <Text label="New id" hint="Edges and expressions that name the node follow." value={to} onChange={setTo} mono focus />
     </EditDialog>
   );
@@ -222,7 +228,8 @@ function ConnectDialog({ model, at }: { model: Model; at: Extract<GraphDialog, {
   const name = from?.id ?? "the failures";
   return (
     <EditDialog model={model} title={`Connect ${name}`} apply="Connect" what={`Connected ${name} to ${model.nodes.get(to)?.node.id ?? ""}`}
-      operations={ready ? [{ op: "connect", from: at.from, via, to, ...(withRule && { rule: value }) }] : undefined}>
+      operations={ready ? [{ op: "connect", from: at.from, via, to, ...(withRule && { rule: value }) }] : undefined}
+      missing={withRule && error ? "Correct the rule." : edge?.to === to ? "The edge leads there already." : "There is no other node."}>
       <div className="columns">
         <Choice label="Edge" value={via} onChange={setVia} options={vias} />
         <Choice label="Leads to" value={to} onChange={setTo} options={targets} />
@@ -232,7 +239,7 @@ function ConnectDialog({ model, at }: { model: Model; at: Extract<GraphDialog, {
   );
 }
 
-/** What a new node of each type begins with. */
+/** What a new node of each type begins with; a tool has one entry, which it has already. */
 const templates: Record<string, Record<string, Json>> = {
   transform: { transform: { expr: "$" } },
   mcp: { server: "", tool: "", args: {} },
@@ -242,10 +249,16 @@ const templates: Record<string, Record<string, Json>> = {
   parallel: { branches: { one: [{ id: "first", type: "transform", transform: { expr: "1" } }], two: [{ id: "second", type: "transform", transform: { expr: "2" } }] } },
   wait: { ms: 1000 },
   ask: { message: "May this go on?" },
+  sample: { prompt: "Answer in one sentence: what is a graph?" },
+  roots: {},
   fail: { message: "Something is wrong" },
+  exit: {},
 };
 
-function AddDialog({ model, at }: { model: Model; at: Extract<GraphDialog, { kind: "add" }> }) {
+/** Stands for the name of an edge where a place is the end of a body. */
+const atEnd = "end";
+
+function AddDialog({ model, at: given }: { model: Model; at: Extract<GraphDialog, { kind: "add" }> }) {
   const [type, setType] = useState("transform");
   const taken = new Set(model.graph.nodes.map((n) => n.id));
   const [id, setId] = useState(() => {
@@ -253,8 +266,9 @@ function AddDialog({ model, at }: { model: Model; at: Extract<GraphDialog, { kin
   });
   const places = model.edges.filter((e) => model.nodes.has(e.edge.from)).map(({ edge, label }) =>
     [`${edge.from} ${edge.via}`, `${model.nodes.get(edge.from)!.node.id} → ${model.nodes.get(edge.to)!.node.id}${label ? ` (${label})` : ""}`] as [string, string]);
+  for (const b of model.graph.bodies) places.push([`${b.key} ${atEnd}`, `the end of ${model.nodes.get(b.owner)?.node.id ?? b.owner}, ${b.name}`]);
   const [edge, setEdge] = useState(() => {
-    const wanted = model.edges.find((e) => e.edge.from === at.after && (at.via === undefined || e.edge.via === at.via));
+    const wanted = model.edges.find((e) => e.edge.from === given.after && (given.via === undefined || e.edge.via === given.via));
     return wanted ? `${wanted.edge.from} ${wanted.edge.via}` : places[0]?.[0] ?? "";
   });
   const [server, setServer] = useState(state.server?.servers[0] ?? "");
@@ -278,12 +292,14 @@ function AddDialog({ model, at }: { model: Model; at: Extract<GraphDialog, { kin
   const asObject = value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
   const space = edge.lastIndexOf(" ");
   const from = edge.slice(0, space), via = edge.slice(space + 1);
+  const at = via === atEnd ? { body: from } : { after: from, via };
   const called: Record<string, Json> = type === "mcp" ? { server, tool } : type === "call" ? { tool } : {};
-  const ready = id !== "" && asObject && edge !== "" && (type !== "mcp" || (server && tool)) && (type !== "call" || tool);
+  const missing = id === "" ? "Write an id." : edge === "" ? "The tool has no edge to put a node into." : error ?? (!asObject ? "Write an object." :
+    type === "mcp" && !server ? "The file has no server." : (type === "mcp" || type === "call") && !tool ? "Choose a tool." : undefined);
   const ownTools = (state.server?.tools ?? []).map((t) => t.name).filter((n) => n !== model.graph.tool);
   return (
     <EditDialog model={model} title="Add a node" apply="Add" what={`Added ${id}`}
-      operations={ready ? [{ op: "addNode", node: { id, type, ...called, ...asObject }, after: from, via, ...(at.body && { body: at.body }) }] : undefined}>
+      operations={missing ? undefined : [{ op: "addNode", node: { id, type, ...called, ...asObject }, ...at }]} missing={missing}>
       <div className="columns">
         <Text label="Id" value={id} onChange={setId} mono focus />
         <Choice label="Type" value={type} onChange={change} options={Object.keys(templates).map((t) => [t, t])} />
@@ -297,7 +313,6 @@ function AddDialog({ model, at }: { model: Model; at: Extract<GraphDialog, { kin
       <Field label="Other keys as JSON" hint="Expressions are objects: {&quot;expr&quot;: &quot;$.entry.name&quot;}.">{(i, hint) => (
         <textarea id={i} aria-describedby={hint} className="textarea mono" rows={6} spellCheck={false} value={rest} aria-invalid={!!error} onChange={(e) => setRest(e.target.value)} />
       )}</Field>
-      {(error ?? (!asObject && "An object is expected.")) && <p className="error-text" role="alert">{error ?? "An object is expected."}</p>}
     </EditDialog>
   );
 }

@@ -47,7 +47,7 @@ async function apply(tool: string, operations: Operation[], what: string, renami
   } catch (e) {
     if (renaming) renameMarks(renaming.to, renaming.from);
     if (e instanceof RequestError && e.status === 412) notify("error", "The file has changed on disk meanwhile. Look at it and try again.");
-    else report(e, what);
+    else report(e, "Not saved");
     return false;
   }
 }

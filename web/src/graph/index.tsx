@@ -7,10 +7,9 @@ import { Bar } from "./bar";
 import type { Placed } from "./dagre";
 import { Dialogs } from "./dialogs";
 import { Arrows, Way, type WayEdge } from "./edges";
-import { undoEdit } from "./edit";
 import "./graph.css";
 import { GraphMenu } from "./menu";
-import { model, sourceId, type Model } from "./model";
+import { model, narrow, sourceId, type Model } from "./model";
 import { momentOf, viewOf } from "./moment";
 import { neighbour } from "./neighbour";
 import { Body, elementId, Source, Step, type BodyNode, type SourceNode, type StepNode } from "./nodes";
@@ -19,9 +18,10 @@ import { openDialog, openMenu, surface, toggleFold } from "./surface";
 
 const nodeTypes = { step: Step, body: Body, source: Source };
 const edgeTypes = { way: Way };
-const fit = { padding: 0.08, maxZoom: 1.1, minZoom: 0.02 };
-/** Where fitting would need less than the first zoom, the view begins at the top with the second. */
-const readable = 0.12, beginning = 0.6;
+/** The smallest text of a node has 11 px: what does not fit without making it smaller is panned to. */
+const fit = { margin: 12, maxZoom: 1.1, minZoom: 1 };
+/** Up to so many nodes all are in the document, also those out of sight, so that screen readers find them. */
+const fewNodes = 150;
 
 /** The graph of the chosen tool. */
 export default function GraphPanel() {
@@ -29,14 +29,13 @@ export default function GraphPanel() {
   const graph = useGraph();
   const run = useRun();
   const folded = useStore(() => surface.folded);
-  const drawn = useMemo(() => graph && model(graph, folded), [graph, folded]);
   const [shown, setShown] = useState<{ model: Model; placed: Placed }>();
   useEffect(() => {
-    if (!drawn) return;
+    if (!graph) return;
     let current = true;
-    place(drawn.sketch).then((placed) => { if (current) setShown({ model: drawn, placed }); }, (e) => report(e, "Layout"));
+    draw(graph, folded).then((drawn) => { if (current) setShown(drawn); }, (e) => report(e, "Layout"));
     return () => { current = false; };
-  }, [drawn]);
+  }, [graph, folded]);
   if (run && foreign(run)) return <Foreign run={run} />;
   if (!tool) return <Empty title="The file has no tools"><p>Add one to the file; it appears here once the file is saved.</p></Empty>;
   if (!shown || shown.model.graph.tool !== tool) return <Empty title={graph ? "Drawing…" : "Loading…"} />;
@@ -45,6 +44,15 @@ export default function GraphPanel() {
       <Canvas graph={shown.model.graph} model={shown.model} placed={shown.placed} />
     </ReactFlowProvider>
   );
+}
+
+/** Places a graph, with nodes that are narrower if it does not fit beside the other panes. */
+async function draw(graph: Graph, folded: ReadonlySet<string>): Promise<{ model: Model; placed: Placed }> {
+  const drawn = model(graph, folded), placed = await place(drawn.sketch);
+  const room = (document.querySelector(".pane.center")?.clientWidth ?? Infinity) - 2 * fit.margin;
+  if (placed.width <= room || graph.nodes.length > fewNodes) return { model: drawn, placed };
+  const small = model(graph, folded, narrow);
+  return { model: small, placed: await place(small.sketch) };
 }
 
 /** Stands in the place of a graph that is not that of the chosen run. */
@@ -105,13 +113,14 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
   const fitNow = useCallback(() => {
     const el = box.current;
     if (!el || el.clientWidth === 0 || placed.width === 0) return;
-    const zoom = Math.max(fit.minZoom, Math.min(fit.maxZoom, (el.clientWidth * (1 - fit.padding)) / placed.width, (el.clientHeight * (1 - fit.padding)) / placed.height));
-    if (zoom < readable) { // nothing could be read: begin at the top
-      const first = Object.values(placed.nodes).reduce((a, b) => (b.y < a.y ? b : a));
-      setViewport({ zoom: beginning, x: el.clientWidth / 2 - (first.x + first.width / 2) * beginning, y: 16 - first.y * beginning });
-      return;
-    }
-    setViewport({ zoom, x: (el.clientWidth - placed.width * zoom) / 2, y: (el.clientHeight - placed.height * zoom) / 2 });
+    const width = el.clientWidth - 2 * fit.margin, height = el.clientHeight - 2 * fit.margin;
+    const zoom = Math.max(fit.minZoom, Math.min(fit.maxZoom, width / placed.width, height / placed.height));
+    const first = Object.values(placed.nodes).reduce((a, b) => (b.y < a.y ? b : a)); // it begins there if not all fits
+    setViewport({
+      zoom,
+      x: placed.width * zoom <= width ? (el.clientWidth - placed.width * zoom) / 2 : el.clientWidth / 2 - (first.x + first.width / 2) * zoom,
+      y: placed.height * zoom <= height ? (el.clientHeight - placed.height * zoom) / 2 : fit.margin - first.y * zoom,
+    });
   }, [placed]);
   const fitAgain = () => { moved.current = false; fitNow(); };
   useLayoutEffect(() => { if (!moved.current) fitNow(); }, [fitNow]);
@@ -136,13 +145,21 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
     if (focus) setTimeout(() => !surface.menu && !surface.dialog && document.getElementById(elementId(k))?.querySelector<HTMLElement>(".main")?.focus({ preventScroll: true }), 60);
   }, [placed, drawn]);
   const follow = useStore((s) => momentOf(s).paused ?? (s.selection.record !== undefined ? s.selection.key : undefined));
-  useEffect(() => { if (follow && placed.nodes[follow] && drawn.nodes.size > 30) center(follow); }, [follow, center, placed, drawn]);
+  useEffect(() => { if (follow && placed.nodes[follow]) center(follow); }, [follow, center, placed, drawn]);
+
+  // What gets the focus out of sight is scrolled to by the browser, which is panning here.
+  const scrolled = (el: Element) => {
+    const { scrollLeft: left, scrollTop: top } = el;
+    if (left === 0 && top === 0) return;
+    el.scrollTo(0, 0);
+    moved.current = true;
+    setViewport((v) => ({ ...v, x: v.x - left, y: v.y - top }));
+  };
 
   const keys = (e: KeyboardEvent) => {
     const target = e.target as HTMLElement;
     if (target.closest(".graph-bar") || e.altKey) return;
     const mod = e.ctrlKey || e.metaKey;
-    if (mod && e.key === "z") { e.preventDefault(); void undoEdit(); return; }
     if (mod && e.key === "f") { e.preventDefault(); box.current?.parentElement?.querySelector<HTMLElement>(".graph-bar input")?.focus(); return; }
     if (mod) return;
     const now = key && drawn.nodes.has(key) ? key : undefined;
@@ -166,11 +183,12 @@ function Canvas({ graph, model: drawn, placed }: { graph: Graph; model: Model; p
     <div className="graph" onKeyDown={keys}>
       <Bar model={drawn} placed={placed} center={center} onFit={fitAgain} onZoom={() => { moved.current = true; }} />
       <div className="canvas" ref={box} tabIndex={0} role="group" aria-label={`Graph of ${graph.tool}: ${graph.nodes.length} nodes. Arrow keys move between nodes, F9 sets a breakpoint, Shift F10 opens the menu.`}
+        onScrollCapture={(e) => scrolled(e.target as Element)}
         onContextMenu={(e) => { e.preventDefault(); openMenu({ kind: "pane" }, { x: e.clientX, y: e.clientY }); }}>
         <Arrows />
         <ReactFlow<AnyNode, WayEdge> nodes={nodes} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes} viewport={viewport}
           onViewportChange={setViewport} onMove={(e) => { if (e instanceof UIEvent) moved.current = true; }}
-          minZoom={0.02} maxZoom={2.5} onlyRenderVisibleElements nodesDraggable={false} nodesConnectable={editable} nodesFocusable={false} edgesFocusable={false}
+          minZoom={0.02} maxZoom={2.5} onlyRenderVisibleElements={drawn.nodes.size > fewNodes} nodesDraggable={false} nodesConnectable={editable} nodesFocusable={false} edgesFocusable={false}
           elementsSelectable={false} zoomOnDoubleClick={false} panOnScroll={false} disableKeyboardA11y deleteKeyCode={null} selectionKeyCode={null} multiSelectionKeyCode={null}
           proOptions={{ hideAttribution: true }} onPaneClick={() => { if (state.selection.key) select({ key: undefined, record: state.selection.record }); }}
           onConnect={(c) => openDialog({ kind: "connect", from: c.source, to: c.target })}>

@@ -64,9 +64,9 @@ export function ExecutionButton() {
   const at = records.findIndex((r) => r.index === record);
   return (
     <span className="row picker-row">
-      <IconButton small icon="left" label="Previous execution" disabled={at <= 0} onClick={() => select({ record: records[at - 1]!.index })} />
+      <IconButton small icon="before" label="Previous execution" disabled={at <= 0} onClick={() => select({ record: records[at - 1]!.index })} />
       <Picker label={`Executions of ${findNode(key)?.id ?? key}`} text={at < 0 ? count(records.length, "execution") : `execution ${at + 1} of ${records.length}`} items={items} />
-      <IconButton small icon="right" label="Next execution" disabled={at >= records.length - 1} onClick={() => select({ record: records[at + 1]!.index })} />
+      <IconButton small icon="after" label="Next execution" disabled={at >= records.length - 1} onClick={() => select({ record: records[at + 1]!.index })} />
     </span>
   );
 }

@@ -30,8 +30,9 @@ export interface Model {
 
 const headHeight = 38;
 const plainHeight = 26;
-const longestLabel = 26;
 const sourceHeight = 20;
+/** Room for the longest time, "mean 59 min 59 s". */
+const figures = 100;
 
 export const sourceId = (key: string) => `catch:${key}`;
 
@@ -61,8 +62,11 @@ function detail(node: GNode): string {
 /** Whether a node needs no second line: its type says all. */
 export const isPlain = (node: GNode) => node.type === "entry" || node.type === "exit";
 
+/** How wide nodes are at most, and the labels of edges in characters; the second pair is for graphs that would not fit. */
+export const wide = { node: 300, label: 26 }, narrow = { node: 184, label: 12 };
+
 /** Builds what is drawn of a graph, the bodies of the folded nodes left out. */
-export function model(graph: Graph, folded: ReadonlySet<string>): Model {
+export function model(graph: Graph, folded: ReadonlySet<string>, longest = wide): Model {
   const byBody = new Map<string, GNode[]>();
   for (const n of graph.nodes) {
     const list = byBody.get(n.body ?? "");
@@ -92,9 +96,9 @@ export function model(graph: Graph, folded: ReadonlySet<string>): Model {
       const isFolded = bodies.length > 0 && folded.has(node.key);
       const text = shorten(detail(node), 34);
       const plain = isPlain(node);
-      const wanted = 14 + 26 + Math.max(textWidth(shorten(node.id, 28), idFont) + 40, plain ? 0 : textWidth(text, detailFont) + 92 + (node.policies?.length ?? 0) * 13) + (bodies.length ? 24 : 0);
+      const wanted = 14 + 26 + Math.max(textWidth(shorten(node.id, 28), idFont) + 40, plain ? 0 : textWidth(text, detailFont) + figures + (node.policies?.length ?? 0) * 13) + (bodies.length ? 24 : 0);
       const drawn: DrawnNode = {
-        node, detail: text, width: Math.ceil(Math.max(plain ? 96 : 172, Math.min(300, wanted))), height: plain ? plainHeight : headHeight,
+        node, detail: text, width: Math.ceil(Math.max(plain ? 96 : 184, Math.min(longest.node, wanted))), height: plain ? plainHeight : headHeight,
         depth, bodies, inside: bodies.length ? inside(node.key) : 0, folded: isFolded,
       };
       nodes.set(node.key, drawn);
@@ -116,7 +120,7 @@ export function model(graph: Graph, folded: ReadonlySet<string>): Model {
     function connect(from: string, at = from) {
       for (const { edge, id } of edgesFrom.get(from) ?? []) {
         if (!names.has(edge.to)) continue;
-        const label = shorten(shortRule(edge.rule ?? edge.label ?? ""), longestLabel);
+        const label = shorten(shortRule(edge.rule ?? edge.label ?? ""), longest.label);
         edges.push({ id, edge, label, depth });
         sketch.edges.push({ id, from: at, to: edge.to, width: label ? Math.ceil(textWidth(label, labelFont)) + 10 : 0, height: label ? 16 : 0 });
       }

@@ -19,12 +19,17 @@ export function describe(drawn: DrawnNode, view: NodeView, breakpoint: boolean, 
     node.id, node.type, drawn.detail !== node.type && !isPlain(node) && drawn.detail,
     ...(node.policies ?? []),
     view.state && signs[view.state].label,
-    view.count && `${count(view.count, "execution")} in ${duration(view.ms ?? 0)}`,
+    view.count && `${count(view.count, "execution")}, ${timesOf(view).join(", ")}`,
     view.count && view.count > 1 && view.failed && `${view.failed} failed`,
     breakpoint && "breakpoint",
     pinned && view.state !== "pinned" && "pinned",
     drawn.bodies.length > 0 && (drawn.folded ? "folded" : "unfolded"),
   ].filter(Boolean).join(", ");
+}
+
+/** The times of the executions of a node, each with what it is. */
+function timesOf({ count: n = 0, ms = 0, last = 0, max = 0 }: NodeView): string[] {
+  return n > 1 ? [`last ${duration(last)}`, `mean ${duration(ms / n)}`, `max ${duration(max)}`] : [`last ${duration(last)}`];
 }
 
 export const elementId = (key: string) => `node-${key}`;
@@ -53,7 +58,7 @@ export const Step = memo(function Step({ data: { drawn } }: NodeProps<StepNode>)
           {breakpoint && <span className="bp">{breakpoint.log !== undefined ? "…" : breakpoint.when || breakpoint.hits ? "?" : ""}</span>}
         </button>
         <button type="button" tabIndex={-1} className="main" aria-current={chosen || undefined}
-          title={[node.id, drawn.detail, ...(node.policies ?? [])].filter((t) => t !== "").join("\n")}
+          title={[node.id, drawn.detail, ...(node.policies ?? []), ...(view.count ? [`${count(view.count, "execution")}: ${timesOf(view).join(", ")}`] : [])].filter((t) => t !== "").join("\n")}
           onClick={() => select({ key: node.key })} onDoubleClick={() => { if (drawn.bodies.length) toggleFold(node.key); else if (node.calls) select({ tool: node.calls, run: state.selection.run, key: undefined }); }}>
           <span className="sr-only">{describe(drawn, view, !!breakpoint, pinned)}</span>
           <span className="type"><Icon name={typeIcon(node.type)} /></span>
@@ -66,8 +71,7 @@ export const Step = memo(function Step({ data: { drawn } }: NodeProps<StepNode>)
             {!plain && <span className="line detail">
               <span className="ellipsis">{drawn.detail}</span><Policies texts={node.policies} />
               <span className="grow" />
-              {view.active > 1 && <span className="figures">{view.active} at once</span>}
-              {view.count ? <span className="figures">{many && <b>×{view.count}</b>}{many && view.failed ? <b className="bad"> {view.failed} failed</b> : null} {duration(view.ms ?? 0)}</span> : null}
+              {view.count ? <span className="figures">{timesOf(view)[many ? 1 : 0]}</span> : null}
             </span>}
           </span>
         </button>
@@ -77,6 +81,13 @@ export const Step = memo(function Step({ data: { drawn } }: NodeProps<StepNode>)
           </button>
         )}
       </div>
+      {!plain && (many || view.active > 1) && (
+        <span className="counts figures" aria-hidden="true">
+          {view.active > 1 && <span>{view.active.toLocaleString("en")} at once</span>}
+          {many && <span>×{view.count!.toLocaleString("en")}</span>}
+          {many && view.failed ? <span className="bad">{view.failed.toLocaleString("en")} failed</span> : null}
+        </span>
+      )}
       <Handle type="source" position={Position.Bottom} className="handle" />
     </div>
   );

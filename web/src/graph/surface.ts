@@ -12,7 +12,7 @@ export interface Surface {
 export type GraphDialog =
   | { kind: "breakpoint"; key: string }
   | { kind: "pin"; key: string }
-  | { kind: "add"; after?: string; via?: string; body?: string }
+  | { kind: "add"; after?: string; via?: string }
   | { kind: "connect"; from: string; via?: string; to?: string }
   | { kind: "rename"; key: string }
   | { kind: "remove"; key: string }

@@ -24,7 +24,7 @@ export function Picker({ current }: { current: Current }) {
   };
   return (
     <div className="i-picker" role="group" aria-label="Executions of this node">
-      <IconButton icon="left" small label="Previous execution" disabled={!before} onClick={() => go(before)} />
+      <IconButton icon="before" small label="Previous execution" disabled={!before} onClick={() => go(before)} />
       <input
         className="input"
         aria-label={`Execution, of ${list.length}`}
@@ -38,7 +38,7 @@ export function Picker({ current }: { current: Current }) {
         }}
       />
       <span className="muted">of {list.length}</span>
-      <IconButton icon="right" small label="Next execution" disabled={!after} onClick={() => go(after)} />
+      <IconButton icon="after" small label="Next execution" disabled={!after} onClick={() => go(after)} />
       {failed.length > 0 && (
         <Button small look="quiet" icon="filter" aria-pressed={failedOnly} onClick={() => setFailedOnly(!failedOnly)}>
           Failed ({failed.length})

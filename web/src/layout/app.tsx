@@ -40,9 +40,14 @@ function useWindowSize() {
 function Workspace() {
   const { sizes, closed } = useStore((s) => s.settings);
   const { width, height } = useWindowSize();
+  // The pane of executions is folded to its tabs until there is a run, or somebody wants it.
+  const hasRuns = useStore((s) => s.runs.size > 0);
+  const [wanted, setWanted] = useState(false);
+  const folded = !hasRuns && !wanted;
   useEffect(() => onShowPanel((id) => {
     const panel = panels.find((p) => p.id === id);
     if (!panel) return;
+    if (panel.area === "bottom") setWanted(true);
     const now = state.settings;
     if (now.tabs[panel.area] === id && !now.closed[panel.area]) return;
     change({ tabs: { ...now.tabs, [panel.area]: id }, closed: { ...now.closed, [panel.area]: false } });
@@ -74,8 +79,9 @@ function Workspace() {
           </>}
         </div>
         {!closed.bottom && <>
-          <Splitter pane="bottom" label="Height of the bottom pane" orientation="horizontal" sign={-1} size={bottom} min={90} max={maxBottom} />
-          <div className="lower" style={{ height: bottom }}><Pane area="bottom" actions={closeButton("bottom", "panelBottom", "Close the bottom pane")} /></div>
+          {folded ? <div className="fold-line" />
+            : <Splitter pane="bottom" label="Height of the bottom pane" orientation="horizontal" sign={-1} size={bottom} min={90} max={maxBottom} />}
+          <div className="lower" style={folded ? undefined : { height: bottom }}><Pane area="bottom" folded={folded} onUnfold={() => setWanted(true)} actions={closeButton("bottom", "panelBottom", "Close the bottom pane")} /></div>
         </>}
       </main>
       <Asks />

@@ -14,8 +14,8 @@ export function useChosen(area: Area): string {
   });
 }
 
-/** An area with its tabs. Panels that want it stay in the page once they were shown. */
-export function Pane({ area, actions }: { area: Area; actions?: ReactNode }) {
+/** An area with its tabs. Panels that want it stay in the page once they were shown. One that is folded shows its tabs alone. */
+export function Pane({ area, actions, folded, onUnfold }: { area: Area; actions?: ReactNode; folded?: boolean; onUnfold?: () => void }) {
   const chosen = useChosen(area);
   const tabs = useStore((s) => s.settings.tabs);
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
@@ -24,13 +24,14 @@ export function Pane({ area, actions }: { area: Area; actions?: ReactNode }) {
   return (
     <section className={`pane ${area}`} aria-label={labels[area]}>
       <h2 className="sr-only">{labels[area]}</h2>
-      <div className="pane-head">
-        <Tabs group={area} label={labels[area]} chosen={chosen} onChoose={(id) => change({ tabs: { ...tabs, [area]: id } })}
+      <div className="pane-head" onClick={folded ? onUnfold : undefined}>
+        <Tabs group={area} label={labels[area]} chosen={chosen} onChoose={(id) => { change({ tabs: { ...tabs, [area]: id } }); onUnfold?.(); }}
           tabs={all.map((p) => ({ id: p.id, title: p.title, badge: p.useBadge && <PanelBadge panel={p} /> }))} />
         <span className="grow" />
         {actions}
       </div>
-      {all.map((p) => (p.id === chosen || (p.keep && seen.has(p.id))) && (
+      {folded && <div hidden><TabPanel group={area} id={chosen}>{null}</TabPanel></div>}
+      {!folded && all.map((p) => (p.id === chosen || (p.keep && seen.has(p.id))) && (
         <div key={p.id} className="pane-body" hidden={p.id !== chosen}>
           <TabPanel group={area} id={p.id} className="panel"><Boundary name={p.title}><p.component /></Boundary></TabPanel>
         </div>

@@ -3,6 +3,7 @@ import { api, RequestError } from "../api";
 import { keep, keepJSON, kept, keptJSON } from "../api/storage";
 import type { Breakpoint, BreakOn, Graph, Json, RunState, Start } from "../api/types";
 import { addRecord, emptyRun, addActive, oldestRuns, setActive } from "./records";
+import { liveSession } from "./commands";
 import { reconnect, watch } from "./events";
 import { saveSettings, state, type Notice, type Selection, type Settings } from "./state";
 import { changed } from "./store";
@@ -174,6 +175,12 @@ export function tellRun(run: RunState) {
   merge({ ...state.runs.get(run.id), ...run });
 }
 
+/** Returns a function that says whether no event has told of a run since now. */
+export function standsStill(id: string): () => boolean {
+  const before = told.get(id);
+  return () => told.get(id) === before;
+}
+
 /** Takes an answer about a run. Events that came since it was asked for, `before`, are newer. */
 function setRun(run: RunState, before: number | undefined) {
   const known = state.runs.get(run.id);
@@ -254,15 +261,23 @@ export function reachDurable(problem: string | undefined) {
   for (const [id, data] of state.attached) if (data.loading) void loadRun(id);
 }
 
+/** Fetches the state of a run unless it is known; returns whether there is such a run. */
+export async function setRunOf(id: string): Promise<boolean> {
+  const before = told.get(id);
+  if (state.runs.has(id)) return true;
+  try {
+    setRun((await api.run(id)).run, before);
+  } catch (e) {
+    if (!(e instanceof RequestError && e.status === 404)) report(e, "Run");
+    return false;
+  }
+  return true;
+}
+
 /** Selects a run, also one that no list has. */
 export async function showRun(id: string) {
-  try {
-    const before = told.get(id);
-    if (!state.runs.has(id)) setRun((await api.run(id)).run, before);
-    select({ tool: state.runs.get(id)?.tool, run: id });
-  } catch (e) {
-    report(e, "Run");
-  }
+  if (await setRunOf(id)) select({ tool: state.runs.get(id)?.tool, run: id });
+  else notify("error", "mcpgraph does not keep this run any more");
 }
 
 /** Cancels a durable run. */
@@ -393,32 +408,6 @@ async function startChosen(startPaused: boolean) {
   const refused = (e: unknown) => inputProvider?.refused(tool, e) ?? false;
   if (state.server?.durable && !state.settings.here && !startPaused) await startDurable(tool, args, refused);
   else await start(tool, args, { startPaused }, refused);
-}
-
-export type Command = "pause" | "resume" | "step" | "stepInto" | "stepOut" | "stop";
-
-/** Runs whose command is not answered yet. */
-const commanding = new Set<string>();
-
-/** Sends a command to the chosen run. Going on returns from the past to the present. */
-export async function command(name: Command) {
-  const { run } = state.selection;
-  if (!run || commanding.has(run)) return; // a key that is held
-  if (name !== "pause" && state.selection.record !== undefined) selectPresent();
-  if (name !== "stop") commanding.add(run);
-  try {
-    await api.command(run, name);
-  } catch (e) {
-    report(e);
-  } finally {
-    commanding.delete(run);
-  }
-}
-
-/** The chosen run, if it can be controlled and is not over. */
-export function liveSession(): RunState | undefined {
-  const run = state.selection.run ? state.runs.get(state.selection.run) : undefined;
-  return run?.session && !run.ended ? run : undefined;
 }
 
 // ---- breakpoints and pins -----------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Events of the server, applied to the state once per frame.
 import { api, onToken, tokenIn, useToken, type Event } from "../api";
 import { EventStream } from "../api/stream";
+import { chosenByRun, followAddress, goToAddress } from "./address";
 import { addRecord, activeKey, setActive } from "./records";
 import { state, type RunData } from "./state";
 import { changed } from "./store";
@@ -62,7 +63,7 @@ async function restart() {
   fetchAgain();
 }
 
-onToken(() => void restart().catch(report));
+onToken(() => void restart().then(goToAddress).catch(report));
 
 // A tab that goes to the background gets the frame that it waits for when it comes back; events come meanwhile.
 document.addEventListener("visibilitychange", () => { if (scheduled) flush(); });
@@ -154,6 +155,7 @@ function apply(event: Event, touched: Set<string>) {
         announce(`Run of ${event.run.tool}: ${event.run.state}`);
       }
       if (event.run.paused && event.run.id === state.selection.run && event.run.paused.at !== before?.paused?.at) {
+        chosenByRun();
         select({ record: undefined, key: event.run.paused.key, frame: event.run.paused.frame || undefined });
       }
       break;
@@ -176,6 +178,7 @@ function apply(event: Event, touched: Set<string>) {
       break;
     case "servers":
       state.servers++;
+      if (state.server) state.server = { ...state.server, openings: event.openings ?? [] };
       break;
   }
 }
@@ -185,6 +188,6 @@ export async function begin() {
   await loadState();
   if (!state.server) return;
   connect(state.server.last);
-  await loadRuns();
+  await Promise.all([loadRuns(), followAddress()]);
 }
 

@@ -4,6 +4,7 @@ import { state, type RunData, type Selection } from "./state";
 import { useStore } from "./store";
 
 export * from "./actions";
+export { command, isCommanding, liveSession, type Command } from "./commands";
 export { begin, listen, onReturn, renew } from "./events";
 export { countRecord, edgeKey, emptyCounts, isOver } from "./records";
 export { state } from "./state";

@@ -18,9 +18,11 @@ export function edgeKey(from: string, via: string): string {
 /** Adds an execution that is over to the counts, in place. */
 export function countRecord(counts: Counts, record: Rec) {
   let n = counts.nodes.get(record.key);
-  if (!n) counts.nodes.set(record.key, (n = { count: 0, done: 0, failed: 0, caught: 0, cancelled: 0, pinned: 0, ms: 0 }));
+  if (!n) counts.nodes.set(record.key, (n = { count: 0, done: 0, failed: 0, caught: 0, cancelled: 0, pinned: 0, ms: 0, last: 0, max: 0 }));
   n.count++;
   n.ms += record.ms;
+  n.last = record.ms;
+  n.max = Math.max(n.max, record.ms);
   if (record.state !== "waiting") n[record.state]++;
   if (record.via) {
     const edge = edgeKey(record.key, record.via);

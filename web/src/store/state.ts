@@ -19,8 +19,8 @@ export interface Selection {
 export interface NodeStats {
   count: number;
   done: number; failed: number; caught: number; cancelled: number; pinned: number;
-  /** Their time together, in milliseconds. */
-  ms: number;
+  /** Their time together, that of the last one and of the longest, in milliseconds. */
+  ms: number; last: number; max: number;
 }
 
 /** Counts of executions by node, and of ways taken by edge (see edgeKey). */

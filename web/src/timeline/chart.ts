@@ -1,8 +1,9 @@
 // The canvas of the timeline with what mouse and keys do to it. React gives it the data and is told of choices.
-import { axisHeight, draw, paletteOf, timeAt, xOf, type Scene } from "./draw";
+import { axisHeight, draw, paletteOf, placeAt, timeAt, xOf, type Scene } from "./draw";
 import type { Execution, Segment } from "./executions";
 import { barIn, layoutRows, rowAt, type Grouping, type Row } from "./rows";
-import { pan, within, zoom, type View } from "./scale";
+import { Axis, breaksFor, pan, within, zoom, type View } from "./scale";
+import { idleStarts, type Start } from "./starts";
 
 export interface ChartData {
   list: readonly Execution[];
@@ -12,6 +13,8 @@ export interface ChartData {
   start: number;
   end?: number;
   pauses: readonly { from: number; to?: number }[];
+  /** When servers were started that executions waited for. */
+  starts: readonly Start[];
   selected?: string;
   selectedKey?: string;
 }
@@ -30,7 +33,8 @@ export interface ChartEvents {
 }
 
 export class Chart {
-  private data: ChartData = { list: [], grouping: "node", tool: "", start: 0, pauses: [] };
+  private data: ChartData = { list: [], grouping: "node", tool: "", start: 0, pauses: [], starts: [] };
+  private axis = new Axis();
   private rows: Row[] = [];
   private rowsHeight = 0;
   private view: View | undefined; // undefined: all of it
@@ -74,6 +78,8 @@ export class Chart {
 
   set(data: ChartData) {
     this.data = data;
+    const to = data.end ?? Date.now();
+    this.axis = new Axis(breaksFor(idleStarts(data.list, data.starts, to), { from: data.start, to }));
     const { rows, height } = layoutRows(data.list, data.grouping, data.tool);
     this.rows = rows;
     if (height !== this.rowsHeight) this.events.height((this.rowsHeight = height));
@@ -87,9 +93,10 @@ export class Chart {
     const bar = barIn(place.row, place.index), seen = this.box.clientHeight - axisHeight;
     if (bar.top < this.box.scrollTop) this.box.scrollTop = place.row.height > seen ? bar.top - 8 : place.row.top;
     else if (bar.top + bar.height > this.box.scrollTop + seen) this.box.scrollTop = bar.top + bar.height + 8 - seen;
-    if (this.view && (e.start > this.view.to || (e.end ?? Infinity) < this.view.from)) {
+    const start = this.axis.of(e.start);
+    if (this.view && (start > this.view.to || this.axis.of(e.end ?? Infinity) < this.view.from)) {
       const length = this.view.to - this.view.from;
-      this.view = within({ from: e.start - length / 4, to: e.start + length * 0.75 }, this.whole());
+      this.view = within({ from: start - length / 4, to: start + length * 0.75 }, this.whole());
     }
     this.paint();
   }
@@ -163,7 +170,7 @@ export class Chart {
     const { data } = this;
     return {
       width: this.box.clientWidth, height: this.box.clientHeight, names: this.names(), scroll: this.box.scrollTop, rows: this.rows,
-      view: this.shown(), start: data.start, now: data.end ?? Date.now(), pauses: data.pauses, selected: data.selected,
+      view: this.shown(), axis: this.axis, starts: data.starts, start: data.start, now: data.end ?? Date.now(), pauses: data.pauses, selected: data.selected,
       selectedKey: data.selectedKey, hovered: this.hovered, focused: this.active ? this.focused?.id : undefined, grouping: data.grouping,
     };
   }
@@ -172,7 +179,7 @@ export class Chart {
 
   private whole(): View {
     const to = Math.max(this.data.end ?? Date.now(), this.data.start + 0.05);
-    return { from: this.data.start, to };
+    return { from: this.data.start, to: this.axis.of(to) };
   }
 
   private shown(): View {
@@ -189,7 +196,8 @@ export class Chart {
 
   private center(view: View): number {
     const chosen = this.data.list.find((e) => e.id === (this.active ? this.focused?.id : undefined) || e.id === this.data.selected);
-    if (chosen && chosen.start >= view.from && chosen.start <= view.to) return chosen.start;
+    const start = chosen && this.axis.of(chosen.start);
+    if (start !== undefined && start >= view.from && start <= view.to) return start;
     return (view.from + view.to) / 2;
   }
 
@@ -237,7 +245,7 @@ export class Chart {
     const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? 400 : 1;
     const across = e.shiftKey && e.deltaX === 0 ? e.deltaY : e.deltaX;
     if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) this.pan((across * unit) / Math.max(this.box.clientWidth - this.names(), 1));
-    else this.zoom(Math.exp(Math.max(-1, Math.min(1, e.deltaY * unit * 0.002))), timeAt(this.scene(), x));
+    else this.zoom(Math.exp(Math.max(-1, Math.min(1, e.deltaY * unit * 0.002))), placeAt(this.scene(), x));
   }
 
   private down(e: PointerEvent) {

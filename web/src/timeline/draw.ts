@@ -2,7 +2,9 @@
 import { headOf } from "../kit/format";
 import type { Execution, Segment } from "./executions";
 import { barIn, rowAt, type Row } from "./rows";
-import { ticks, tickText, type View } from "./scale";
+import { ticks, tickText, type Axis, type View } from "./scale";
+import { startOf, type Start } from "./starts";
+import { duration } from "../kit/format";
 
 export const axisHeight = 22;
 
@@ -15,6 +17,10 @@ export interface Scene {
   scroll: number;
   rows: readonly Row[];
   view: View;
+  /** The places of times, on which view is. */
+  axis: Axis;
+  /** When servers were started that executions waited for. */
+  starts: readonly Start[];
   /** When the run began, and what open ends are drawn to. */
   start: number;
   now: number;
@@ -50,10 +56,15 @@ export function paletteOf(element: Element): Palette {
 
 /** Returns the place of a time on the canvas. */
 export function xOf(s: Scene, t: number): number {
-  return s.names + ((t - s.view.from) / (s.view.to - s.view.from || 1)) * (s.width - s.names);
+  return s.names + ((s.axis.of(t) - s.view.from) / (s.view.to - s.view.from || 1)) * (s.width - s.names);
 }
 
 export function timeAt(s: Scene, x: number): number {
+  return s.axis.time(placeAt(s, x));
+}
+
+/** Returns the place on the axis of one on the canvas. */
+export function placeAt(s: Scene, x: number): number {
   return s.view.from + ((x - s.names) / Math.max(s.width - s.names, 1)) * (s.view.to - s.view.from);
 }
 
@@ -62,7 +73,7 @@ export function draw(c: CanvasRenderingContext2D, s: Scene, p: Palette) {
   c.fillStyle = p.surface;
   c.fillRect(0, 0, s.width, s.height);
   c.textBaseline = "middle";
-  const { step, at } = ticks(s.view, s.start, s.width - s.names);
+  const { step, at } = ticks(s.view, s.start, s.width - s.names, s.axis);
 
   drawRows(c, s, p);
   c.save();
@@ -73,6 +84,7 @@ export function draw(c: CanvasRenderingContext2D, s: Scene, p: Palette) {
   for (const t of at) c.fillRect(Math.round(xOf(s, s.start + t)), axisHeight, 1, s.height);
   drawBars(c, s, p);
   drawPauses(c, s, p);
+  drawBreaks(c, s, p);
   c.restore();
 
   c.fillStyle = p.raised;
@@ -136,6 +148,25 @@ function drawPauses(c: CanvasRenderingContext2D, s: Scene, p: Palette) {
   }
 }
 
+/** Marks the times that are drawn shorter: nothing happened there but the start of a server. */
+function drawBreaks(c: CanvasRenderingContext2D, s: Scene, p: Palette) {
+  c.font = `11px ${p.font}`;
+  for (const b of s.axis.breaks) {
+    const from = Math.max(xOf(s, b.from), s.names), to = Math.min(xOf(s, b.to), s.width);
+    if (to <= from) continue;
+    c.strokeStyle = p.muted;
+    c.lineWidth = 1;
+    for (const x of [from, to]) { // a line that is broken, as in drawings
+      c.beginPath();
+      for (let y = axisHeight; y < s.height; y += 6) c.lineTo(x + (y % 12 === axisHeight % 12 ? -2 : 2), y);
+      c.stroke();
+    }
+    const name = s.starts.find((o) => o.from < b.to && o.to > b.from)?.server ?? "";
+    c.fillStyle = p.text;
+    c.fillText(shorten(c, `${name} starts: ${duration(b.to - b.from)}`, to - from - 8), from + 4, s.height - 10);
+  }
+}
+
 function drawBars(c: CanvasRenderingContext2D, s: Scene, p: Palette) {
   c.font = `11px ${p.font}`;
   for (let r = Math.max(rowAt(s.rows, s.scroll), 0); r < s.rows.length; r++) {
@@ -176,13 +207,24 @@ function drawBar(c: CanvasRenderingContext2D, s: Scene, p: Palette, e: Execution
     if (end < s.names || from > s.width) continue;
     drawSegment(c, p, g, from, y, end - from, h, color);
   }
+  for (const start of s.starts.length === 0 ? [] : startOf(e, s.starts, s.now)) {
+    const from = Math.max(xOf(s, start.from), s.names - 2), end = Math.min(xOf(s, start.to), s.width + 2);
+    c.fillStyle = p.surface;
+    c.globalAlpha = 0.75;
+    c.fillRect(from, y, Math.max(end - from, 0), h);
+    c.globalAlpha = 1;
+    c.strokeStyle = color;
+    c.lineWidth = 1;
+    if (end > from + 1) c.strokeRect(from + 0.5, y + 0.5, end - from - 1, h - 1);
+  }
   const width = Math.min(to, s.width) - Math.max(x, s.names), left = Math.max(x, s.names) + 4;
   if (h >= 12 && width > 26) {
     const sign = signs[e.state];
     // The text stands on the segment where it begins.
     const t = timeAt(s, left + 4), on = e.segments.find((g) => t < (g.to ?? s.now)) ?? e.segments[e.segments.length - 1]!;
+    const starting = startOf(e, s.starts, s.now).some((o) => t >= o.from && t <= o.to);
     if (on.kind === "delay") return mark(c, s, p, e, x, to, y, h, marked);
-    c.fillStyle = on.kind === "work" || on.kind === "failed" ? p.surface : p.text;
+    c.fillStyle = !starting && (on.kind === "work" || on.kind === "failed") ? p.surface : p.text;
     const text = s.grouping === "body" ? e.node : e.item !== undefined ? `[${e.item}]` : e.visit > 1 ? `#${e.visit}` : "";
     c.fillText(shorten(c, [sign, text].filter(Boolean).join(" "), width - 8), left, y + h / 2 + 0.5);
   }

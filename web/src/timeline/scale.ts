@@ -1,9 +1,44 @@
 // The time axis: what part of a run is shown, and where its ticks stand.
 
-/** A part of a run, in milliseconds since 1970. */
+/** A part of the axis of a run, in milliseconds since 1970 where nothing is cut out. */
 export interface View { from: number; to: number }
 
 const shortest = 0.01; // ms
+
+/** A time that is drawn shorter than it was: `width` is what it takes on the axis, in milliseconds. */
+export interface Break { from: number; to: number; width: number }
+
+/** The axis: where a time stands on it, and which time stands at a place. Breaks are in order and apart. */
+export class Axis {
+  constructor(readonly breaks: readonly Break[] = []) {}
+
+  of(t: number): number {
+    let cut = 0;
+    for (const b of this.breaks) {
+      if (t <= b.from) break;
+      cut += (Math.min(t, b.to) - b.from) * (1 - b.width / (b.to - b.from));
+    }
+    return t - cut;
+  }
+
+  time(place: number): number {
+    let cut = 0;
+    for (const b of this.breaks) {
+      const from = b.from - cut;
+      if (place <= from) break;
+      if (place < from + b.width) return b.from + ((place - from) * (b.to - b.from)) / b.width;
+      cut += b.to - b.from - b.width;
+    }
+    return place + cut;
+  }
+}
+
+/** Returns breaks for those times that are long beside the rest of a run, which is to be seen. */
+export function breaksFor(times: readonly { from: number; to: number }[], whole: View): Break[] {
+  const length = (list: readonly { from: number; to: number }[]) => list.reduce((sum, t) => sum + t.to - t.from, 0);
+  const rest = Math.max(whole.to - whole.from - length(times), shortest);
+  return times.filter((t) => t.to - t.from > rest / 4).map((t) => ({ from: t.from, to: t.to, width: rest / 8 }));
+}
 
 /** Zooms by a factor around a time; below 1 is closer. What is shown stays within twice the whole. */
 export function zoom(view: View, whole: View, factor: number, around: number): View {
@@ -27,8 +62,8 @@ export function within(view: View, whole: View): View {
   return view;
 }
 
-/** Returns the ticks of a view, in milliseconds after `start`, about `width / 90` of them. */
-export function ticks(view: View, start: number, width: number): { step: number; at: number[] } {
+/** Returns the ticks of a view, in milliseconds after `start`, about `width / 90` of them and none in a break. */
+export function ticks(view: View, start: number, width: number, axis = new Axis()): { step: number; at: number[] } {
   const raw = (view.to - view.from) / Math.max(width / 90, 1);
   const power = 10 ** Math.floor(Math.log10(raw));
   let step = power * ([1, 2, 5, 10].find((n) => power * n >= raw) ?? 10);
@@ -39,7 +74,12 @@ export function ticks(view: View, start: number, width: number): { step: number;
     }
   }
   const at: number[] = [];
-  for (let t = Math.ceil((view.from - start) / step) * step; t <= view.to - start && at.length < 200; t += step) at.push(t);
+  const end = axis.time(view.to) - start;
+  for (let t = Math.ceil((axis.time(view.from) - start) / step) * step; t <= end && at.length < 200; t += step) {
+    const b = axis.breaks.find((b) => start + t > b.from && start + t < b.to);
+    if (b) t = Math.ceil((b.to - start) / step) * step;
+    if (t <= end) at.push(t);
+  }
   return { step, at };
 }
 

@@ -4,7 +4,8 @@ import { Chart, type ChartData, type Hit } from "./chart";
 import { axisHeight } from "./draw";
 import type { Execution } from "./executions";
 import { Button, count, duration, IconButton, StateSign } from "../kit";
-import { executionText, lengthOf, segmentText } from "./text";
+import type { Start } from "./starts";
+import { executionText, lengthOf, segmentText, startText } from "./text";
 
 export interface TimelineProps extends Omit<ChartData, "grouping"> {
   /** Raised when the list, which grows in place, has changed. */
@@ -40,9 +41,9 @@ export function Timeline(p: TimelineProps) {
 
   useEffect(() => {
     chart.current!.set({
-      list: p.list, grouping, tool: p.tool, start: p.start, end: p.end, pauses: p.pauses, selected: p.selected, selectedKey: p.selectedKey,
+      list: p.list, grouping, tool: p.tool, start: p.start, end: p.end, pauses: p.pauses, starts: p.starts, selected: p.selected, selectedKey: p.selectedKey,
     });
-  }, [p.list, p.version, grouping, p.tool, p.start, p.end, p.pauses, p.pauses.length, p.selected, p.selectedKey]);
+  }, [p.list, p.version, grouping, p.tool, p.start, p.end, p.pauses, p.pauses.length, p.starts, p.selected, p.selectedKey]);
 
   useEffect(() => {
     const e = p.selected && p.list.find((i) => i.id === p.selected);
@@ -82,8 +83,8 @@ export function Timeline(p: TimelineProps) {
           <Button small aria-pressed={grouping === "body"} onClick={() => setGrouping("body")}>By body</Button>
         </span>
         <span className="row tight" role="group" aria-label="Zoom">
-          <IconButton small icon="plus" label="Zoom in (+)" onClick={() => chart.current!.zoom(0.5)} />
-          <IconButton small icon="minus" label="Zoom out (−)" onClick={() => chart.current!.zoom(2)} />
+          <IconButton small icon="zoomIn" label="Zoom in (+)" onClick={() => chart.current!.zoom(0.5)} />
+          <IconButton small icon="zoomOut" label="Zoom out (−)" onClick={() => chart.current!.zoom(2)} />
           <Button small icon="fit" disabled={!zoomed} title="Show the whole run (0, or a double click)" onClick={() => chart.current!.reset()}>Fit</Button>
         </span>
         <span className="bar-count">{count(p.list.length, "execution")}</span>
@@ -94,17 +95,17 @@ export function Timeline(p: TimelineProps) {
           aria-activedescendant={focused ? option : undefined} onKeyDown={key} onFocus={() => focusChange(true)} onBlur={() => focusChange(false)}>
           <div className="timeline-rows" style={{ height: height + axisHeight }}><canvas ref={canvas} aria-hidden="true" /></div>
           {focused && (
-            <div id={option} role="option" aria-selected={focused.id === p.selected} className="sr-only">{executionText(focused, p.start)}</div>
+            <div id={option} role="option" aria-selected={focused.id === p.selected} className="sr-only">{executionText(focused, p.start, p.starts)}</div>
           )}
         </div>
         {p.list.length === 0 && <p className="timeline-empty">{p.end === undefined ? "Nothing has been executed yet" : "Nothing was executed"}</p>}
-        {hit && <HoverText hit={hit} start={p.start} box={box.current!} />}
+        {hit && <HoverText hit={hit} start={p.start} starts={p.starts} box={box.current!} />}
       </div>
     </div>
   );
 }
 
-function HoverText({ hit, start, box }: { hit: Hit; start: number; box: HTMLElement }) {
+function HoverText({ hit, start, starts, box }: { hit: Hit; start: number; starts: readonly Start[]; box: HTMLElement }) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const e = element.current!;
@@ -118,13 +119,14 @@ function HoverText({ hit, start, box }: { hit: Hit; start: number; box: HTMLElem
       <strong>{e.path}</strong>{e.visit > 1 && <span> #{e.visit}</span>}
       <div><StateSign state={e.state} /> · at {duration(e.start - start)} · {duration(lengthOf(e, now))}{e.end === undefined ? " so far" : ""}{e.tries > 1 ? ` · ${e.tries} attempts` : ""}</div>
       {e.server && <div className="muted">{e.server}.{e.tool}</div>}
+      {startText(e, starts, now).map((text) => <div key={text} className="muted">{text}</div>)}
       {hit.segment && e.segments.length > 1 && <div className="muted">{segmentText(hit.segment, now)}</div>}
       {e.error && <div className="error-text">{e.error}</div>}
     </div>
   );
 }
 
-const legend = [["work", "attempt"], ["failed", "failed attempt"], ["delay", "retry delay"], ["sleep", "wait"], ["ask", "answer"], ["inner", "bodies"], ["paused", "paused"]] as const;
+const legend = [["work", "attempt"], ["failed", "failed attempt"], ["delay", "retry delay"], ["sleep", "wait"], ["ask", "answer"], ["inner", "bodies"], ["start", "server starts"], ["paused", "paused"]] as const;
 
 function Legend() {
   return <span className="timeline-legend" aria-hidden="true">{legend.map(([kind, text]) => <span key={kind}><i className={`is-${kind}`} />{text}</span>)}</span>;

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { BreakOn } from "../api";
-import { Button, IconButton } from "../kit";
+import { Button, copy, IconButton } from "../kit";
 import { CancelRun } from "../runs/cancel";
 import { change, command, liveSession, runChosen, select, setBreakpoints, state, useRun, useSelection, useStore, type Command } from "../store";
 import { BreakpointMenu } from "./breakpoints";
@@ -63,6 +63,7 @@ export default function Toolbar() {
         </select>
       </label>
       <Status />
+      <IconButton icon="link" label="Copy link" onClick={() => void copy(location.href, "Link")} />
       {(Object.keys(paneNames) as (keyof typeof paneNames)[]).map((name) => (
         <IconButton key={name} icon={name === "left" ? "panelLeft" : name === "right" ? "panelRight" : "panelBottom"} label={`Show the ${paneNames[name]}`}
           aria-pressed={!settings.closed[name]} onClick={() => change({ closed: { ...state.settings.closed, [name]: !settings.closed[name] } })} />
