@@ -1,81 +1,86 @@
 package cli
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 )
 
-// configFiles replaces every folder among the paths by the YAML files in it that
-// are wanted.
-func configFiles(paths []string, wanted func(path string, text []byte) bool) ([]string, error) {
+// fileSearch finds the files of mcpgraph in folders.
+type fileSearch struct {
+	*app
+	tests   bool // test files alone
+	verbose bool // say which files were skipped
+	skipped int
+}
+
+// files replaces every folder among the paths by our files in it. If a folder has none,
+// the command line names the wrong folder.
+func (s *fileSearch) files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			files = append(files, path)
 			continue
 		}
-		found, err := filesIn(path, wanted)
+		found, err := s.filesIn(path)
 		if err != nil {
 			return nil, failed(err)
 		}
 		if len(found) == 0 {
-			return nil, failedf("%s contains no configuration; expected a *.yaml or *.yml file with a top-level key \"tools\"", path)
+			return nil, s.nothingIn(path)
 		}
 		files = append(files, found...)
 	}
 	return files, nil
 }
 
-// testFiles replaces every folder among the paths by the test files in it.
-func testFiles(paths []string) ([]string, error) {
-	var files []string
-	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		found, err := filesIn(path, func(path string, _ []byte) bool { return suite.IsTestFile(path) })
-		if err != nil {
-			return nil, failed(err)
-		}
-		files = append(files, found...)
+func (s *fileSearch) nothingIn(folder string) error {
+	what, expected := "no file of mcpgraph", `a *.yaml or *.yml file with "version" and "tools", for example`
+	if s.tests {
+		what, expected = "no test file", "a file with a name such as NAME.test.yaml and a key \"tests\""
 	}
-	return files, nil
+	skipped := ""
+	switch {
+	case s.skipped > 0 && !s.verbose:
+		skipped = fmt.Sprintf("; %s skipped, which -v names", plural(s.skipped, "other YAML file"))
+	case s.skipped > 0:
+		skipped = fmt.Sprintf("; %s skipped", plural(s.skipped, "other YAML file"))
+	}
+	return usagef("%s has %s; expected %s%s", folder, what, expected, skipped)
 }
 
-// toolsKey distinguishes a configuration from other YAML files, even if it does
-// not parse.
-var toolsKey = regexp.MustCompile(`(?m)^(tools|"tools"|'tools')[ \t]*:`)
-
-// isConfig reports whether a YAML file is a configuration.
-func isConfig(_ string, text []byte) bool { return toolsKey.Match(text) }
-
-// filesIn returns the wanted YAML files in a folder and those below it, in lexical
-// order. Folders whose names begin with a dot, and node_modules, are left out.
-func filesIn(folder string, wanted func(path string, text []byte) bool) (found []string, err error) {
+// filesIn returns our files in a folder and those below it, in lexical order. Folders
+// whose names begin with a dot, and node_modules, are left out.
+func (s *fileSearch) filesIn(folder string) (found []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch name := d.Name(); {
 		case err != nil:
 			return err
 		case d.IsDir() && path != folder && (strings.HasPrefix(name, ".") || name == "node_modules"):
 			return filepath.SkipDir
-		case !d.IsDir() && (filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"):
-			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-				return nil // a link to nothing, or to a folder
-			}
-			text, err := boundedfile.Read(path)
-			if err != nil {
-				return err
-			}
-			if wanted(path, text) {
-				found = append(found, path)
-			}
+		case d.IsDir() || filepath.Ext(name) != ".yaml" && filepath.Ext(name) != ".yml", s.tests && !suite.IsTestFile(path):
+			return nil
+		}
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			return nil // a link to nothing, or to a folder
+		}
+		text, err := boundedfile.Read(path)
+		if err != nil {
+			return err
+		}
+		if suite.KindOf(path, text) != suite.Foreign {
+			found = append(found, path)
+			return nil
+		}
+		s.skipped++
+		if s.verbose {
+			fmt.Fprintf(s.stderr, "mcpgraph: skipped %s, which is not a file of mcpgraph\n", visible(path))
 		}
 		return nil
 	})

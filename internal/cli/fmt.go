@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/diff"
-	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
 )
@@ -24,16 +23,16 @@ func (a *app) fmtCommand() *cobra.Command {
 		Long: `Format configuration and test files in place, and print the names of those that changed.
 
 PATH is a file, - for stdin, or a folder. In a folder and its subfolders, it formats
-the *.yaml and *.yml files with a top-level key "tools", and the *.test.yaml files. It
-skips node_modules and folders whose names begin with a dot. Stdin is formatted to
-stdout.
+the files that validate checks (see mcpgraph validate --help); -v names the YAML files
+that it skips. Stdin is formatted to stdout.
 
 It changes indentation, the order of the keys of tools, nodes, servers and tests, and
 writes long expressions as blocks. Comments and blank lines stay. It reads the result
 again: a file that would not mean the same is not written.
 
 The exit code is 0 if all went well, 1 if a file has errors (or, with --check, would
-change), 2 for a wrong command line, and 3 if a file cannot be read or written.`,
+change), 2 for a wrong command line or a folder without a file of mcpgraph, and 3 if
+a file cannot be read or written.`,
 		Example: `  mcpgraph fmt tools.yaml
   mcpgraph fmt --check .
   mcpgraph fmt --diff tools.yaml
@@ -55,9 +54,7 @@ change), 2 for a wrong command line, and 3 if a file cannot be read or written.`
 			}
 			ctx, stop := a.untilSignal()
 			defer stop()
-			files, err := configFiles(args, func(path string, text []byte) bool {
-				return isConfig(path, text) || suite.IsTestFile(path)
-			})
+			files, err := (&fileSearch{app: a, verbose: o.verbose}).files(args)
 			if err != nil {
 				return err
 			}
@@ -66,12 +63,13 @@ change), 2 for a wrong command line, and 3 if a file cannot be read or written.`
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; list the files that would change, and exit with 1 if there are any")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; print what would change as a diff")
+	skippedFlag(cmd, &o.verbose)
 	colorFlag(cmd, &o.color)
 	return cmd
 }
 
 type fmtOptions struct {
-	check, diff            bool
+	check, diff, verbose   bool
 	color                  string
 	outColored, errColored bool
 }

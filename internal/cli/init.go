@@ -89,7 +89,7 @@ func (a *app) init(o initOptions) error {
 			return usagef("--tool, --arg and --args need --server or --from")
 		}
 		if p == nil {
-			return a.finish(target, scaffold.Example(target.test))
+			return a.finish(target, scaffold.Example(target.scaffold()))
 		}
 	}
 	origin, err := a.origin(ctx, o, p)
@@ -97,7 +97,7 @@ func (a *app) init(o initOptions) error {
 		return err
 	}
 	if origin == nil {
-		return a.finish(target, scaffold.Example(target.test))
+		return a.finish(target, scaffold.Example(target.scaffold()))
 	}
 	files, err := a.drafted(ctx, o, p, origin, given, target)
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *ser
 	files, err := scaffold.New(scaffold.Upstream{
 		Server: origin.name, Entry: portable(origin.entry, target.config), Tool: tool.name, Description: tool.description(),
 		Input: tool.input(), Output: tool.output(), Annotations: tool.listed.Get("annotations"),
-	}, call, target.config, target.test)
+	}, call, target.scaffold())
 	if err != nil {
 		return none, &exitError{exitProblems, err}
 	}
@@ -227,7 +227,7 @@ Next:
   mcpgraph validate --strict %s
   mcpgraph run %s %s%s
   mcpgraph test %s
-  mcpgraph export %s --for claude    # prints the entry for Claude; also cursor, vscode, …
+  mcpgraph export %s --for claude    # prints the entry for Claude Code; also cursor, vscode, codex, …
 `, column, t.config, files.Tool, column, t.test, reply, config, config, shellWord(files.Tool), args.String(), test, config)
 	return failed(err)
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/internal/scaffold"
 )
 
@@ -41,6 +43,24 @@ func newTarget(config string) (target, error) {
 		return t, failedf("the folder %s does not exist; create it first: mkdir -p %s", folder, shellWord(folder))
 	}
 	return t, nil
+}
+
+// scaffold returns the target as the files are made for it.
+func (t target) scaffold() scaffold.Target {
+	folder := filepath.Dir(t.config)
+	return scaffold.Target{
+		Config: t.config, Test: t.test,
+		ConfigSchema: schemaOf(folder, project.ConfigSchema), TestSchema: schemaOf(folder, project.TestSchema),
+	}
+}
+
+// schemaOf returns what a file in a folder names as its JSON Schema: the one beside it,
+// else that of this program's release. A build that is no release has none.
+func schemaOf(folder, name string) string {
+	if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+		return name
+	}
+	return project.Released(mcpgraph.Version(), name)
 }
 
 // write writes both files, or none.

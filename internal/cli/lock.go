@@ -41,8 +41,9 @@ and run refuse to call tools that have changed.
 differs.
 
 The exit code is 0 if all is well, 1 if --check finds a difference or a node calls
-a tool that its server does not have, 2 for a wrong command line, and 3 if a file
-cannot be read or a server cannot be reached. Then nothing is written.`,
+a tool that its server does not have, 2 for a wrong command line or if there is no
+lock file to compare with, and 3 if a file cannot be read or a server cannot be
+reached. Then nothing is written.`,
 		Example: `  mcpgraph lock tools.yaml
   mcpgraph lock --check tools.yaml
   mcpgraph lock --server files tools.yaml`,
@@ -159,7 +160,7 @@ func (a *app) readLock(path string, needed bool) (*lock.File, error) {
 	case errors.Is(err, fs.ErrNotExist) && !needed:
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, failedf("there is no lock file %s; write it with mcpgraph lock", path)
+		return nil, usagef("there is no lock file %s; write it with mcpgraph lock", path)
 	case err != nil:
 		return nil, failed(err)
 	}

@@ -46,11 +46,13 @@ func (a *app) testCommand() *cobra.Command {
 		Long: `Run the tests of test files. No upstream server is started: mocks in the test file
 answer, on a clock on which waiting takes no time.
 
-PATH is a test file or a folder, in which all *.test.yaml and *.test.yml files are
-tested. Without PATH, that is the current folder.
+PATH is a test file or a folder, in which all test files are tested: *.test.yaml and
+*.test.yml files with a key of test files, such as "tests". Without PATH, that is the
+current folder.
 
 The exit code is 0 if all tests passed, 1 if one failed, if a file has errors or if
-there is no test, 2 for a wrong command line, and 3 if a file cannot be read.`,
+it has no test, 2 for a wrong command line or a folder without a test file, and 3 if
+a file cannot be read.`,
 		Example: `  mcpgraph test
   mcpgraph test count_files.test.yaml --run 'three tries' --verbose
   mcpgraph test --coverage --min-coverage 90 --output junit=report.xml
@@ -69,7 +71,7 @@ there is no test, 2 for a wrong command line, and 3 if a file cannot be read.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.run, "run", "", "run only the tests whose names match this `REGEXP`")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show all tests, with the walks of their runs")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show all tests, with the walks of their runs, and files that are skipped")
 	flags.BoolVar(&o.failFast, "fail-fast", false, "start no further test after one has failed")
 	flags.IntVar(&o.parallel, "parallel", 0, "run `N` tests at the same time (default: the number of processors)")
 	flags.BoolVar(&o.strict, "strict", false, "let a test fail if it has a mock that was not called")
@@ -166,7 +168,7 @@ func (a *app) newTestSession(o testOptions) (*testSession, error) {
 
 // once runs the tests and reports what came of them.
 func (s *testSession) once(ctx context.Context) error {
-	files, err := testFiles(s.options.paths)
+	files, err := (&fileSearch{app: s.app, tests: true, verbose: s.options.verbose}).files(s.options.paths)
 	if err != nil {
 		return err
 	}
@@ -239,7 +241,7 @@ func (s *testSession) verdict(ctx context.Context, r *runner.Report) error {
 	case len(r.Results) == 0 && s.options.run != "":
 		return &exitError{exitProblems, fmt.Errorf("no test has a name that matches --run %q", s.options.run)}
 	case len(r.Results) == 0:
-		return &exitError{exitProblems, fmt.Errorf("there are no tests in %s; expected files with names such as NAME.test.yaml", strings.Join(s.options.paths, ", "))}
+		return &exitError{exitProblems, fmt.Errorf("there are no tests in %s", strings.Join(s.options.paths, ", "))}
 	case s.options.minCoverage >= 0 && c.Percent() < s.options.minCoverage:
 		return &exitError{exitProblems, fmt.Errorf("the coverage is %.1f%%, less than --min-coverage %v", report.Rounded(c.Percent()), s.options.minCoverage)}
 	}

@@ -84,7 +84,7 @@ func (s *testSession) waitForChange(ctx context.Context, w *fsnotify.Watcher, se
 
 // changed reports whether the tests may end in another way now.
 func (s *testSession) changed(seen contents) bool {
-	files, err := testFiles(s.options.paths)
+	files, err := (&fileSearch{app: s.app, tests: true}).files(s.options.paths)
 	if err != nil {
 		return true
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -22,6 +23,7 @@ var validateFormats = []string{"text", "json", "sarif", "github"}
 func (a *app) validateCommand() *cobra.Command {
 	var o struct {
 		strict   bool
+		verbose  bool
 		format   string
 		color    string
 		mcpFiles []string
@@ -35,9 +37,10 @@ func (a *app) validateCommand() *cobra.Command {
 		Long: `Find all errors in files, without starting or calling anything.
 
 PATH is a file, - for stdin, or a folder. In a folder and its subfolders, it checks
-the *.yaml and *.yml files with a top-level key "tools", and test files, which end
-in .test.yaml or .test.yml. It skips node_modules and folders whose names begin
-with a dot.
+the files of mcpgraph: *.yaml and *.yml files with two of the top-level keys of the
+language, such as "version" and "tools", or with the line of its JSON Schema; and
+test files, which end in .test.yaml or .test.yml. It skips node_modules and folders
+whose names begin with a dot. -v names the YAML files that it skips.
 
 If there is a lock file beside a file (see mcpgraph lock --help), calls of upstream
 tools are checked against it, and expressions against the outputs of these tools.
@@ -46,7 +49,8 @@ tools are checked against it, and expressions against the outputs of these tools
 that nodes call, and that the known arguments match their inputSchemas.
 
 The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
-2 for a wrong command line, and 3 if a file cannot be read.`,
+2 for a wrong command line or a folder without a file of mcpgraph, and 3 if a file
+cannot be read.`,
 		Example: `  mcpgraph validate tools.yaml
   mcpgraph validate --strict --format github .
   envsubst < tools.yaml.in | mcpgraph validate -
@@ -81,9 +85,7 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 					return e.CheckLive(ctx, mcpgraph.WithCallInfo(info))
 				}
 			}
-			files, err := configFiles(args, func(path string, text []byte) bool {
-				return isConfig(path, text) || suite.IsTestFile(path)
-			})
+			files, err := (&fileSearch{app: a, verbose: o.verbose}).files(args)
 			if err != nil {
 				return err
 			}
@@ -111,6 +113,7 @@ The exit code is 0 without errors, 1 with errors (with --strict, also warnings),
 		},
 	}
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors")
+	skippedFlag(cmd, &o.verbose)
 	cmd.Flags().StringVar(&o.format, "format", "text", "print as `FORMAT`: text, json, sarif or github")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
@@ -207,7 +210,7 @@ func (a *app) diagnosticsWriter(format, color string) (func(io.Writer, findings)
 		return func(w io.Writer, f findings) error { return diag.WriteJSON(w, f.diagnostics) }, nil
 	case "sarif":
 		return func(w io.Writer, f findings) error {
-			return diag.WriteSARIF(w, f.diagnostics, mcpgraph.Version())
+			return diag.WriteSARIF(w, f.diagnostics, mcpgraph.Version(), project.URL)
 		}, nil
 	case "github":
 		return func(w io.Writer, f findings) error { return diag.WriteGitHub(w, f.diagnostics) }, nil
@@ -230,6 +233,11 @@ func (f findings) summary() string {
 		parts = []string{"no problems"}
 	}
 	return plural(f.files, "file") + ": " + strings.Join(parts, ", ")
+}
+
+// skippedFlag adds -v to a command that looks for files in folders.
+func skippedFlag(cmd *cobra.Command, verbose *bool) {
+	cmd.Flags().BoolVarP(verbose, "verbose", "v", false, "name the YAML files in folders that are not of mcpgraph")
 }
 
 func plural(n int, noun string) string {

@@ -3,6 +3,8 @@ package engine
 import (
 	"runtime/debug"
 	"strings"
+
+	"github.com/mcpgraph/mcpgraph/internal/project"
 )
 
 // Version returns the version of this module as the Go toolchain recorded it
@@ -15,15 +17,13 @@ func Version() string {
 	return moduleVersion(info)
 }
 
-const modulePath = "github.com/mcpgraph/mcpgraph"
-
 func moduleVersion(info *debug.BuildInfo) string {
 	version := ""
-	if info.Main.Path == modulePath {
+	if info.Main.Path == project.Module {
 		version = info.Main.Version
 	}
 	for _, dep := range info.Deps {
-		if dep.Path == modulePath {
+		if dep.Path == project.Module {
 			version = dep.Version
 		}
 	}

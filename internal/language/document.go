@@ -331,46 +331,28 @@ func (d *Document) repaired(p place) *model {
 	return nil
 }
 
-var (
-	topKey   = regexp.MustCompile(`(?m)^["']?([A-Za-z$][\w$-]*)["']?[ \t]*:`)
-	modeline = regexp.MustCompile(`(?m)^#.*\$schema=.*mcpgraph`)
-)
-
-// kindOfFile returns what a file is, by its name and its outermost keys.
+// kindOfFile returns what a file is (see [suite.KindOf]). One in which nothing of another
+// program stands yet is blank.
 func kindOfFile(path, text string) Kind {
+	switch suite.KindOf(path, []byte(text)) {
+	case suite.Tests:
+		return Test
+	case suite.Configuration:
+		return Config
+	}
 	if suite.IsTestFile(path) {
-		if text == "" || modeline.MatchString(head(text)) {
+		if text == "" {
 			return Test
 		}
-		for _, m := range topKey.FindAllStringSubmatch(text, 64) {
-			if m[1] == "tests" || m[1] == "config" || m[1] == "mocks" {
-				return Test
-			}
+		return Blank
+	}
+	for _, key := range suite.TopKeys([]byte(text)) {
+		if !slices.ContainsFunc(config.Settings(), func(s config.Setting) bool { return s.Name == key }) {
+			return Other
 		}
-		return Blank
 	}
-	if modeline.MatchString(head(text)) {
-		return Config
-	}
-	keys := topKey.FindAllStringSubmatch(text, 64)
-	if len(keys) == 0 {
-		return Blank
-	}
-	seen := map[string]bool{}
-	for _, m := range keys {
-		seen[m[1]] = true
-	}
-	if seen["tools"] || seen["prompts"] || seen["resources"] || seen["mcpServers"] || seen["executionLimits"] || seen["server"] && (seen["version"] || seen["nodes"]) {
-		return Config
-	}
-	if seen["version"] && len(seen) == 1 {
-		return Blank
-	}
-	return Other
+	return Blank
 }
-
-// head returns the beginning of a text.
-func head(text string) string { return text[:min(len(text), 2000)] }
 
 // Pos returns the place of a byte of the text.
 func (d *Document) Pos(offset int) diag.Pos { return d.lines.Pos(offset) }

@@ -3,6 +3,7 @@ package lsp
 import (
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
@@ -86,7 +87,7 @@ func (s *server) replaceFound(source string, byFile map[string][]diagnostic) []p
 }
 
 // diagnosticsPage describes every code.
-const diagnosticsPage = "https://github.com/mcpgraph/mcpgraph/blob/main/docs/diagnostics.md#"
+const diagnosticsPage = project.Documents + "docs/diagnostics.md#"
 
 // diagnostic returns a diagnostic of a text, or of another file that it is checked
 // with, as the protocol has it.

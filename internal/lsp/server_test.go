@@ -283,10 +283,10 @@ func TestManyFilesLeaveNothingBehind(t *testing.T) {
 		c.initialize(nil)
 		for i := range 1000 {
 			uri := fmt.Sprintf("file:///nowhere/%d.yaml", i)
-			c.open(uri, "tools: [")
+			c.open(uri, "version: \"1.0\"\ntools: [")
 			c.notify("textDocument/didClose", object{"textDocument": object{"uri": uri}})
 		}
-		c.open("file:///nowhere/last.yaml", "tools: [")
+		c.open("file:///nowhere/last.yaml", "version: \"1.0\"\ntools: [")
 		if ds := c.diagnostics("file:///nowhere/last.yaml"); len(ds) != 1 || ds[0].Code != "yaml-syntax" {
 			t.Errorf("%+v", ds)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // step is a step of a workflow or of a composite action.
@@ -43,6 +45,89 @@ func TestWorkflowRunsCI(t *testing.T) {
 	}
 }
 
+// compositeAction is the part of action.yml that the tests look at.
+type compositeAction struct {
+	Name, Description string
+	Inputs            map[string]struct{ Description, Default string }
+	Runs              struct {
+		Using string
+		Steps []step
+	}
+}
+
+// runAction runs the script of the action's last step in a folder, as GitHub does.
+func runAction(t *testing.T, bash string, action compositeAction, work string, given map[string]string) (code int, out string) {
+	t.Helper()
+	last := action.Runs.Steps[len(action.Runs.Steps)-1]
+	cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", last.Run)
+	cmd.Dir = work
+	cmd.Env = os.Environ()
+	for name, expression := range last.Env {
+		input := strings.TrimSuffix(strings.TrimPrefix(expression, "${{ inputs."), " }}")
+		known, ok := action.Inputs[input]
+		if !ok {
+			t.Fatalf("%s is %s, which is no input", name, expression)
+		}
+		text := given[input]
+		if text == "" {
+			text = known.Default
+		}
+		cmd.Env = append(cmd.Env, name+"="+text)
+	}
+	printed, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(printed)
+}
+
+// TestJobOfREADMEChecksTheQuickstart runs the action with the inputs of the README's job
+// on what init writes, and again after a mistake.
+func TestJobOfREADMEChecksTheQuickstart(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("needs bash")
+	}
+	var action compositeAction
+	readYAML(t, "action.yml", &action)
+	var job struct {
+		Jobs map[string]struct{ Steps []step }
+	}
+	for place, block := range blocks(t, "yaml") {
+		if strings.HasPrefix(place, "README.md") && strings.HasPrefix(block, "on: ") {
+			if err := yaml.Unmarshal([]byte(block), &job); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var with map[string]string
+	for _, s := range job.Jobs["mcpgraph"].Steps {
+		if strings.HasPrefix(s.Uses, strings.TrimPrefix(module, "github.com/")+"@") {
+			with = s.With
+		}
+	}
+	if with == nil {
+		t.Fatal("the README has no job with the action")
+	}
+	work := t.TempDir()
+	init := exec.Command("mcpgraph", "init")
+	init.Dir = work
+	if out, err := init.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if code, out := runAction(t, bash, action, work, with); code != 0 || !strings.Contains(out, "2 passed") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	file := filepath.Join(work, "tools.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(readFile(t, file), "next: count", "next: cuont", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := runAction(t, bash, action, work, with); code != 1 || !strings.Contains(out, "::error file=tools.yaml,line=") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
 // TestActionValidatesAndTests runs the script of the action's last step as GitHub does.
 func TestActionValidatesAndTests(t *testing.T) {
 	t.Parallel()
@@ -50,19 +135,12 @@ func TestActionValidatesAndTests(t *testing.T) {
 	if err != nil {
 		t.Skip("needs bash")
 	}
-	var action struct {
-		Name, Description string
-		Inputs            map[string]struct{ Description, Default string }
-		Runs              struct {
-			Using string
-			Steps []step
-		}
-	}
+	var action compositeAction
 	readYAML(t, "action.yml", &action)
 	if action.Runs.Using != "composite" || len(action.Inputs) != 4 || len(action.Runs.Steps) != 3 {
 		t.Fatalf("unexpected form: %+v", action)
 	}
-	install, validate := action.Runs.Steps[1].Run, action.Runs.Steps[2]
+	install := action.Runs.Steps[1].Run
 	if !strings.Contains(install, module+"/cmd/mcpgraph@") {
 		t.Errorf("another program is installed:\n%s", install)
 	}
@@ -105,25 +183,9 @@ func TestActionValidatesAndTests(t *testing.T) {
 		{"absent.yaml", "failing", "", 3, "::error file=failing/two.test.yaml,line=2,"},
 	} {
 		t.Run(strings.TrimSpace(e.files+" "+e.tests+" "+e.strict), func(t *testing.T) {
-			given := map[string]string{"files": e.files, "tests": e.tests, "strict": e.strict}
-			cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", validate.Run)
-			cmd.Dir = work
-			cmd.Env = os.Environ()
-			for name, expression := range validate.Env {
-				input := strings.TrimSuffix(strings.TrimPrefix(expression, "${{ inputs."), " }}")
-				known, ok := action.Inputs[input]
-				if !ok {
-					t.Fatalf("%s is %s, which is no input", name, expression)
-				}
-				text := given[input]
-				if text == "" {
-					text = known.Default
-				}
-				cmd.Env = append(cmd.Env, name+"="+text)
-			}
-			out, err := cmd.CombinedOutput()
-			if code := cmd.ProcessState.ExitCode(); code != e.code || !strings.Contains(string(out), e.want) {
-				t.Errorf("exit code %d (%v), want %d, and %s in\n%s", code, err, e.code, e.want, out)
+			code, out := runAction(t, bash, action, work, map[string]string{"files": e.files, "tests": e.tests, "strict": e.strict})
+			if code != e.code || !strings.Contains(out, e.want) {
+				t.Errorf("exit code %d, want %d, and %s in\n%s", code, e.code, e.want, out)
 			}
 		})
 	}

@@ -13,14 +13,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcpgraph/mcpgraph/internal/project"
 )
 
-const module = "github.com/mcpgraph/mcpgraph"
+const module = project.Module
 
 // layers says what the packages of the module may import beside the standard
 // library: our own packages by their folder, others by the module. Tests may
 // import what they like.
 var layers = map[string]struct{ ours, others []string }{
+	"internal/project":             {},
 	"pkg/diag":                     {},
 	"pkg/memory":                   {others: []string{"github.com/KimMachineGun/automemlimit"}},
 	"pkg/value":                    {},
@@ -74,6 +77,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/draft07": {ours: []string{"pkg/value"}},
 	"pkg/graph": {
 		ours: []string{
+			"internal/project",
 			"internal/draft07", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/lock", "pkg/memory",
 			"pkg/value",
 		},
@@ -114,6 +118,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/runs":  {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"pkg/telemetry": {
 		ours: []string{
+			"internal/project",
 			"pkg/callinfo", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/server", "pkg/upstream",
 			"pkg/value",
 		},
@@ -124,7 +129,7 @@ var layers = map[string]struct{ ours, others []string }{
 		},
 	},
 	"pkg/telemetry/exporters": {
-		ours:   []string{"pkg/telemetry"},
+		ours:   []string{"internal/project", "pkg/telemetry"},
 		others: []string{"go.opentelemetry.io", "github.com/prometheus/client_golang"},
 	},
 
@@ -140,11 +145,12 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/tasks":  {ours: []string{"pkg/callinfo", "pkg/graph", "pkg/memory", "pkg/server", "pkg/value"}},
 	"internal/parked": {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"internal/engine": {ours: []string{
+		"internal/project",
 		"internal/boundedfile", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",
 		"pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/scheduler", "pkg/server", "pkg/telemetry",
 		"pkg/upstream", "pkg/value",
 	}},
-	"internal/suite":    {ours: []string{"internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/upstream", "pkg/value"}},
+	"internal/suite":    {ours: []string{"internal/project", "internal/draft07", "pkg/config", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/upstream", "pkg/value"}},
 	"internal/cassette": {ours: []string{"internal/atomicfile", "internal/boundedfile", "pkg/callinfo", "pkg/diag", "pkg/graph", "pkg/jsonata", "pkg/upstream", "pkg/value"}},
 	"internal/suite/runner": {ours: []string{
 		"internal/boundedfile", "internal/cassette", "internal/engine", "internal/suite", "internal/textline", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",
@@ -176,7 +182,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/cli": {
 		ours: []string{
-			".", "internal/atomicfile", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
+			".", "internal/atomicfile", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/project", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/durable", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
@@ -208,7 +214,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/drawing": {ours: []string{"internal/textline", "pkg/graph", "pkg/value"}},
 	"internal/lsp": {
-		ours:   []string{"internal/framing", "internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
+		ours:   []string{"internal/project", "internal/framing", "internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
 		others: []string{"github.com/creachadair/jrpc2"},
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/mcpgraph/mcpgraph/internal/project"
 )
 
 // goTags are the build tags of releases, as the Makefile has them.
@@ -106,7 +108,7 @@ func TestReleasesPublishSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", args, err)
 		}
-		id := "https://github.com/mcpgraph/mcpgraph/releases/latest/download/" + filepath.Base(file.Glob)
+		id := project.Latest + filepath.Base(file.Glob)
 		if !strings.Contains(string(out), `"$id": "`+id+`"`) {
 			t.Errorf("%v does not print a schema with the $id %s", args, id)
 		}

@@ -14,8 +14,8 @@ import (
 type draft struct {
 	up                      Upstream
 	name                    string // of the new tool
-	paths                   [2]string
-	input, output           value.Value // cleaned; output may be undefined
+	target                  Target
+	input                   value.Value // cleaned
 	arguments, reply, given value.Value // given is the result that the reply gives
 	real                    bool
 }
@@ -24,8 +24,8 @@ type draft struct {
 const maxReply = 4 << 10
 
 // newDraft returns nil if the plan does not fit: the test would not pass.
-func newDraft(u Upstream, call Call, p plan, config, test string) *draft {
-	d := &draft{up: u, name: toolName(u.Tool), paths: [2]string{config, test}}
+func newDraft(u Upstream, call Call, p plan, target Target) *draft {
+	d := &draft{up: u, name: toolName(u.Tool), target: target}
 	switch {
 	case p.open:
 		d.input = anyObject
@@ -36,14 +36,6 @@ func newDraft(u Upstream, call Call, p plan, config, test string) *draft {
 	}
 	if d.input.LongerThan(maxSchema) || d.input.Get("type").Str() != "object" {
 		return nil
-	}
-	if !p.noOutput && !u.Output.IsUndefined() {
-		if d.output = cleaned(u.Output); p.simple {
-			d.output = simplified(u.Output)
-		}
-		if d.output.LongerThan(maxSchema) {
-			return nil
-		}
 	}
 	if d.arguments = call.Arguments; d.arguments.IsUndefined() {
 		d.arguments = sample(d.input, false)
@@ -64,7 +56,7 @@ func (d *draft) withReply(call Call) *draft {
 			continue
 		}
 		result, err := nodes.Output(resultOf(reply.value), "")
-		if err != nil || !d.output.IsUndefined() && !fits(d.output, result) {
+		if err != nil {
 			continue
 		}
 		if result.IsUndefined() {
@@ -76,12 +68,15 @@ func (d *draft) withReply(call Call) *draft {
 	return nil
 }
 
-// madeUp returns a reply that fits the outputSchema.
+// madeUp returns a reply that fits the upstream tool's outputSchema, if it has one that
+// can be made up.
 func (d *draft) madeUp() value.Value {
-	if d.output.IsUndefined() {
-		return object("text", value.FromString("a reply of "+d.name))
+	if output := d.up.Output; !output.IsUndefined() && !output.LongerThan(maxSchema) {
+		if output = cleaned(output); fits(output, sample(output, true)) {
+			return object("structured", sample(output, true))
+		}
 	}
-	return object("structured", sample(d.output, true))
+	return object("text", value.FromString("a reply of "+d.name))
 }
 
 // mockOf returns a reply of tools/call in the short form of test files, undefined

@@ -15,10 +15,11 @@ var (
 )
 
 // Example returns the example that the README begins with: a tool that counts the
-// files of a directory, and its test. test is the name of the test file.
-func Example(test string) Files {
+// files of a directory, and its test.
+func Example(target Target) Files {
+	test := strings.Replace(exampleTest, "test FILE", "test "+comment(target.Test), 1)
 	return Files{
-		Config: []byte(exampleConfig), Test: []byte(strings.Replace(exampleTest, "test FILE", "test "+comment(test), 1)),
+		Config: []byte(schemaLine(target.ConfigSchema) + exampleConfig), Test: []byte(schemaLine(target.TestSchema) + test),
 		Tool: "count_files", Arguments: object("directory", value.FromString(".")),
 	}
 }

@@ -35,7 +35,8 @@ type Call struct {
 	Arguments, Reply value.Value
 }
 
-// Files are the files of a new tool.
+// Files are the files of a new tool. The tool has no outputSchema: that of the upstream
+// tool would be wrong as soon as a node is added.
 type Files struct {
 	Config, Test []byte
 	Tool         string      // the name of the new tool
@@ -43,28 +44,33 @@ type Files struct {
 	Real         bool        // the test has the reply of a real call
 }
 
-// plans are how much of the upstream tool's schemas is kept, the most first.
-var plans = []plan{{}, {noOutput: true}, {simple: true}, {simple: true, noOutput: true}, {open: true, noOutput: true}}
-
-type plan struct {
-	simple   bool // only types, descriptions and what is required
-	open     bool // any object
-	noOutput bool
+// Target are the new files: their names, and what their first lines name as their JSON
+// Schemas, for editors. An empty one is left out.
+type Target struct {
+	Config, Test             string
+	ConfigSchema, TestSchema string
 }
 
-// New returns the files for a tool that calls an upstream tool. config and test
-// are their names in messages and comments. The error says what is wrong with the
-// entry of the server: everything else can be written somehow.
-func New(u Upstream, call Call, config, test string) (Files, error) {
+// plans are how much of the upstream tool's schemas is kept, the most first.
+var plans = []plan{{}, {simple: true}, {open: true}}
+
+type plan struct {
+	simple bool // only types, descriptions and what is required
+	open   bool // any object
+}
+
+// New returns the files for a tool that calls an upstream tool. The error says what is
+// wrong with the entry of the server: everything else can be written somehow.
+func New(u Upstream, call Call, target Target) (Files, error) {
 	var problems error
 	for _, p := range plans {
-		d := newDraft(u, call, p, config, test)
+		d := newDraft(u, call, p, target)
 		if d == nil {
 			continue
 		}
 		files, err := d.files()
 		if err == nil {
-			err = check(config, files.Config, test, files.Test)
+			err = check(target.Config, files.Config, target.Test, files.Test)
 		}
 		if err == nil {
 			return files, nil
@@ -77,10 +83,10 @@ func New(u Upstream, call Call, config, test string) (Files, error) {
 // files returns the files, formatted as `mcpgraph fmt` formats them.
 func (d *draft) files() (files Files, err error) {
 	files = Files{Tool: d.name, Arguments: d.arguments, Real: d.real}
-	if files.Config, err = edit.Format(d.paths[0], []byte(d.config())); err != nil {
+	if files.Config, err = edit.Format(d.target.Config, []byte(d.config())); err != nil {
 		return files, err
 	}
-	files.Test, err = edit.Format(d.paths[1], []byte(d.test()))
+	files.Test, err = edit.Format(d.target.Test, []byte(d.test()))
 	return files, err
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
+var target = scaffold.Target{Config: "c.yaml", Test: "c.test.yaml"}
+
 func parsed(t testing.TB, text string) value.Value {
 	t.Helper()
 	v, err := value.Parse(text)
@@ -40,9 +42,9 @@ func TestPlans(t *testing.T) {
 		arguments           string // of the test
 	}{
 		{"all", `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}}, "required": ["n"]}`, `{"type": "object"}`,
-			"{type: integer, minimum: 3}", "", `{"n":3}`},
+			"{type: integer, minimum: 3}", "outputSchema:", `{"n":3}`},
 		{"an output that cannot be made up", `{"type": "object"}`, `{"type": "object", "properties": {"x": {"type": "string", "pattern": "^never$"}}, "required": ["x"]}`,
-			"inputSchema: {type: object}", "outputSchema", `{}`},
+			"inputSchema: {type: object}", "outputSchema:", `{}`},
 		{"an input that cannot be made up", `{"type": "object", "properties": {"x": {"type": "string", "pattern": "^never$"}}, "required": ["x"]}`, "",
 			"properties: {x: {type: string}}", "pattern", `{"x":"text"}`},
 		{"a schema that does not compile", `{"type": "object", "properties": {"x": {"$ref": "#/none"}}}`, "",
@@ -55,7 +57,7 @@ func TestPlans(t *testing.T) {
 			"b: {}", "$ref", `{"b":"text"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			files, err := scaffold.New(upstream(t, c.input, c.output), scaffold.Call{}, "c.yaml", "c.test.yaml")
+			files, err := scaffold.New(upstream(t, c.input, c.output), scaffold.Call{}, target)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +82,7 @@ func TestReplies(t *testing.T) {
 		`{"content": {"type": "text"}}`:                                                    "made up",
 	} {
 		call := scaffold.Call{Arguments: value.FromEntries(nil), Reply: parsed(t, reply)}
-		files, err := scaffold.New(upstream(t, "", ""), call, "c.yaml", "c.test.yaml")
+		files, err := scaffold.New(upstream(t, "", ""), call, target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,14 +95,14 @@ func TestReplies(t *testing.T) {
 func TestEntryWithProblemsIsAnError(t *testing.T) {
 	u := upstream(t, "", "")
 	u.Entry = parsed(t, `{"nonsense": 1}`)
-	if _, err := scaffold.New(u, scaffold.Call{}, "c.yaml", "c.test.yaml"); err == nil || !strings.Contains(err.Error(), "the file would have problems") {
+	if _, err := scaffold.New(u, scaffold.Call{}, target); err == nil || !strings.Contains(err.Error(), "the file would have problems") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // TestExampleHasNoProblems also shows that its test is one that can be read.
 func TestExampleHasNoProblems(t *testing.T) {
-	files := scaffold.Example("a.test.yaml")
+	files := scaffold.Example(scaffold.Target{Config: "a.yaml", Test: "a.test.yaml", ConfigSchema: "a.json"})
 	for path, text := range map[string][]byte{"a.yaml": files.Config, "a.test.yaml": files.Test} {
 		if formatted, err := edit.Format(path, text); err != nil || !bytes.Equal(formatted, text) {
 			t.Errorf("%s is not formatted: %v\n%s", path, err, formatted)
@@ -135,7 +137,7 @@ func FuzzNew(f *testing.F) {
 		if name == "" {
 			return // an entry without a name is refused
 		}
-		if _, err := scaffold.New(u, call, "c.yaml", "c.test.yaml"); err != nil {
+		if _, err := scaffold.New(u, call, target); err != nil {
 			t.Error(err)
 		}
 	})

@@ -9,11 +9,13 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Addresses of the JSON Schemas for editors.
-const (
-	configSchema = "https://github.com/mcpgraph/mcpgraph/releases/latest/download/mcpgraph.schema.json"
-	testSchema   = "https://github.com/mcpgraph/mcpgraph/releases/latest/download/mcpgraph-test.schema.json"
-)
+// schemaLine is the line with which a file names its JSON Schema.
+func schemaLine(schema string) string {
+	if schema == "" {
+		return ""
+	}
+	return "# yaml-language-server: $schema=" + schema + "\n\n"
+}
 
 // maxArguments is how many arguments are passed on one by one.
 const maxArguments = 12
@@ -21,9 +23,7 @@ const maxArguments = 12
 // config returns the text of the configuration.
 func (d *draft) config() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `# yaml-language-server: $schema=%s
-
-# An MCP server with one tool. The tool is a graph: it calls %s of the
+	fmt.Fprintf(&b, `%s# An MCP server with one tool. The tool is a graph: it calls %s of the
 # server %s, and returns what that answers.
 version: "1.0"
 
@@ -33,16 +33,13 @@ server:
 
 # The MCP servers that the tools call.
 mcpServers:
-`, configSchema, comment(d.up.Tool), comment(d.up.Server), suite.Flow(value.FromString(plainText(d.up.Server, 60)+"-tools")))
+`, schemaLine(d.target.ConfigSchema), comment(d.up.Tool), comment(d.up.Server), suite.Flow(value.FromString(plainText(d.up.Server, 60)+"-tools")))
 	b.WriteString(field(d.up.Server, d.up.Entry, 1))
 	b.WriteString("\ntools:\n")
 	b.WriteString("  - " + strings.TrimLeft(field("name", value.FromString(d.name), 2), " "))
 	b.WriteString("    # Models choose a tool by its description.\n")
 	b.WriteString(description(d.up.Description, d.up.Tool))
 	b.WriteString(field("inputSchema", d.input, 2))
-	if !d.output.IsUndefined() {
-		b.WriteString(field("outputSchema", d.output, 2))
-	}
 	if hints := d.hints(); hints.Len() > 0 {
 		b.WriteString(field("annotations", hints, 2))
 	}
@@ -60,7 +57,8 @@ mcpServers:
 	b.WriteString(`        next: exit
 
       # Between call and exit there is room for more: a transform that picks from
-      # $.call, a switch, a loop, calls of other servers.
+      # $.call, a switch, a loop, calls of other servers. When the result has its form,
+      # describe it with outputSchema, beside inputSchema.
 
       # exit: ends the run. The result is the output of the node before it.
       - {id: exit, type: exit}
@@ -135,17 +133,15 @@ func (d *draft) args() value.Value {
 // test returns the text of the test file.
 func (d *draft) test() string {
 	about := fmt.Sprintf("# This reply is made up. `mcpgraph call %s %s %s` shows a real one.\n",
-		comment(d.paths[0]), comment(d.up.Server), comment(d.up.Tool))
+		comment(d.target.Config), comment(d.up.Server), comment(d.up.Tool))
 	if d.real {
 		about = "# The reply of a call when this file was made.\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `# yaml-language-server: $schema=%s
-
-# Run it with: mcpgraph test %s
+	fmt.Fprintf(&b, `%s# Run it with: mcpgraph test %s
 # No server is started: the mock answers in its place.
 tests:
-`, testSchema, comment(d.paths[1]))
+`, schemaLine(d.target.TestSchema), comment(d.target.Test))
 	b.WriteString("  - " + strings.TrimLeft(field("name", value.FromString("returns what "+plainText(d.up.Tool, 60)+" answers"), 2), " "))
 	b.WriteString(field("tool", value.FromString(d.name), 2))
 	if d.arguments.Len() > 0 {

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/internal/draft07"
+	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // SchemaID is the address of the JSON Schema of test files.
-const SchemaID = "https://github.com/mcpgraph/mcpgraph/releases/latest/download/mcpgraph-test.schema.json"
+const SchemaID = project.Latest + project.TestSchema
 
 // reference is a test file with every key.
 //

@@ -390,7 +390,7 @@ func TestSARIFHasWhatTheStandardRequires(t *testing.T) {
 		{File: "/abs/b.yaml", Severity: Info, Code: "not-in-the-table", Message: "i"},
 		{Severity: Warning, Code: Codes[0].Code, Message: "w"},
 	}
-	if err := WriteSARIF(&out, ds, "1.2.3"); err != nil {
+	if err := WriteSARIF(&out, ds, "1.2.3", "https://github.com/mcpgraph/mcpgraph"); err != nil {
 		t.Fatal(err)
 	}
 	var doc map[string]any

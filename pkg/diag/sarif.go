@@ -7,10 +7,7 @@ import (
 	"strings"
 )
 
-const (
-	sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-	projectURI  = "https://github.com/mcpgraph/mcpgraph"
-)
+const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 type sarifLog struct {
 	Schema  string     `json:"$schema"`
@@ -83,11 +80,12 @@ type sarifRegion struct {
 
 // WriteSARIF prints problems as a SARIF 2.1.0 log with one run, the form that
 // code scanning services read. toolVersion is this program's version and may be
-// empty. It returns the first error of w.
-func WriteSARIF(w io.Writer, ds []Diagnostic, toolVersion string) error {
+// empty; toolURI is the address of its repository, which describes every code. It
+// returns the first error of w.
+func WriteSARIF(w io.Writer, ds []Diagnostic, toolVersion, toolURI string) error {
 	run := sarifRun{
 		Tool: sarifTool{Driver: sarifDriver{
-			Name: "mcpgraph", Version: toolVersion, InformationURI: projectURI,
+			Name: "mcpgraph", Version: toolVersion, InformationURI: toolURI,
 			Rules: make([]sarifRule, 0, len(Codes)),
 		}},
 		ColumnKind: "unicodeCodePoints",
@@ -99,7 +97,7 @@ func WriteSARIF(w io.Writer, ds []Diagnostic, toolVersion string) error {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID:               c.Code,
 			ShortDescription: sarifMessage{c.Summary},
-			HelpURI:          projectURI + "/blob/main/docs/diagnostics.md#" + c.Code,
+			HelpURI:          toolURI + "/blob/main/docs/diagnostics.md#" + c.Code,
 			Configuration:    sarifConfiguration{sarifLevel(c.Severity)},
 		})
 	}

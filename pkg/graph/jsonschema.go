@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/internal/draft07"
+	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // SchemaID is the address of the JSON Schema of configuration files.
-const SchemaID = "https://github.com/mcpgraph/mcpgraph/releases/latest/download/mcpgraph.schema.json"
+const SchemaID = project.Latest + project.ConfigSchema
 
 // JSONSchema returns a JSON Schema (draft-07) of configuration files, for
 // editors. It is made of what the decoders themselves ask for: the settings of

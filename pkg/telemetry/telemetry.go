@@ -12,6 +12,7 @@ package telemetry
 import (
 	"log/slog"
 
+	"github.com/mcpgraph/mcpgraph/internal/project"
 	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
@@ -23,7 +24,7 @@ import (
 const DefaultContentLimit = 8 << 10
 
 // scope names what emits the spans and metrics.
-const scope = "github.com/mcpgraph/mcpgraph"
+const scope = project.Module
 
 // Options configure where telemetry goes and what it may contain.
 type Options struct {

@@ -30,6 +30,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 )
 
@@ -208,7 +209,7 @@ func (e *Exporters) logs(ctx context.Context, name string, o Options, who *resou
 	}
 	p := sdklog.NewLoggerProvider(
 		sdklog.WithProcessor(sdklog.NewBatchProcessor(records)), sdklog.WithResource(who))
-	e.Logs = otelslog.NewHandler("github.com/mcpgraph/mcpgraph", otelslog.WithLoggerProvider(p))
+	e.Logs = otelslog.NewHandler(project.Module, otelslog.WithLoggerProvider(p))
 	e.shutdown = append(e.shutdown, p.Shutdown)
 	return nil
 }
