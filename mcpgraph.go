@@ -11,6 +11,7 @@ package mcpgraph
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 
@@ -40,9 +41,17 @@ type LoadError struct {
 func (e *LoadError) Error() string { return (*engine.LoadError)(e).Error() }
 
 // Load reads and compiles the file at path. No server is started and nothing is
-// called before the first tool needs it. The error is a *LoadError, or about
-// [WithFunctions]; a file that cannot be read is a diagnostic with [diag.CodeFile].
-func Load(path string, opts ...Option) (*Engine, error) { return load(path, newOptions(opts)) }
+// called before the first tool needs it. The error is a *LoadError, about
+// [WithFunctions], or a *[memory.Error] if the file takes more than [WithMemory] has
+// left; a file that cannot be read is a diagnostic with [diag.CodeFile].
+func Load(path string, opts ...Option) (*Engine, error) {
+	return LoadContext(context.Background(), path, opts...)
+}
+
+// LoadContext is [Load], and stops with the cause of ctx when ctx ends.
+func LoadContext(ctx context.Context, path string, opts ...Option) (*Engine, error) {
+	return load(ctx, path, newOptions(opts))
+}
 
 // LoadBytes is [Load] for a file that is in memory. Diagnostics call it name, and
 // paths in it are relative to the folder of name. Files of [WithMCPFiles] are
@@ -56,7 +65,7 @@ func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
 		}
 		return boundedfile.Read(path)
 	}
-	return load(name, o)
+	return load(context.Background(), name, o)
 }
 
 // LoadFS is [Load] for a file of fsys, such as an [embed.FS]. Files of
@@ -65,11 +74,11 @@ func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
 func LoadFS(fsys fs.FS, path string, opts ...Option) (*Engine, error) {
 	o := newOptions(opts)
 	o.engine.Read = func(path string) ([]byte, error) { return fs.ReadFile(fsys, path) }
-	return load(path, o)
+	return load(context.Background(), path, o)
 }
 
-func load(path string, opts options) (*Engine, error) {
-	e, err := engine.New(path, opts.engine)
+func load(ctx context.Context, path string, opts options) (*Engine, error) {
+	e, err := engine.New(ctx, path, opts.engine)
 	if err != nil {
 		return nil, loadError(err)
 	}
@@ -102,10 +111,14 @@ type Changes struct {
 // to their ends on the graphs that they began with; servers that are not in the
 // file any more end after the last of them.
 //
-// The error is a *LoadError, or explains why what is served cannot be replaced;
-// nothing has changed then.
-func (e *Engine) Reload() (*Changes, error) {
-	changes, err := e.servers.Reload()
+// The error is a *LoadError, a *[memory.Error] if the file takes more than [WithMemory]
+// has left, or explains why what is served cannot be replaced; nothing has changed then.
+func (e *Engine) Reload() (*Changes, error) { return e.ReloadContext(context.Background()) }
+
+// ReloadContext is [Engine.Reload], and stops with the cause of ctx when ctx ends
+// before the file is read.
+func (e *Engine) ReloadContext(ctx context.Context) (*Changes, error) {
+	changes, err := e.servers.Reload(ctx)
 	return (*Changes)(changes), loadError(err)
 }
 

@@ -86,13 +86,13 @@ func (a *app) authFlags(cmd *cobra.Command, o *authOptions, more ...string) {
 
 // withPool runs f on the servers of the file.
 func (a *app) withPool(o authOptions, f func(context.Context, *upstream.Pool) error) (err error) {
-	engine, err := a.loadOnce(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
+	ctx, stop := a.untilSignal()
+	defer stop()
+	engine, err := a.loadOnce(ctx, o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
 	if err != nil {
 		return err
 	}
 	defer closeEngine(engine, &err)
-	ctx, stop := a.untilSignal()
-	defer stop()
 	err = f(ctx, engine.Upstreams())
 	if stopped := interrupted(ctx); err != nil && stopped != nil {
 		return stopped

@@ -81,7 +81,7 @@ func (a *app) call(o callCommandOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := a.loadServers(o.config, o.mcpFiles, o.logLevel)
+	engine, err := a.loadServers(ctx, o.config, o.mcpFiles, o.logLevel)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -153,7 +154,7 @@ func (a *app) export(o exportOptions, given func(flag string) bool) (err error) 
 		return err
 	}
 	// Whoever exports reads the warnings: they are about other folders, too.
-	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithUnsetVariables())
+	engine, err := a.load(context.Background(), o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithUnsetVariables())
 	if err != nil {
 		return err
 	}

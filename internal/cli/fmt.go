@@ -108,9 +108,11 @@ func (a *app) formatOne(ctx context.Context, path string, o *fmtOptions) error {
 	if err != nil {
 		return err
 	}
-	out, err := edit.Format(name, source)
+	out, err := unlessSignalled(ctx, func() ([]byte, error) { return edit.Format(name, source) })
 	var invalid *edit.InvalidError
 	switch {
+	case interrupted(ctx) != nil:
+		return interrupted(ctx)
 	case errors.As(err, &invalid):
 		text := bytes.TrimPrefix(source, []byte("\ufeff"))
 		options := diag.TextOptions{Color: o.errColored, Width: a.textWidth(a.stderr)}
@@ -123,7 +125,13 @@ func (a *app) formatOne(ctx context.Context, path string, o *fmtOptions) error {
 	}
 	changed := !bytes.Equal(source, out)
 	if changed && o.diff {
-		if _, err := io.WriteString(a.stdout, diff.Unified(name, name+" (formatted)", string(source), string(out), o.outColored)); err != nil {
+		text, err := unlessSignalled(ctx, func() (string, error) {
+			return diff.Unified(name, name+" (formatted)", string(source), string(out), o.outColored), nil
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(a.stdout, text); err != nil {
 			return failed(err)
 		}
 	}
@@ -151,7 +159,10 @@ func (a *app) formatOne(ctx context.Context, path string, o *fmtOptions) error {
 // source returns the text of a file, or of stdin, and what to call it.
 func (a *app) source(ctx context.Context, path string) (name string, text []byte, err error) {
 	if path != "-" {
-		text, err = boundedfile.Read(path)
+		text, err = unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.Read(path) })
+		if stopped := interrupted(ctx); stopped != nil {
+			return path, nil, stopped
+		}
 		return path, text, failed(err)
 	}
 	s, name, err := a.readInput(ctx, "-", path)

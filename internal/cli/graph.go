@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ or JSON.`,
 			if !ok {
 				return usagef("--format is %q; expected %s", format, diag.List(graphFormats))
 			}
-			engine, err := a.loadOnce(args[0], mcpgraph.WithMCPFiles(mcpFiles...))
+			engine, err := a.loadOnce(context.Background(), args[0], mcpgraph.WithMCPFiles(mcpFiles...))
 			if err != nil {
 				return err
 			}

@@ -109,7 +109,7 @@ func (a *app) init(o initOptions) error {
 // drafted connects to the server and makes the files.
 func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *serverOrigin, given arguments, target target) (_ scaffold.Files, err error) {
 	var none scaffold.Files
-	engine, err := a.loadOrigin(origin, target.config, o.logLevel)
+	engine, err := a.loadOrigin(ctx, origin, target.config, o.logLevel)
 	if err != nil {
 		return none, err
 	}
@@ -144,9 +144,9 @@ func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *ser
 }
 
 // loadOrigin loads the server that the new file, target, is to call.
-func (a *app) loadOrigin(origin *serverOrigin, target, logLevel string) (*mcpgraph.Engine, error) {
+func (a *app) loadOrigin(ctx context.Context, origin *serverOrigin, target, logLevel string) (*mcpgraph.Engine, error) {
 	if origin.file != "" {
-		return a.loadServers(origin.file, nil, logLevel)
+		return a.loadServers(ctx, origin.file, nil, logLevel)
 	}
 	log, err := a.logger(logLevel)
 	if err != nil {

@@ -135,7 +135,7 @@ func (a *app) originFrom(ctx context.Context, p *prompt, file, name, target stri
 		}
 		return "", false
 	}
-	engine, err := a.loadShowing(file, showAll, mcpgraph.WithServersOnly())
+	engine, err := a.loadShowing(ctx, file, showAll, mcpgraph.WithServersOnly())
 	if err != nil {
 		return nil, err
 	}

@@ -51,15 +51,22 @@ func (a *app) readInput(ctx context.Context, flag, path string) (text, name stri
 	return string(b), name, nil
 }
 
-// read loads the configuration at path, or that on stdin where path is "-".
+// read loads the configuration at path.
 func (a *app) read(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
+	// It may be a pipe that is slow.
+	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadContext(ctx, path, opts...) })
+}
+
+// readOrStdin is read, or loads the configuration on stdin where path is "-".
+func (a *app) readOrStdin(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
 	if path != "-" {
-		// It may be a pipe that is slow.
-		return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.Load(path, opts...) })
+		return a.read(ctx, path, opts...)
 	}
 	text, name, err := a.readInput(ctx, "-", path)
 	if err != nil {
 		return nil, err
 	}
-	return mcpgraph.LoadBytes(name, []byte(text), opts...)
+	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
+	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadBytes(name, []byte(text), opts...) })
 }

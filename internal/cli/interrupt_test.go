@@ -56,13 +56,20 @@ type commandProcess struct {
 // start starts a command in a folder with these files.
 func start(t *testing.T, args []string, files map[string]string) *commandProcess {
 	t.Helper()
-	c := &commandProcess{T: t, cmd: exec.Command("mcpgraph", args...), ended: make(chan error, 1)}
-	c.cmd.Dir = t.TempDir()
+	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(c.cmd.Dir, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return startIn(t, dir, args)
+}
+
+// startIn starts a command in a folder.
+func startIn(t *testing.T, dir string, args []string) *commandProcess {
+	t.Helper()
+	c := &commandProcess{T: t, cmd: exec.Command("mcpgraph", args...), ended: make(chan error, 1)}
+	c.cmd.Dir = dir
 	pipe := func(f io.Closer, err error) {
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,24 +36,24 @@ func (a *app) logger(level string) (*slog.Logger, error) {
 
 // loadOnce is load for commands that a person repeats: warnings that this user has
 // seen are not shown again.
-func (a *app) loadOnce(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	return a.loadShowing(path, func(ds []diag.Diagnostic, sources diag.Sources) bool {
+func (a *app) loadOnce(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	return a.loadShowing(ctx, path, func(ds []diag.Diagnostic, sources diag.Sources) bool {
 		return !a.warned(path, ds, sources)
 	}, opts...)
 }
 
 // load loads a file to run it: errors and warnings go to stderr, and errors end
-// the command.
-func (a *app) load(path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	return a.loadShowing(path, showAll, opts...)
+// the command. So does the end of ctx.
+func (a *app) load(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	return a.loadShowing(ctx, path, showAll, opts...)
 }
 
 func showAll([]diag.Diagnostic, diag.Sources) bool { return true }
 
 // loadShowing is load, but shows the warnings of a file without errors only if
 // show is true.
-func (a *app) loadShowing(path string, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	engine, err := mcpgraph.Load(path, append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))...)
+func (a *app) loadShowing(ctx context.Context, path string, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	engine, err := a.read(ctx, path, opts...)
 	var ds []diag.Diagnostic
 	var sources diag.Sources
 	var loadErr *mcpgraph.LoadError

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,7 +76,7 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := a.load(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log), mcpgraph.WithLockMode(lock.Off))
+	engine, err := a.load(ctx, o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log), mcpgraph.WithLockMode(lock.Off))
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 			return err
 		}
 	}
-	before, err := a.readLock(path, o.check || len(o.servers) > 0)
+	before, err := a.readLock(ctx, path, o.check || len(o.servers) > 0)
 	if err != nil {
 		return err
 	}
@@ -154,9 +155,11 @@ func (a *app) reportCalls(engine *mcpgraph.Engine, locked *lock.File) error {
 
 // readLock reads the lock file there is; nil if there is none, which is an error
 // where it is needed. One that cannot be used is as none where it is not needed.
-func (a *app) readLock(path string, needed bool) (*lock.File, error) {
-	text, err := boundedfile.Read(path)
+func (a *app) readLock(ctx context.Context, path string, needed bool) (*lock.File, error) {
+	text, err := unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.Read(path) })
 	switch {
+	case ctx.Err() != nil:
+		return nil, interrupted(ctx)
 	case errors.Is(err, fs.ErrNotExist) && !needed:
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):

@@ -40,8 +40,8 @@ type reloader struct {
 
 	// Set when the engine is there. A page can begin without one.
 	engine *mcpgraph.Engine
-	load   func() (*mcpgraph.Engine, error) // makes the engine; nil if there always is one
-	page   *ui.Page                         // nil without one
+	load   func(context.Context) (*mcpgraph.Engine, error) // makes the engine; nil if there always is one
+	page   *ui.Page                                        // nil without one
 	log    *slog.Logger
 	tokens *auth.TokensFile // of --auth-tokens; nil without
 	audit  *audit.Log       // of --audit; nil without
@@ -111,7 +111,7 @@ func (r *reloader) run(ctx context.Context) {
 					r.log.Error("cannot reopen the file of --audit; still writing to the previous one", "error", err)
 				}
 			}
-			_ = r.reload()
+			_ = r.reload(ctx)
 		case <-events:
 			if settled == nil {
 				settled = time.After(settle)
@@ -122,31 +122,38 @@ func (r *reloader) run(ctx context.Context) {
 		case <-settled:
 			settled = nil
 			r.follow()
-			r.changed()
+			r.changed(ctx)
 		}
 	}
 }
 
 // changed reloads if a file has another text than before, or only tells the page.
-func (r *reloader) changed() {
+func (r *reloader) changed(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.seen.changed(r.files()) {
+	if !r.look(ctx) {
 		return
 	}
 	if r.replace {
-		_ = r.again()
+		_ = r.again(ctx)
 	} else {
 		r.page.FileChanged()
 	}
 }
 
-// reload replaces what is served, or explains why it could not.
-func (r *reloader) reload() error {
+// reload replaces what is served, or explains why it could not. ctx ends the reading.
+func (r *reloader) reload(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen.changed(r.files())
-	return r.again()
+	r.look(ctx)
+	return r.again(ctx)
+}
+
+// look reports whether a file has another text than before. It is false when ctx ends.
+func (r *reloader) look(ctx context.Context) bool {
+	// One of them may be a pipe that is slow.
+	changed, _ := unlessSignalled(ctx, func() (bool, error) { return r.seen.changed(r.files()), nil })
+	return changed
 }
 
 // follow watches the files that there are now.
@@ -160,13 +167,16 @@ func (r *reloader) follow() {
 }
 
 // again replaces what is served, or logs why it could not.
-func (r *reloader) again() error {
+func (r *reloader) again(ctx context.Context) error {
 	if r.tokens != nil {
 		if err := r.tokens.Reload(); err != nil {
 			r.log.Warn("cannot reload the file of --auth-tokens; still using the previous tokens", "error", err)
 		}
 	}
-	changes, err := r.exchange()
+	changes, err := unlessSignalled(ctx, func() (*mcpgraph.Changes, error) { return r.exchange(ctx) })
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	var broken *mcpgraph.LoadError
 	switch {
 	case err == nil:
@@ -194,11 +204,11 @@ func (r *reloader) again() error {
 }
 
 // exchange reads the file again, or for the first time without errors.
-func (r *reloader) exchange() (*mcpgraph.Changes, error) {
+func (r *reloader) exchange(ctx context.Context) (*mcpgraph.Changes, error) {
 	if r.engine != nil {
-		return r.engine.Reload()
+		return r.engine.ReloadContext(ctx)
 	}
-	engine, err := r.load()
+	engine, err := r.load(ctx)
 	if err != nil {
 		return nil, err
 	}

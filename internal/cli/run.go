@@ -132,7 +132,7 @@ changes, and shows what became different. Ctrl-C ends it.`,
 }
 
 func (a *app) listTools(o runOptions) (err error) {
-	engine, err := a.loadOnce(o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
+	engine, err := a.loadOnce(context.Background(), o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
 	if err != nil {
 		return err
 	}

@@ -12,20 +12,24 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/diff"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // reload reads the file again. Servers whose entries have not changed go on.
-func (r *toolRunner) reload() error {
-	_, err := r.engine.Reload()
+func (r *toolRunner) reload(ctx context.Context) error {
+	_, err := unlessSignalled(ctx, func() (*mcpgraph.Changes, error) { return r.engine.ReloadContext(ctx) })
 	var broken *mcpgraph.LoadError
+	var short *memory.Error
 	switch {
+	case ctx.Err() != nil, errors.As(err, &short):
+		return failed(err)
 	case errors.As(err, &broken):
 		return r.refused(r.config, broken)
 	case err != nil:
 		// It has changed in a way that only another engine can serve.
 		_ = r.engine.Close()
 		r.engine = nil
-		return r.load()
+		return r.load(ctx)
 	}
 	ds, sources := r.engine.Diagnostics()
 	if ds = worse(ds, diag.Info); len(ds) > 0 && !r.warned(r.config, ds, sources) {

@@ -136,7 +136,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer again.close()
-	engine, err := a.load(o.config, options...)
+	engine, err := a.load(context.Background(), o.config, options...)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	var beside sync.WaitGroup
 	if listener != nil {
 		page := a.newPage(o.page, ui.Options{
-			Path: o.config, Engine: engine, Reload: again.reload, Serve: true,
+			Path: o.config, Engine: engine, Reload: func() error { return again.reload(ctx) }, Serve: true,
 			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log, Durable: durableRuns,
 		})
 		again.page = page

@@ -102,7 +102,7 @@ func (o *temporalOptions) isTemporal(engine string, file *config.File) (bool, er
 
 // dial connects to Temporal.
 func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (*durable.Client, error) {
-	secured, err := o.tlsConfig()
+	secured, err := o.tlsConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (*d
 }
 
 // tlsConfig returns the settings of TLS, nil without it.
-func (o *temporalOptions) tlsConfig() (*tls.Config, error) {
+func (o *temporalOptions) tlsConfig(ctx context.Context) (*tls.Config, error) {
 	if o.key != "" && o.cert == "" || o.cert != "" && o.key == "" {
 		return nil, usagef("--temporal-cert and --temporal-key need each other")
 	}
@@ -137,7 +137,7 @@ func (o *temporalOptions) tlsConfig() (*tls.Config, error) {
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: o.serverName}
 	if o.ca != "" {
-		text, err := boundedfile.Read(o.ca)
+		text, err := unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.Read(o.ca) })
 		if err != nil {
 			return nil, failedf("--temporal-ca: %w", err)
 		}

@@ -185,7 +185,10 @@ func (s *testSession) once(ctx context.Context) error {
 // perform runs the tests of files. In the text format, results are shown as they come.
 func (s *testSession) perform(ctx context.Context, files []string) (*runner.Report, error) {
 	o := s.runner
-	loaded := runner.Load(files, o)
+	loaded, err := unlessSignalled(ctx, func() (*runner.Loaded, error) { return runner.Load(ctx, files, o), nil })
+	if err != nil {
+		return nil, err
+	}
 	s.files = loaded.Paths()
 	if s.options.format == "text" {
 		text := report.NewText(s.stdout, loaded.Sources(), s.report)

@@ -57,9 +57,9 @@ func (r *toolRunner) end(err *error) {
 }
 
 // load loads the file, or reads it again.
-func (r *toolRunner) load() error {
+func (r *toolRunner) load(ctx context.Context) error {
 	if r.engine != nil {
-		return r.reload()
+		return r.reload(ctx)
 	}
 	opts := append(slices.Concat(r.observed.options, r.runOptions.lock.options), mcpgraph.WithMCPFiles(r.mcpFiles...), mcpgraph.WithMemory(r.memory.budget(r.log)))
 	if r.record != "" {
@@ -69,7 +69,7 @@ func (r *toolRunner) load() error {
 	if r.client != nil {
 		opts = append(opts, mcpgraph.WithDriver(&durableDriver{client: r.client}, false))
 	}
-	engine, err := r.loadOnce(r.config, opts...)
+	engine, err := r.loadOnce(ctx, r.config, opts...)
 	if err == nil {
 		r.engine = engine
 	}
@@ -105,7 +105,7 @@ func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
 			return p, err
 		}
 	}
-	if err := r.load(); err != nil {
+	if err := r.load(ctx); err != nil {
 		return p, err
 	}
 	if p.graph, err = r.engine.Graph(r.tool); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,12 +62,12 @@ The exit code is 1 if a server cannot be reached; the others are shown.`,
 }
 
 // loadServers loads the servers of a file, which may be that of a desktop client.
-func (a *app) loadServers(config string, mcpFiles []string, logLevel string) (*mcpgraph.Engine, error) {
+func (a *app) loadServers(ctx context.Context, config string, mcpFiles []string, logLevel string) (*mcpgraph.Engine, error) {
 	log, err := a.logger(logLevel)
 	if err != nil {
 		return nil, err
 	}
-	return a.loadOnce(config, mcpgraph.WithServersOnly(), mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
+	return a.loadOnce(ctx, config, mcpgraph.WithServersOnly(), mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
 }
 
 func (a *app) tools(o toolsOptions) (err error) {
@@ -76,7 +77,7 @@ func (a *app) tools(o toolsOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := a.loadServers(o.config, o.mcpFiles, o.logLevel)
+	engine, err := a.loadServers(ctx, o.config, o.mcpFiles, o.logLevel)
 	if err != nil {
 		return err
 	}

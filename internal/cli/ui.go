@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -120,8 +121,10 @@ func (a *app) ui(o uiOptions) (err error) {
 		return err
 	}
 	defer again.close()
-	again.log, again.load = ob.log, func() (*mcpgraph.Engine, error) { return mcpgraph.Load(o.config, options...) }
-	engine, err := a.load(o.config, options...)
+	again.log, again.load = ob.log, func(ctx context.Context) (*mcpgraph.Engine, error) {
+		return mcpgraph.LoadContext(ctx, o.config, options...)
+	}
+	engine, err := a.load(context.Background(), o.config, options...)
 	var exit *exitError
 	switch {
 	case err == nil:
@@ -136,8 +139,10 @@ func (a *app) ui(o uiOptions) (err error) {
 			closeEngine(again.engine, &err)
 		}
 	}()
+	ctx, stop := a.untilSignal()
+	defer stop()
 	opts := ui.Options{
-		Path: o.config, Engine: engine, Reload: again.reload, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,
+		Path: o.config, Engine: engine, Reload: func() error { return again.reload(ctx) }, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,
 	}
 	if durable {
 		runs, err := a.newDurablePage(o.temporal.of(file), ob.log)
@@ -150,11 +155,12 @@ func (a *app) ui(o uiOptions) (err error) {
 	page := a.newPage(o.page, opts)
 	defer page.Close()
 	again.page = page
-	ctx, stop := a.untilSignal()
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })
-	defer reloading.Wait()
-	defer stop()
+	defer func() {
+		stop()
+		reloading.Wait()
+	}()
 	address := page.URL(listener.Addr())
 	if _, err := fmt.Fprintln(a.stdout, address); err != nil {
 		return failed(err)

@@ -103,7 +103,7 @@ cannot be read.`,
 			if err := interrupted(ctx); err != nil {
 				return err
 			}
-			if err := write(a.stdout, found); err != nil {
+			if _, err := unlessSignalled(ctx, func() (any, error) { return nil, write(a.stdout, found) }); err != nil {
 				return failed(err)
 			}
 			if found.count(diag.Error) > 0 || o.strict && found.count(diag.Warning) > 0 {
@@ -150,7 +150,7 @@ func (a *app) check(ctx context.Context, paths, mcpFiles []string, opts func(pat
 			found.add(a.checkTests(ctx, path, mcpFiles))
 			continue
 		}
-		engine, err := a.read(ctx, path, append(opts(path), mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))...)
+		engine, err := a.readOrStdin(ctx, path, opts(path)...)
 		var loadErr *mcpgraph.LoadError
 		switch {
 		case err == nil:
@@ -175,7 +175,7 @@ func (a *app) checkTests(ctx context.Context, path string, mcpFiles []string) ([
 	o := runner.Options{
 		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: mcpFiles, Match: func(string) bool { return false },
 	}
-	r := runner.Load([]string{path}, o).Run(ctx, o)
+	r := runner.Load(ctx, []string{path}, o).Run(ctx, o)
 	return r.Diagnostics(), r.Sources
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -87,7 +88,7 @@ func (a *app) worker(o workerOptions) (err error) {
 	defer ob.end()
 	budget := o.memory.budget(ob.log)
 	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(budget))
-	engine, err := a.load(o.config, append(options, o.lock.options...)...)
+	engine, err := a.load(context.Background(), o.config, append(options, o.lock.options...)...)
 	if err != nil {
 		return err
 	}

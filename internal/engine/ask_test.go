@@ -40,7 +40,7 @@ func (parkedSecrets) Empty() bool { return false }
 
 func askEngine(t *testing.T) *Engine {
 	t.Helper()
-	e, err := New("ask.yaml", Options{
+	e, err := New(context.Background(), "ask.yaml", Options{
 		Getenv: func(string) (string, bool) { return "", false }, Log: slog.New(slog.DiscardHandler), Runs: runs.New(runs.Limits{}),
 		Read: func(string) ([]byte, error) { return []byte(askFile), nil },
 		Lock: LockOptions{Mode: lock.Off},

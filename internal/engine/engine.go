@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -97,14 +98,34 @@ func (e *LoadError) Error() string {
 	return text
 }
 
-// New compiles the file at path. It starts no server. The error is a *LoadError,
-// or about Options.Functions.
-func New(path string, opts Options) (*Engine, error) {
+// MemoryError is returned for a file that takes more memory than Options.Memory has
+// left.
+type MemoryError struct {
+	Path  string
+	Cause *memory.Error
+}
+
+// Error says how much is missing, and what to do.
+func (e *MemoryError) Error() string {
+	if e.Cause.Alone {
+		return fmt.Sprintf("%s needs more memory than it may have: %s more, of %s for the process; make it smaller, or raise --memory",
+			e.Path, memory.Format(e.Cause.Needed), memory.Format(e.Cause.Limit))
+	}
+	return fmt.Sprintf("the process is short of memory to load %s: it needs %s more, %s of %s are free; try again later, or raise --memory",
+		e.Path, memory.Format(e.Cause.Needed), memory.Format(e.Cause.Free), memory.Format(e.Cause.Limit))
+}
+
+// Unwrap returns the error of the account.
+func (e *MemoryError) Unwrap() error { return e.Cause }
+
+// New compiles the file at path. It starts no server. The error is a *LoadError, a
+// *MemoryError, the cause of ctx, or about Options.Functions.
+func New(ctx context.Context, path string, opts Options) (*Engine, error) {
 	if err := expr.CheckFunctions(opts.Functions); err != nil {
 		return nil, fmt.Errorf("WithFunctions: %w", err)
 	}
 	e := newEngine(path, opts)
-	p, err := e.compile(opts)
+	p, err := e.compile(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +206,9 @@ func (e *Engine) Memory() *memory.Budget { return e.opts.Memory }
 
 // Compile reads the file again and returns the program that may replace the
 // current one. Only one goroutine at a time may compile and replace. The error is
-// a *LoadError.
-func (e *Engine) Compile() (*Program, error) {
-	next, err := e.compile(e.opts)
+// a *LoadError, a *MemoryError, or the cause of ctx.
+func (e *Engine) Compile(ctx context.Context) (*Program, error) {
+	next, err := e.compile(ctx, e.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +219,9 @@ func (e *Engine) Compile() (*Program, error) {
 // CompileText compiles a text in the place of the file, its tools too if the Engine
 // has servers only, and returns a program for calls beside those of the current
 // one. The program shares the servers whose entries are the same. Release it when
-// nothing new is called on it. The error is a *LoadError.
-func (e *Engine) CompileText(text []byte) (*Program, error) {
+// nothing new is called on it. The error is a *LoadError, a *MemoryError, or the cause
+// of ctx.
+func (e *Engine) CompileText(ctx context.Context, text []byte) (*Program, error) {
 	opts := e.opts
 	opts.ServersOnly = false
 	opts.Read = func(path string) ([]byte, error) {
@@ -211,7 +233,7 @@ func (e *Engine) CompileText(text []byte) (*Program, error) {
 		}
 		return boundedfile.Read(path)
 	}
-	p, err := e.compile(opts)
+	p, err := e.compile(ctx, opts)
 	if err != nil {
 		return nil, err
 	}

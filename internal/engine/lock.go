@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // LockOptions are how the lock file is used.
@@ -36,7 +38,7 @@ func (o LockOptions) path(config string) string {
 
 // readLock reads the lock file of a configuration. Without its tools nothing is
 // locked.
-func (p *Program) readLock(config string) []diag.Diagnostic {
+func (p *Program) readLock(ctx context.Context, config string) []diag.Diagnostic {
 	o := p.opts.Lock
 	if o.Mode == lock.Off || p.opts.ServersOnly {
 		return nil
@@ -66,6 +68,9 @@ func (p *Program) readLock(config string) []diag.Diagnostic {
 		}}
 	}
 	p.sources[path] = text
+	if !memory.NewMeter(ctx).Hold(lockShare * len(text)) {
+		return nil
+	}
 	var ds []diag.Diagnostic
 	p.lock, ds = lock.Parse(path, text)
 	return ds

@@ -51,7 +51,7 @@ tools:
 
 func program(t *testing.T, text string) *Program {
 	t.Helper()
-	e, err := New("t.yaml", Options{
+	e, err := New(context.Background(), "t.yaml", Options{
 		Log: slog.New(slog.DiscardHandler), Runs: runs.New(runs.Limits{}), Getenv: func(string) (string, bool) { return "", false },
 		Read: func(path string) ([]byte, error) {
 			if path != "t.yaml" {

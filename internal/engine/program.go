@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
@@ -39,11 +42,35 @@ type Program struct {
 	release func() // Release, made once
 }
 
-// compile reads the file and compiles it. The error is a *LoadError.
-func (e *Engine) compile(opts Options) (*Program, error) {
+// lockShare is what a lock file takes in memory, with the schemas that are compiled, in
+// bytes for each of its text.
+const lockShare = 8
+
+// compile reads the file and compiles it. The error is a *LoadError, a *MemoryError, or
+// the cause of ctx.
+func (e *Engine) compile(ctx context.Context, opts Options) (*Program, error) {
+	account := opts.Memory.Account("")
+	defer account.Close()
+	ctx, done := memory.WithAccount(ctx, account)
+	defer done()
+	p, err := e.compiled(ctx, opts)
+	if cause := context.Cause(ctx); cause != nil { // p is incomplete
+		var short *memory.Error
+		if errors.As(cause, &short) {
+			return nil, &MemoryError{e.path, short}
+		}
+		return nil, cause
+	}
+	return p, err
+}
+
+func (e *Engine) compiled(ctx context.Context, opts Options) (*Program, error) {
 	file, sources, ds := config.Load(e.path, opts.MCPFiles, opts.Read, config.Options{
-		Getenv: opts.Getenv, Inputs: opts.Inputs, ServersOnly: opts.ServersOnly, Serving: opts.Serving, AllowUnset: opts.AllowUnset,
+		Getenv: opts.Getenv, Inputs: opts.Inputs, ServersOnly: opts.ServersOnly, Serving: opts.Serving, AllowUnset: opts.AllowUnset, Context: ctx,
 	})
+	if ctx.Err() != nil {
+		return nil, nil
+	}
 	p := &Program{engine: e, opts: opts, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
 	p.release = p.Release
 	p.users.Store(1)
@@ -51,10 +78,13 @@ func (e *Engine) compile(opts Options) (*Program, error) {
 		var more []diag.Diagnostic
 		opts.addServers(file)
 		if p.set = (&graph.Set{File: file}); !opts.ServersOnly {
-			p.set, more = graph.Build(file, nodes.All, opts.Functions...)
+			p.set, more = graph.BuildContext(ctx, file, nodes.All, opts.Functions...)
 		}
 		ds = append(ds, more...)
-		ds = append(ds, p.readLock(e.path)...)
+		ds = append(ds, p.readLock(ctx, e.path)...)
+		if ctx.Err() != nil {
+			return nil, nil
+		}
 		if !diag.HasErrors(ds) {
 			ds = append(ds, p.unpublishable()...)
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -32,14 +33,14 @@ tools:
 		}
 		return []byte(head + "  []\n"), nil
 	}
-	e, err := New("t.yaml", Options{
+	e, err := New(context.Background(), "t.yaml", Options{
 		Log: slog.New(slog.DiscardHandler), Runs: runs.New(runs.Limits{}), Read: read, ServersOnly: true,
 		Getenv: func(string) (string, bool) { return "", false },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := e.CompileText([]byte(head + tool))
+	p, err := e.CompileText(context.Background(), []byte(head+tool))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +59,13 @@ tools:
 	}
 	p.Release()
 	var load *LoadError
-	if _, err := e.CompileText([]byte(head + "  - 1\n")); !errors.As(err, &load) {
+	if _, err := e.CompileText(context.Background(), []byte(head+"  - 1\n")); !errors.As(err, &load) {
 		t.Errorf("got %v", err)
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.CompileText([]byte(head + tool)); !errors.Is(err, errClosed) {
+	if _, err := e.CompileText(context.Background(), []byte(head+tool)); !errors.Is(err, errClosed) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func TestExamplesPassTheirTests(t *testing.T) {
 		}
 	}
 	o := runner.Options{Getenv: os.LookupEnv, Strict: true}
-	r := runner.Load(tests, o).Run(context.Background(), o)
+	r := runner.Load(context.Background(), tests, o).Run(context.Background(), o)
 	for _, f := range r.Files {
 		tested[f.Config()] = true
 	}

@@ -43,7 +43,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	"pkg/config": {
-		ours:   []string{"internal/boundedfile", "pkg/diag", "pkg/value"},
+		ours:   []string{"internal/boundedfile", "pkg/diag", "pkg/memory", "pkg/value"},
 		others: []string{"go.yaml.in/yaml/v4", "github.com/yosida95/uritemplate/v3"},
 	},
 

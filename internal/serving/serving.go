@@ -149,12 +149,12 @@ func (s *Servers) join(ctx context.Context, http *server.HTTPOptions) (srv *serv
 }
 
 // Reload reads the file again and, if it has no errors, replaces what is
-// served. The error is an *engine.LoadError, or explains why what is served
-// cannot be replaced; nothing has changed then.
-func (s *Servers) Reload() (*engine.Changes, error) {
+// served. The error is an *engine.LoadError, an *engine.MemoryError, the cause of ctx,
+// or explains why what is served cannot be replaced; nothing has changed then.
+func (s *Servers) Reload(ctx context.Context) (*engine.Changes, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	next, err := s.engine.Compile()
+	next, err := s.engine.Compile(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func refused(message string, more ...any) value.Value {
 }
 
 func (c *call) tryChange(ctx context.Context, p planned) (value.Value, error) {
-	s, err := c.file.read()
+	s, err := c.file.read(ctx)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -174,15 +174,15 @@ func (c *call) tryChange(ctx context.Context, p planned) (value.Value, error) {
 	if p.action == "patch" {
 		p.shown = r.Tool
 	}
-	return c.save(s, r, p)
+	return c.save(ctx, s, r, p)
 }
 
 func indented(v value.Value) string { return string(v.AppendIndent(nil, "  ")) + "\n" }
 
 // save checks the text of an edit and writes it.
-func (c *call) save(s *state, r *graphedit.Result, p planned) (value.Value, error) {
+func (c *call) save(ctx context.Context, s *state, r *graphedit.Result, p planned) (value.Value, error) {
 	warnings := value.Undef
-	program, release, err := c.file.compiled(r.Text)
+	program, release, err := c.file.compiled(ctx, r.Text)
 	var broken *engine.LoadError
 	switch {
 	case errors.As(err, &broken):
@@ -281,7 +281,7 @@ func plural(n int, noun string) string {
 }
 
 func validateGraphTool(ctx context.Context, c *call) (value.Value, error) {
-	s, err := c.file.now()
+	s, err := c.file.now(ctx)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -301,7 +301,7 @@ func validateGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		}
 	}
 	var ds []diag.Diagnostic
-	program, release, err := c.file.compiled(text)
+	program, release, err := c.file.compiled(ctx, text)
 	var broken *engine.LoadError
 	switch {
 	case errors.As(err, &broken):

@@ -1,6 +1,7 @@
 package toolkit
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -52,7 +53,7 @@ func (f *file) stamp(text []byte) string {
 }
 
 // read returns the file as it is now. The lock must be held.
-func (f *file) read() (*state, error) {
+func (f *file) read(ctx context.Context) (*state, error) {
 	text, err := boundedfile.Read(f.toolkit.opts.Path)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,10 @@ func (f *file) read() (*state, error) {
 	}
 	next := &state{stamp: stamp, text: text, revision: edit.RevisionOf(text), doc: doc}
 	e := f.toolkit.engine
-	servers, err := e.Compile()
+	servers, err := e.Compile(ctx)
+	if isNotRead(err) {
+		return nil, err
+	}
 	if next.servers = err; err == nil {
 		if before, err := e.Replace(servers); err == nil {
 			before.Release()
@@ -78,12 +82,19 @@ func (f *file) read() (*state, error) {
 			}
 		}
 	}
-	next.program, err = e.CompileText(text)
+	next.program, err = e.CompileText(ctx, text)
 	if err != nil && !errors.As(err, &next.broken) {
 		return nil, err
 	}
 	f.replace(next)
 	return next, nil
+}
+
+// isNotRead reports whether an error does not say what the file is: it was not read to
+// its end.
+func isNotRead(err error) bool {
+	var broken *engine.LoadError
+	return err != nil && !errors.As(err, &broken)
 }
 
 // replace makes another state the current one. The lock must be held.
@@ -101,17 +112,17 @@ func (f *file) saved(r *graphedit.Result, program *engine.Program) {
 }
 
 // now returns the file as it is now.
-func (f *file) now() (*state, error) {
+func (f *file) now(ctx context.Context) (*state, error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return f.read()
+	return f.read(ctx)
 }
 
 // use returns the program of the file as it is now, until release is called.
-func (f *file) use() (p *engine.Program, release func(), err error) {
+func (f *file) use(ctx context.Context) (p *engine.Program, release func(), err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	s, err := f.read()
+	s, err := f.read(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,8 +134,8 @@ func (f *file) use() (p *engine.Program, release func(), err error) {
 
 // compiled returns the program of a text in the place of the file, until release is
 // called.
-func (f *file) compiled(text []byte) (p *engine.Program, release func(), err error) {
-	p, err = f.toolkit.engine.CompileText(text)
+func (f *file) compiled(ctx context.Context, text []byte) (p *engine.Program, release func(), err error) {
+	p, err = f.toolkit.engine.CompileText(ctx, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,8 +144,8 @@ func (f *file) compiled(text []byte) (p *engine.Program, release func(), err err
 
 // shown returns the text of the file without secrets. It reports false if the file
 // cannot be read.
-func (f *file) shown() (string, bool) {
-	s, err := f.now()
+func (f *file) shown(ctx context.Context) (string, bool) {
+	s, err := f.now(ctx)
 	switch {
 	case err != nil:
 		return "", false

@@ -40,7 +40,7 @@ func (t *Toolkit) resources() []server.Resource {
 	return []server.Resource{
 		{
 			URI: "mcpgraph://file", Name: "file", Description: "The configuration file, without secrets", MIMEType: "application/yaml",
-			Read: server.ReadText("application/yaml", func(context.Context, *server.Request) (string, bool) { return t.file.shown() }),
+			Read: server.ReadText("application/yaml", func(ctx context.Context, _ *server.Request) (string, bool) { return t.file.shown(ctx) }),
 		},
 		{
 			URI: "mcpgraph://schema", Name: "schema", Description: "The JSON Schema of configuration files", MIMEType: "application/schema+json", Instant: true,

@@ -20,10 +20,10 @@ type change struct {
 	renamed      string // the name that the edit gave the tool; empty: it kept its own
 }
 
-func undo(_ context.Context, c *call) (value.Value, error) {
+func undo(ctx context.Context, c *call) (value.Value, error) {
 	c.file.lock.Lock()
 	defer c.file.lock.Unlock()
-	s, err := c.file.read()
+	s, err := c.file.read(ctx)
 	if err != nil {
 		return value.Undef, err
 	}

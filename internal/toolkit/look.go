@@ -29,8 +29,8 @@ func listOf(properties string) string {
 	return `{"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{` + properties + `}}}},"required":["items"]}`
 }
 
-func getGraphServer(_ context.Context, c *call) (value.Value, error) {
-	s, err := c.file.now()
+func getGraphServer(ctx context.Context, c *call) (value.Value, error) {
+	s, err := c.file.now(ctx)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -48,8 +48,8 @@ func getGraphServer(_ context.Context, c *call) (value.Value, error) {
 		"instructions", instructions, "file", c.opts.Path, "revision", string(s.revision), "errors", errors), nil
 }
 
-func listGraphTools(_ context.Context, c *call) (value.Value, error) {
-	s, err := c.file.now()
+func listGraphTools(ctx context.Context, c *call) (value.Value, error) {
+	s, err := c.file.now(ctx)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -62,10 +62,10 @@ func listGraphTools(_ context.Context, c *call) (value.Value, error) {
 	return object("items", items), nil
 }
 
-func getGraphTool(_ context.Context, c *call) (value.Value, error) {
+func getGraphTool(ctx context.Context, c *call) (value.Value, error) {
 	c.file.lock.Lock()
 	defer c.file.lock.Unlock()
-	s, err := c.file.read()
+	s, err := c.file.read(ctx)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -76,8 +76,8 @@ func getGraphTool(_ context.Context, c *call) (value.Value, error) {
 	return definition, err
 }
 
-func getGraphPicture(_ context.Context, c *call) (value.Value, error) {
-	p, release, err := c.file.use()
+func getGraphPicture(ctx context.Context, c *call) (value.Value, error) {
+	p, release, err := c.file.use(ctx)
 	if err != nil {
 		return value.Undef, err
 	}

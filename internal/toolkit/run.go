@@ -40,7 +40,7 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 			return value.Undef, err
 		}
 		name = definition.Get("name").Str()
-		s, err := c.file.now()
+		s, err := c.file.now(ctx)
 		if err != nil {
 			return value.Undef, err
 		}
@@ -48,7 +48,7 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		if err != nil {
 			return value.Undef, err
 		}
-		program, release, err = c.file.compiled(text)
+		program, release, err = c.file.compiled(ctx, text)
 		var broken *engine.LoadError
 		if errors.As(err, &broken) {
 			return object("error", object("name", "invalid", "message", "the definition has errors"), "executionHistory", []value.Value{},
@@ -57,7 +57,7 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		if err != nil {
 			return value.Undef, err
 		}
-	} else if program, release, err = c.file.use(); err != nil {
+	} else if program, release, err = c.file.use(ctx); err != nil {
 		return value.Undef, err
 	}
 	defer release()

@@ -147,9 +147,9 @@ func evaluateInRun(ctx context.Context, c *call) (value.Value, error) {
 	return c.answer(result, err), nil
 }
 
-func inferOutputSchema(_ context.Context, c *call) (value.Value, error) {
+func inferOutputSchema(ctx context.Context, c *call) (value.Value, error) {
 	name := c.text("toolName")
-	s, err := c.file.now()
+	s, err := c.file.now(ctx)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -172,7 +172,7 @@ func inferOutputSchema(_ context.Context, c *call) (value.Value, error) {
 	if _, err := graphedit.Tool(s.doc.Value(), name); err != nil {
 		return value.Undef, err
 	}
-	p, release, err := c.file.use()
+	p, release, err := c.file.use(ctx)
 	if err != nil {
 		return value.Undef, err
 	}

@@ -70,7 +70,7 @@ func toolsOf(s serving.ServerStatus) []upstreamTool {
 
 // statuses connects to all servers.
 func (c *call) statuses(ctx context.Context) ([]serving.ServerStatus, error) {
-	if _, err := c.file.now(); err != nil { // new entries of servers
+	if _, err := c.file.now(ctx); err != nil { // new entries of servers
 		return nil, err
 	}
 	p := c.engine.Use()
@@ -80,7 +80,7 @@ func (c *call) statuses(ctx context.Context) ([]serving.ServerStatus, error) {
 
 // status connects to one server.
 func (c *call) status(ctx context.Context, name string) (serving.ServerStatus, error) {
-	if _, err := c.file.now(); err != nil {
+	if _, err := c.file.now(ctx); err != nil {
 		return serving.ServerStatus{}, err
 	}
 	p := c.engine.Use()

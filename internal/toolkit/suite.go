@@ -96,7 +96,7 @@ func testGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		}
 		o.Match = func(name string) bool { return names[name] }
 	}
-	report := runner.Load(files, o).Run(ctx, o)
+	report := runner.Load(ctx, files, o).Run(ctx, o)
 	items := []value.Value{}
 	passed, failed := 0, 0
 	for _, r := range report.Results {

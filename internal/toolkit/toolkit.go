@@ -99,7 +99,7 @@ func New(o Options) (*Toolkit, error) {
 		opts: o, tools: map[string]*tool{}, tapes: &tapes{},
 		runs: runs.New(runs.Limits{Count: keptRuns, Bytes: keptRunsBytes, Memory: o.Memory}),
 	}
-	e, err := engine.New(o.Path, engine.Options{
+	e, err := engine.New(context.Background(), o.Path, engine.Options{
 		Getenv: o.Getenv, Inputs: o.Inputs, Log: o.Log, MCPFiles: o.MCPFiles, ServersOnly: true, Serving: o.HTTP, Runs: t.runs,
 		Memory: o.Memory, Intercept: t.tapes.intercept,
 	})

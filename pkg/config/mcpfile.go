@@ -16,7 +16,7 @@ func (d *decoder) decodeMCPFiles(files []MCPFile) {
 		return
 	}
 	for _, f := range files {
-		_, root, ds := read(f.Path, withoutComments(f.Source))
+		_, root, ds := read(f.Path, withoutComments(f.Source), d.meter)
 		d.report(ds...)
 		if root == nil {
 			continue

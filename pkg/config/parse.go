@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -34,6 +36,10 @@ type Options struct {
 	// WorkspaceFolder is what ${workspaceFolder} becomes; empty is the path of the
 	// folder. A caller that writes entries into another file keeps the variable so.
 	WorkspaceFolder string
+	// Context stops the reading when it ends, or when its account (see
+	// [memory.WithAccount]) has no room for the nodes of the file; nil never does. What
+	// is returned is then incomplete, and the context has the cause.
+	Context context.Context
 }
 
 // MCPFile is a file with a map of upstream servers under one of entriesKeys.
@@ -52,14 +58,18 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 	if opts.ServersOnly {
 		source = withoutComments(source)
 	}
-	doc, root, ds := read(path, source)
+	var meter *memory.Meter
+	if opts.Context != nil {
+		meter = memory.NewMeter(opts.Context)
+	}
+	doc, root, ds := read(path, source, meter)
 	if root == nil {
 		return nil, ds
 	}
 	if opts.Getenv == nil {
 		opts.Getenv = os.LookupEnv
 	}
-	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, allowUnset: opts.AllowUnset, path: path, diagnostics: ds, file: &File{
+	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, allowUnset: opts.AllowUnset, meter: meter, path: path, diagnostics: ds, file: &File{
 		Path: path, Source: doc.source, Root: root,
 		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxTotalExecutions, DefaultMaxExecutionTime, DefaultMaxCallDepth},
 	}}
@@ -131,7 +141,8 @@ type decoder struct {
 	file            *File
 	getenv          func(string) (string, bool)
 	inputs          map[string]string
-	allowUnset      bool   // Options.AllowUnset
+	allowUnset      bool // Options.AllowUnset
+	meter           *memory.Meter
 	path            string // of the file that is decoded
 	inputDefaults   *Node  // its "inputs"; may be nil
 	foreign         bool   // it is another program's

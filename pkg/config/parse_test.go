@@ -47,7 +47,7 @@ func TestScalarsFollowTheCoreSchema(t *testing.T) {
 		`"010"`: `"010"`, "'~'": `"~"`, "! 3": `"3"`, "!!str 3": `"3"`, "!!int '3'": "3", "!!float 3": "3", "|\n  3": `"3"`,
 	}
 	for source, want := range tests {
-		_, root, ds := read("f.yaml", []byte("a: "+source))
+		_, root, ds := read("f.yaml", []byte("a: "+source), nil)
 		if root == nil || len(ds) > 0 {
 			if source != "-" {
 				t.Errorf("%q: %v", source, ds)
@@ -81,7 +81,7 @@ func TestFilesThatYAMLAllows(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, root, ds := read("f.yaml", []byte(tt.source))
+			_, root, ds := read("f.yaml", []byte(tt.source), nil)
 			if root == nil || len(ds) > 0 {
 				t.Fatal(ds)
 			}
@@ -403,7 +403,7 @@ func TestLoadReadsFilesAndSaysWhichItCannot(t *testing.T) {
 }
 
 func TestNodePaths(t *testing.T) {
-	_, root, _ := read("f.yaml", []byte("a: [{b: c}]\nd: 5\n"))
+	_, root, _ := read("f.yaml", []byte("a: [{b: c}]\nd: 5\n"), nil)
 	if got := root.At("a", 0, "b").Text().String(); got != "c" {
 		t.Errorf("a[0].b is %q", got)
 	}
@@ -439,7 +439,7 @@ func TestAliasesAreBounded(t *testing.T) {
 		}
 	}
 	many := "a: &a [1, 2, 3]\nb: [" + strings.Repeat("*a, ", 50_000) + "]\n"
-	if _, root, ds := read("f.yaml", []byte(many)); root == nil {
+	if _, root, ds := read("f.yaml", []byte(many), nil); root == nil {
 		t.Errorf("many small aliases: %v", ds)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -21,6 +22,8 @@ type builder struct {
 	slab        []Node
 	diagnostics []diag.Diagnostic
 	fatal       bool
+	meter       *memory.Meter
+	stopped     bool // by the meter
 }
 
 func (b *builder) report(d diag.Diagnostic) { b.diagnostics = append(b.diagnostics, d) }
@@ -28,6 +31,7 @@ func (b *builder) report(d diag.Diagnostic) { b.diagnostics = append(b.diagnosti
 func (b *builder) node(y *yaml.Node) *Node {
 	if len(b.slab) == 0 {
 		b.slab = make([]Node, 128)
+		b.stopped = b.stopped || !b.meter.Hold(len(b.slab)*nodeBytes)
 	}
 	n := &b.slab[0]
 	b.slab = b.slab[1:]
@@ -43,6 +47,9 @@ func (b *builder) node(y *yaml.Node) *Node {
 func (b *builder) build(y *yaml.Node) *Node {
 	if y.Kind == yaml.AliasNode {
 		return b.alias(y)
+	}
+	if b.stopped {
+		return b.node(&yaml.Node{Kind: yaml.ScalarNode, Line: y.Line, Column: y.Column}) // the rest is not read
 	}
 	if y.Anchor != "" {
 		b.anchors[y] = nil

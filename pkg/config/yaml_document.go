@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // document is one YAML file as it was read.
@@ -26,34 +27,55 @@ var byteOrderMark = []byte("\ufeff")
 // a byte order mark. The node is nil if the source is not one YAML document; then
 // there is an error among the diagnostics.
 func ParseYAML(path string, source []byte) (*Node, []diag.Diagnostic) {
-	_, n, ds := read(path, source)
+	_, n, ds := read(path, source, nil)
 	return n, ds
 }
 
 // read parses a file into positioned nodes. The root is nil where the file is
-// not a single YAML document; then there is an error among the diagnostics.
-func read(path string, source []byte) (*document, *Node, []diag.Diagnostic) {
+// not a single YAML document; then there is an error among the diagnostics. It is
+// nil, too, if the meter stops.
+func read(path string, source []byte, meter *memory.Meter) (*document, *Node, []diag.Diagnostic) {
 	source = bytes.TrimPrefix(source, byteOrderMark)
 	d := &document{path: path, source: source, lines: diag.NewLines(source)}
 	if bad := d.checkEncoding(); bad != nil {
 		return d, nil, []diag.Diagnostic{*bad}
 	}
+	if !meter.Hold(2*len(source) + libraryNode*about(source)) {
+		return d, nil, nil
+	}
 	text, undo := makeCompatible(source)
-	root, bad := d.load(text)
+	root, bad := d.load(text, meter)
 	if bad != nil {
 		return d, nil, []diag.Diagnostic{*bad}
 	}
-	b := &builder{doc: d, restore: undo, anchors: map[*yaml.Node]*Node{}}
+	b := &builder{doc: d, restore: undo, anchors: map[*yaml.Node]*Node{}, meter: meter}
 	n := b.build(root)
-	if b.fatal {
+	if b.fatal || b.stopped {
 		n = nil
 	}
 	return d, n, b.diagnostics
 }
 
+// What a value of a file takes, in bytes: as the library has it, and as a Node.
+const (
+	libraryNode = 180
+	nodeBytes   = 160
+)
+
+// about returns about how many values a YAML text has.
+func about(source []byte) int {
+	n := bytes.Count(source, []byte(","))
+	for i, c := range source {
+		if (c == ':' || c == '-') && (i+1 == len(source) || isSpace(source[i+1])) {
+			n += 2 // a key and a value; the lines of a list have one of them
+		}
+	}
+	return n
+}
+
 // load returns the YAML library's tree of the only document of text.
-func (d *document) load(text []byte) (*yaml.Node, *diag.Diagnostic) {
-	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithPlugin(yamlLimits{}))
+func (d *document) load(text []byte, meter *memory.Meter) (*yaml.Node, *diag.Diagnostic) {
+	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithPlugin(yamlLimits{meter}))
 	if err != nil {
 		return nil, d.syntax(err)
 	}
@@ -79,16 +101,16 @@ func (d *document) load(text []byte) (*yaml.Node, *diag.Diagnostic) {
 // maxDepth is how deeply a file may be nested.
 const maxDepth = 1000
 
-// yamlLimits stops the YAML library at maxDepth. Aliases are bounded by builder,
-// which sees what they stand for.
-type yamlLimits struct{}
+// yamlLimits stops the YAML library at maxDepth, and when the meter does. Aliases are
+// bounded by builder, which sees what they stand for.
+type yamlLimits struct{ meter *memory.Meter }
 
 var _ yaml.LoaderLimitsPlugin = yamlLimits{}
 
 var errDepth = errors.New("nested too deeply")
 
-func (yamlLimits) CheckDepth(depth int, _ *yaml.DepthContext) error {
-	if depth > maxDepth {
+func (l yamlLimits) CheckDepth(depth int, _ *yaml.DepthContext) error {
+	if depth > maxDepth || !l.meter.Hold(0) {
 		return errDepth
 	}
 	return nil

@@ -67,7 +67,7 @@ func (l *Layout) HasProperties() bool { return l.Content > l.Start }
 // ParseLayout parses a single YAML document like ParseYAML, and also returns how
 // it is written. Both are nil if the source is not one YAML document.
 func ParseLayout(path string, source []byte) (*Node, *Layout, []diag.Diagnostic) {
-	d, n, ds := read(path, source)
+	d, n, ds := read(path, source, nil)
 	if n == nil {
 		return nil, nil, ds
 	}

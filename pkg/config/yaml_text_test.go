@@ -75,7 +75,7 @@ func checkAlignment(n *Node) error {
 
 // unescape reads one escape of a double-quoted string the slow way.
 func unescape(e string) (string, bool) {
-	_, root, _ := read("", []byte(`"`+e+`"`))
+	_, root, _ := read("", []byte(`"`+e+`"`), nil)
 	if root == nil {
 		return "", false
 	}
@@ -120,7 +120,7 @@ func TestTextOfEveryStyleHasExactPlaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, root, ds := read("f.yaml", []byte(tt.source))
+			_, root, ds := read("f.yaml", []byte(tt.source), nil)
 			if root == nil || len(ds) > 0 {
 				t.Fatalf("cannot read %q: %v", tt.source, ds)
 			}
@@ -153,7 +153,7 @@ func TestTextEndsJustBehindItsLastCharacter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, root, _ := read("f.yaml", []byte(tt.source))
+			_, root, _ := read("f.yaml", []byte(tt.source), nil)
 			text := root.Get("a").Text()
 			if got := text.At(len(text.String())); got != tt.at {
 				t.Errorf("At(len) is %v, want %v", got, tt.at)
@@ -166,7 +166,7 @@ func TestTextEndsJustBehindItsLastCharacter(t *testing.T) {
 }
 
 func TestTextRangeEndsBehindTheLastCharacterOfTheRange(t *testing.T) {
-	_, root, _ := read("f.yaml", []byte("a: \"x\\u00e9y\"\nb: |\n  one\n  two\n"))
+	_, root, _ := read("f.yaml", []byte("a: \"x\\u00e9y\"\nb: |\n  one\n  two\n"), nil)
 	a := root.Get("a").Text()
 	if got, want := a.After(3), (diag.Pos{Line: 1, Col: 12}); got != want {
 		t.Errorf("After the escape is %v, want %v", got, want)
@@ -183,7 +183,7 @@ func TestTextRangeEndsBehindTheLastCharacterOfTheRange(t *testing.T) {
 func TestNodesKnowWhereTheyEnd(t *testing.T) {
 	source := "a: {b: [1, 'two' ], c: *x , } # {\nd:\n  - e: f\n    g:\n"
 	source = "x: &x {y: 1}\n" + source
-	_, root, ds := read("f.yaml", []byte(source))
+	_, root, ds := read("f.yaml", []byte(source), nil)
 	if root == nil {
 		t.Fatal(ds)
 	}
@@ -249,7 +249,7 @@ func TestEveryByteOfRandomScalarsHasItsPlace(t *testing.T) {
 	checked, sources := 0, testscale.Of(10_000, 100_000)
 	for range sources {
 		source := randomYAML(r)
-		_, root, _ := read("f.yaml", []byte(source))
+		_, root, _ := read("f.yaml", []byte(source), nil)
 		if root == nil {
 			continue
 		}
@@ -272,7 +272,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Add([]byte("a: |+\n\n  b\n\nc: >2-\n    d\n   e\n"))
 	f.Fuzz(func(t *testing.T, source []byte) {
-		_, root, _ := read("f.yaml", source)
+		_, root, _ := read("f.yaml", source, nil)
 		if root == nil {
 			return
 		}

@@ -1,12 +1,14 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // Build compiles every tool of a file and returns all problems, sorted by
@@ -15,7 +17,15 @@ import (
 // functions beside those of JSONata and of the history; see
 // [expr.CheckFunctions].
 func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Set, []diag.Diagnostic) {
+	return BuildContext(context.Background(), file, kinds, functions...)
+}
+
+// BuildContext is [Build], and stops when ctx ends or when its account (see
+// [memory.WithAccount]) has no room for the graphs. What it returns is then
+// incomplete, and ctx has the cause.
+func BuildContext(ctx context.Context, file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Set, []diag.Diagnostic) {
 	b := &builder{
+		meter:       memory.NewMeter(ctx),
 		file:        file,
 		functions:   functions,
 		kinds:       map[string]*Kind{},
@@ -46,13 +56,22 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 		set.Graphs = b.flat()
 	} else {
 		for _, tool := range file.Tools {
+			if b.stopped(graphBytes) {
+				return set, b.ds
+			}
 			set.Graphs = append(set.Graphs, b.tool(tool))
 		}
 	}
 	set.Graphs = append(set.Graphs, b.offers()...)
+	if b.stopped(0) {
+		return set, b.ds
+	}
 	b.callees(set.Graphs)
 	b.known = newKnowledge(nil)
 	for _, g := range slices.Concat(set.Graphs, b.completions) {
+		if b.stopped(0) {
+			return set, b.ds
+		}
 		g.setKeys(g.Name + "#")
 		b.check(g)
 	}
@@ -75,7 +94,23 @@ func (b *builder) note(nodes []*config.Node, owner string) {
 // ten thousand misspellings do not take minutes; later ones get no suggestion.
 const maxComparisons = 1_000_000
 
+// What the parts of a graph take, about, in bytes.
+const (
+	graphBytes      = 1 << 10
+	graphNodeBytes  = 1 << 10
+	programBytes    = 512 // and programShare for each byte of its text
+	programShare    = 40
+	ruleShare       = 4       // of what the rule takes as a value
+	schemaBytes     = 1 << 10 // and schemaShare for each byte of its text
+	schemaShare     = 30
+	diagnosticBytes = 512 // and its texts
+)
+
+// stopped counts n bytes that are about to be held, and reports whether to stop.
+func (b *builder) stopped(n int) bool { return !b.meter.Hold(n) }
+
 type builder struct {
+	meter       *memory.Meter
 	file        *config.File
 	functions   []jsonata.Function // of the program
 	kinds       map[string]*Kind
@@ -91,7 +126,11 @@ type builder struct {
 	ds          []diag.Diagnostic
 }
 
-func (b *builder) report(d diag.Diagnostic) { b.ds = append(b.ds, d) }
+func (b *builder) report(d diag.Diagnostic) {
+	if !b.stopped(diagnosticBytes + len(d.Message) + len(d.Hint)) {
+		b.ds = append(b.ds, d)
+	}
+}
 
 func (b *builder) nearest(name string, valid []string) (string, bool) {
 	if b.suggestions -= len(valid); b.suggestions < 0 {
@@ -104,6 +143,9 @@ func (b *builder) nearest(name string, valid []string) (string, bool) {
 func (b *builder) node(src *config.Node, where string, s *scope) *Node {
 	if src.Kind() != config.Map {
 		b.report(src.Expected(where, "a node: a map with id and type"))
+		return nil
+	}
+	if b.stopped(graphNodeBytes) {
 		return nil
 	}
 	n := &Node{Pos: src.Pos(), src: src, name: where}

@@ -124,6 +124,9 @@ func (f *Fields) options() []jsonata.Option {
 }
 
 func (f *Fields) compile(n *config.Node) *Program {
+	if f.b.stopped(programBytes + programShare*len(n.Text().String())) {
+		return nil
+	}
 	if f.over != nil {
 		return f.compileOver(n)
 	}
@@ -140,6 +143,9 @@ func (f *Fields) compile(n *config.Node) *Program {
 func (f *Fields) Rule(name, doc string, opts ...Option) *Program {
 	n := f.get(RuleField, name, doc, opts)
 	if n == nil {
+		return nil
+	}
+	if f.b.stopped(programBytes + ruleShare*int(n.Value().AnySize())) {
 		return nil
 	}
 	prog, errs := expr.CompileLogic(n.Value(), f.options()...)

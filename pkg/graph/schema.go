@@ -102,11 +102,15 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 		b.report(src.Expected(what, "a JSON Schema: a map or a boolean"))
 		return nil
 	}
+	text := v.JSON()
+	if b.stopped(schemaBytes + schemaShare*len(text)) {
+		return nil
+	}
 	b.keywords(src, what, true)
 	doc := v.Any()
 	compiled, err := compileSchema(doc)
 	if err == nil {
-		s := &Schema{raw: v.JSON(), compiled: compiled, quick: newQuick(v), src: src}
+		s := &Schema{raw: text, compiled: compiled, quick: newQuick(v), src: src}
 		b.defaults(s, what)
 		return s
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -76,7 +77,7 @@ func TestExportedTestPasses(t *testing.T) {
 			}
 		}
 		o := runner.Options{Getenv: s.opts.Getenv}
-		report := runner.Load([]string{filepath.Join(folder, v.Get("names").Get("test").Str())}, o).Run(t.Context(), o)
+		report := runner.Load(context.Background(), []string{filepath.Join(folder, v.Get("names").Get("test").Str())}, o).Run(t.Context(), o)
 		if len(report.Results) != 1 || report.Results[0].Status != runner.Passed {
 			t.Errorf("%s: %+v\n%s", tool, report, v.Get("test").Str())
 		}

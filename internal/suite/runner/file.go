@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,6 +49,7 @@ func (f *File) Config() string {
 
 // loader reads test files. Each configuration is compiled once.
 type loader struct {
+	ctx     context.Context
 	options Options
 	configs map[string]*config
 }
@@ -57,7 +59,7 @@ func (l *loader) compiled(path string) *config {
 	c := l.configs[path]
 	if c == nil {
 		c = &config{covered: newCovered()}
-		if c.engine, c.err = compile(path, l.options); c.err == nil {
+		if c.engine, c.err = compile(l.ctx, path, l.options); c.err == nil {
 			c.locked = suite.NewLockedCalls(c.engine.Current().Lock())
 		}
 		l.configs[path] = c

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ tools:
 		if text := told(r); (r.Passed == 1) != (c.want == "") || !strings.Contains(text, c.want) {
 			t.Errorf("%s, %s: want %q, got\n%s", c.arguments, c.reply, c.want, text)
 		}
-		if paths := Load([]string{path}, o).Paths(); !slices.Contains(paths, elsewhere) {
+		if paths := Load(context.Background(), []string{path}, o).Paths(); !slices.Contains(paths, elsewhere) {
 			t.Errorf("--watch does not look at %s but at %q", elsewhere, paths)
 		}
 		if text := told(runFile(t, path, Options{LockRequired: true})); !strings.Contains(text, "there is no lock file") {

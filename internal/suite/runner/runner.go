@@ -65,11 +65,15 @@ type Loaded struct {
 	lock    string // the path of the lock file; empty: beside each configuration
 }
 
-// Load reads test files and compiles their configurations, each once.
-func Load(paths []string, o Options) *Loaded {
-	l := &loader{options: o, configs: map[string]*config{}}
+// Load reads test files and compiles their configurations, each once. If ctx ends, the
+// rest of them are not read.
+func Load(ctx context.Context, paths []string, o Options) *Loaded {
+	l := &loader{ctx: ctx, options: o, configs: map[string]*config{}}
 	all := &Loaded{configs: l.configs, lock: o.LockFile}
 	for _, path := range paths {
+		if ctx.Err() != nil {
+			break
+		}
 		all.files = append(all.files, l.load(path))
 	}
 	return all
@@ -255,8 +259,8 @@ func (j *job) broken(err error) Problem {
 var quiet = slog.New(slog.DiscardHandler)
 
 // compile returns the engine of a configuration. It never connects to a server.
-func compile(path string, o Options) (*engine.Engine, error) {
-	e, err := engine.New(path, engine.Options{
+func compile(ctx context.Context, path string, o Options) (*engine.Engine, error) {
+	e, err := engine.New(ctx, path, engine.Options{
 		Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: boundedfile.Read,
 		Lock: engine.LockOptions{Path: o.LockFile, Required: o.LockRequired},
 		Log:  quiet, Runs: runs.New(runs.Limits{Count: runs.None}), AllowUnset: !o.Live && !o.Record,

@@ -145,7 +145,7 @@ func suiteOf(t testing.TB, config, tests string) string {
 func runFile(t testing.TB, path string, o Options) *Report {
 	t.Helper()
 	o.Getenv = func(string) (string, bool) { return "", false }
-	return Load([]string{path}, o).Run(context.Background(), o)
+	return Load(context.Background(), []string{path}, o).Run(context.Background(), o)
 }
 
 // told returns what a report says, a line for each test and problem.
@@ -382,7 +382,7 @@ tests:
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	o := Options{Getenv: func(string) (string, bool) { return "", false }}
-	if r := Load([]string{path}, o).Run(ctx, o); len(r.Results) != 0 {
+	if r := Load(context.Background(), []string{path}, o).Run(ctx, o); len(r.Results) != 0 {
 		t.Error(told(r))
 	}
 }
@@ -392,7 +392,7 @@ func TestInterruptedTestsEndSoon(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	o := Options{Getenv: func(string) (string, bool) { return "", false }}
-	if r := Load([]string{path}, o).Run(ctx, o); r.Passed != 0 {
+	if r := Load(context.Background(), []string{path}, o).Run(ctx, o); r.Passed != 0 {
 		t.Error(told(r))
 	}
 }
