@@ -237,7 +237,10 @@ func TestUpstreamPromptsAndResourcesPass(t *testing.T) {
 				{"resources/read", `{"uri":"file:///safe/%2e%2e/etc/passwd"}`, `-32002`},
 				{"resources/read", `{"uri":"file:///safe/%252e%252e%252fetc"}`, `-32002`},
 				{"resources/read", `{"uri":"file:///safe/x\\..\\y"}`, `-32002`},
+				{"resources/read", `{"uri":"file:///safe/..;/x"}`, `-32002`},
 				{"resources/read", `{"uri":"gone://1"}`, `-32603`},
+				{"resources/read", `{"uri":"file:///safe/y#as=file:///safe/other"}`, `-32603`},
+				{"resources/read", `{"uri":"file:///safe/y#as=b://1"}`, `-32603`},
 				{"completion/complete", `{"ref":{"type":"ref/prompt","name":"up.p1"},"argument":{"name":"x","value":"v"}}`, `{"completion":{"values":["va","vb"],"total":2,"hasMore":false}}`},
 				{"completion/complete", `{"ref":{"type":"ref/resource","uri":"a-t://{x}"},"argument":{"name":"x","value":"w"}}`, `{"completion":{"values":["wa","wb"],"total":2,"hasMore":false}}`},
 			} {

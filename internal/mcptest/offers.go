@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Offers is what a fake server has beside tools. Lists are sent as they are, in pages
@@ -94,7 +95,11 @@ func (s *server) offer(m message) bool {
 		s.reply(m.ID, marshal(map[string]any{"messages": []any{map[string]any{"role": "user", "content": text}}}))
 	case m.Method == "resources/read" && s.script.Resources != nil:
 		n := s.count(m.Method)
-		s.reply(m.ID, marshal(map[string]any{"contents": []any{map[string]any{"uri": p.URI, "text": p.URI + " read " + strconv.Itoa(n)}}}))
+		of := p.URI
+		if _, other, ok := strings.Cut(p.URI, "#as="); ok {
+			of = other // a server that returns something else
+		}
+		s.reply(m.ID, marshal(map[string]any{"contents": []any{map[string]any{"uri": of, "text": p.URI + " read " + strconv.Itoa(n)}}}))
 	case m.Method == "completion/complete" && s.script.Prompts != nil:
 		s.count(m.Method)
 		s.reply(m.ID, marshal(map[string]any{"completion": map[string]any{"values": []string{p.Argument.Value + "a", p.Argument.Value + "b"}}}))

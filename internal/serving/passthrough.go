@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
@@ -90,14 +91,36 @@ func (t *passing) resource(_ *server.Request, uri string) *server.Resource {
 	return &server.Resource{
 		URI: uri, Name: name,
 		Read: t.logged(func(ctx context.Context, r *server.Request) (value.Value, error) {
-			v, err := first(t, r, from, func(s source) (value.Value, error) { return t.pool.ReadResource(ctx, &r.Info, s.server, r.URI) })
-			return v.Get("contents"), err
+			return first(t, r, from, func(s source) (value.Value, error) {
+				v, err := t.pool.ReadResource(ctx, &r.Info, s.server, r.URI)
+				if err == nil {
+					err = t.asked(s.server, r.URI, v.Get("contents"))
+				}
+				return v.Get("contents"), err
+			})
 		}),
 		Subscribe: func(ctx context.Context, r *server.Request, updated func()) (stop func(), err error) {
 			return first(t, r, from, func(s source) (func(), error) { return t.pool.Subscribe(ctx, &r.Info, s.server, r.URI, updated) })
 		},
 		Complete: t.completer(from, "ref/resource", "uri"),
 	}
+}
+
+// asked returns an error if contents are of another resource than the one that was asked
+// for: what passes would then be what the server says. Of a folder, a server may return
+// what is below it and passes.
+func (t *passing) asked(from, uri string, contents value.Value) error {
+	for _, one := range contents.Elems() {
+		got := one.Get("uri")
+		if got.Kind() == value.String && config.SameResource(uri, got.Str()) {
+			continue
+		}
+		below := strings.HasPrefix(got.Str(), strings.TrimSuffix(uri, "/")+"/")
+		if !below || !slices.ContainsFunc(t.entries, func(e config.Passthrough) bool { return e.Server == from && e.AllowsResource(got.Str()) }) {
+			return fmt.Errorf("server %q returned contents of %.200q instead of %.200q", from, got.Str(), uri)
+		}
+	}
+	return nil
 }
 
 // completer returns what asks servers to complete arguments.

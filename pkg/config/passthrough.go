@@ -2,9 +2,10 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Passthrough is what an upstream server offers that clients see as it is.
@@ -51,22 +52,67 @@ func (p *Passthrough) AllowsResource(uri string) bool {
 	})
 }
 
+// maxDecodings is how often a server may decode a URI. One that is still encoded then is
+// not looked at further: it climbs.
+const maxDecodings = 8
+
 // climbs reports whether a URI has a segment "..", encoded or not.
 func climbs(uri string) bool {
-	// Some servers decode twice, and some take backslashes for slashes.
-	for range 3 {
-		for segment := range strings.FieldsFuncSeq(uri, func(r rune) bool { return r == '/' || r == '\\' || r == '?' || r == '#' }) {
-			if segment == ".." {
+	uri = dots.Replace(uri)
+	for range maxDecodings {
+		for part := range strings.FieldsFuncSeq(uri, endsName) {
+			if len(part) > 1 && strings.Trim(part, ".") == "" {
 				return true
 			}
 		}
-		decoded, err := url.PathUnescape(uri)
-		if err != nil || decoded == uri {
+		decoded := dots.Replace(decodeEscapes(uri))
+		if decoded == uri {
 			return false
 		}
 		uri = decoded
 	}
-	return false
+	return true
+}
+
+// endsName reports whether a character may end a name for some server. Not only slashes
+// do: parameters begin at a semicolon, a query has paths behind "=", programs in C end
+// texts at NUL, and Windows ignores spaces at the end of a name.
+func endsName(r rune) bool {
+	return r < utf8.RuneSelf && !strings.ContainsRune("._-~", r) && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+}
+
+// dots makes a dot, or a slash, of the characters that become one where a server brings a
+// text into the compatibility form of Unicode (UAX #15).
+var dots = strings.NewReplacer("\uff0e", ".", "\u2024", ".", "\u2025", "..", "\u2026", "...", "\ufe52", ".", "\uff0f", "/", "\uff3c", "\\", "\ufe68", "\\")
+
+// decodeEscapes decodes percent-encoded bytes and leaves escapes alone that are none, as
+// lenient servers do.
+func decodeEscapes(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// SameResource reports whether two URIs name the same resource: some servers return a URI
+// with other escapes, a scheme or host in lower case, or a slash at the end.
+func SameResource(a, b string) bool { return a == b || plainURI(a) == plainURI(b) }
+
+func plainURI(uri string) string {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	if !ok {
+		return strings.TrimSuffix(decodeEscapes(uri), "/")
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	return strings.ToLower(scheme+"://"+host) + "/" + strings.TrimSuffix(decodeEscapes(path), "/")
 }
 
 // stars reports whether a text fits a pattern in which * stands for any characters.
