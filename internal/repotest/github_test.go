@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -229,5 +230,51 @@ func TestIssueFormsAreWhole(t *testing.T) {
 			}
 			seen[field.ID] = true
 		}
+	}
+}
+
+// TestBuildsArePinned finds what builds and releases take from others by a name that can
+// come to mean something else. An update tool keeps these pins new.
+func TestBuildsArePinned(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(".github/workflows/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: *(.*)$`)
+	pinned := regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	actions := 0
+	for _, file := range append(files, "action.yml") {
+		for _, m := range uses.FindAllStringSubmatch(readFile(t, file), -1) {
+			if actions++; !pinned.MatchString(m[1]) {
+				t.Errorf("%s: %s: pin the commit, and name the version behind it: OWNER/NAME@COMMIT # v1.2.3", file, m[1])
+			}
+		}
+	}
+	images := regexp.MustCompile(`(?m)^FROM (?:--platform=\S+ )?(\S+)`).FindAllStringSubmatch(readFile(t, "Dockerfile"), -1)
+	for _, m := range images {
+		if !regexp.MustCompile(`^[^@]+:[^@]+@sha256:[0-9a-f]{64}$`).MatchString(m[1]) {
+			t.Errorf("Dockerfile: %s: pin the digest: NAME:TAG@sha256:DIGEST", m[1])
+		}
+	}
+	if actions < 4 || len(images) < 2 {
+		t.Errorf("found %d actions and %d images", actions, len(images))
+	}
+	var updates struct {
+		Updates []struct {
+			Ecosystem string `yaml:"package-ecosystem"`
+			Directory string
+			Schedule  struct{ Interval string }
+		}
+	}
+	readYAML(t, ".github/dependabot.yml", &updates)
+	var kept []string
+	for _, u := range updates.Updates {
+		if u.Directory == "/" && u.Schedule.Interval != "" {
+			kept = append(kept, u.Ecosystem)
+		}
+	}
+	if slices.Sort(kept); !slices.Equal(kept, []string{"docker", "github-actions"}) {
+		t.Errorf("the update tool keeps %q", kept)
 	}
 }

@@ -27,7 +27,7 @@ func goTags(t *testing.T) string {
 func TestDockerfileFitsTheProgram(t *testing.T) {
 	t.Parallel()
 	text := strings.ReplaceAll(readFile(t, "Dockerfile"), "\\\n", " ")
-	if want := "golang:" + goVersion(t) + " "; !strings.Contains(text, want) {
+	if want := "golang:" + goVersion(t) + "@"; !strings.Contains(text, want) {
 		t.Errorf("the Dockerfile does not build with %s, the version of go.mod", want)
 	}
 	if want := "-tags " + goTags(t) + " "; !strings.Contains(text, want) {
