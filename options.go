@@ -201,6 +201,13 @@ func WithExposedRuns() Option {
 	return func(o *options) { o.serving.ExposeRuns = true }
 }
 
+// WithErrorDetails lets callers over HTTP see the whole error of a failed call: its place
+// in the file, the upstream server, its arguments and its reply. By default they get its
+// name, its node and a message, and the log has the rest. Clients over stdio see all.
+func WithErrorDetails() Option {
+	return func(o *options) { o.serving.ErrorDetails = true }
+}
+
 // WithMaxConcurrentCalls limits the concurrent calls of clients to n and
 // overrides the file; 0 means no limit.
 func WithMaxConcurrentCalls(n int) Option {

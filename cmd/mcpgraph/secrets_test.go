@@ -175,7 +175,7 @@ func TestSecretsThatServersTellAreShownToNobodyButTheCaller(t *testing.T) {
 func TestSecretsThatServersTellAreInNoRunAndNoError(t *testing.T) {
 	t.Parallel()
 	path, env := gossiping(t)
-	w := serveWeb(t, env, path, "--expose-runs", "--metrics", "--status", "--log-level", "debug", "--trace-content")
+	w := serveWeb(t, env, path, "--error-details", "--expose-runs", "--metrics", "--status", "--log-level", "debug", "--trace-content")
 	in := w.session("X-Token", ofCaller, "X-Subject", "Bearer "+ofSubject)
 	ask := func(method, params string) string {
 		t.Helper()

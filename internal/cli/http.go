@@ -29,6 +29,7 @@ type httpOptions struct {
 	grace         time.Duration
 	metrics       bool
 	status        bool
+	details       bool
 }
 
 func (o *httpOptions) flags(cmd *cobra.Command) {
@@ -53,8 +54,9 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.grace, "shutdown-grace", server.DefaultGrace, "give running calls this `TIME` to finish at shutdown")
 	f.BoolVar(&o.metrics, "metrics", false, "serve Prometheus metrics at /metrics")
 	f.BoolVar(&o.status, "status", false, "serve the state of the upstream servers at /status, as JSON")
+	f.BoolVar(&o.details, "error-details", false, "send callers the whole error of a failed call: its place in the file, upstream server, arguments and reply; by default the log has it")
 	flagGroup(f, "Flags for HTTP", "http", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
-		"max-request-bytes", "session-idle", "shutdown-grace", "metrics", "status")
+		"max-request-bytes", "session-idle", "shutdown-grace", "metrics", "status", "error-details")
 	flagGroup(f, "Flags for callers over HTTP", "auth", "auth-tokens", "auth-issuer", "auth-audience", "auth-scope", "auth-jwks",
 		"auth-introspection", "auth-introspection-client", "public-url")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -63,7 +65,7 @@ func (o *httpOptions) flags(cmd *cobra.Command) {
 		}
 		for _, name := range []string{
 			"auth", "auth-tokens", "auth-issuer", "auth-audience", "auth-scope", "auth-jwks", "auth-introspection", "auth-introspection-client", "public-url", "insecure", "allow-host", "allow-origin", "tls-cert", "tls-key",
-			"max-request-bytes", "session-idle", "shutdown-grace", "metrics", "status",
+			"max-request-bytes", "session-idle", "shutdown-grace", "metrics", "status", "error-details",
 		} {
 			if f.Changed(name) {
 				return usagef("--%s needs --http ADDR", name)

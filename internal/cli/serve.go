@@ -112,6 +112,9 @@ func (a *app) serve(o serveOptions) (err error) {
 		options = append(options, mcpgraph.WithAudit(records))
 	}
 	options = append(options, mcpgraph.WithMemory(budget))
+	if o.http.details {
+		options = append(options, mcpgraph.WithErrorDetails())
+	}
 	if o.observe.expose {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}

@@ -75,7 +75,7 @@ Under the name mcpgraphtoolkit, the program is this command.`,
 	logFlagFrom(cmd, &o.logLevel, "warn")
 	o.memory.flag(cmd)
 	o.http.flags(cmd)
-	for _, name := range []string{"metrics", "status"} { // of serve alone
+	for _, name := range []string{"metrics", "status", "error-details"} { // of serve alone
 		_ = cmd.Flags().MarkHidden(name)
 	}
 	return cmd
@@ -87,8 +87,8 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 		return usagef("missing -g FILE")
 	case o.tools != allToolkitTools && o.tools != coreToolkitTools:
 		return usagef("--tools is %q; expected all or core", o.tools)
-	case o.http.metrics || o.http.status:
-		return usagef("the toolkit has no --metrics and no --status")
+	case o.http.metrics || o.http.status || o.http.details:
+		return usagef("the toolkit has no --metrics, no --status and no --error-details")
 	}
 	log, err := a.logger(o.logLevel)
 	if err != nil {

@@ -32,7 +32,7 @@ func (s *Servers) finish(ctx context.Context, p *engine.Program, r *server.Reque
 		result, err = result.Parked.Resume(ctx, &r.Info, o)
 	}
 	if err != nil {
-		return value.Undef, s.failed(p, r, err)
+		return value.Undef, s.failed(p, &r.Info, err)
 	}
 	return result.Value, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -117,7 +118,9 @@ func (t *passing) asked(from, uri string, contents value.Value) error {
 		}
 		below := strings.HasPrefix(got.Str(), strings.TrimSuffix(uri, "/")+"/")
 		if !below || !slices.ContainsFunc(t.entries, func(e config.Passthrough) bool { return e.Server == from && e.AllowsResource(got.Str()) }) {
-			return fmt.Errorf("server %q returned contents of %.200q instead of %.200q", from, got.Str(), uri)
+			return &graph.Failure{
+				Name: graph.FailMalformed, Server: from, Message: fmt.Sprintf("the server returned contents of %.200q instead of %.200q", got.Str(), uri),
+			}
 		}
 	}
 	return nil
@@ -170,9 +173,13 @@ const (
 
 // failure returns the error of a request to a server as clients get it.
 func (t *passing) failure(r *server.Request, err error) error {
-	text := t.program.Redact(&r.Info, err.Error())
 	answered := (*upstream.RPCError)(nil)
 	if errors.As(err, &answered) {
+		text := answered.Message
+		if r.Header == nil || t.opts.ErrorDetails {
+			text = err.Error()
+		}
+		text = t.program.Redact(&r.Info, text)
 		switch answered.Code {
 		case codeNotFound:
 			return fmt.Errorf("%s: %w", text, server.ErrNotFound)
@@ -183,5 +190,5 @@ func (t *passing) failure(r *server.Request, err error) error {
 			return &server.InvalidParamsError{Message: text}
 		}
 	}
-	return &server.CallError{Failure: t.program.Failure(&r.Info, err), Err: errors.New(text)}
+	return t.failed(t.program, &r.Info, &publicError{t.program.Redact(&r.Info, err.Error()), err})
 }

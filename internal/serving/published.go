@@ -24,7 +24,7 @@ func (s *Servers) published(p *engine.Program, http *server.HTTPOptions) (server
 		access, err = p.Access(http)
 	}
 	call := s.caller(p)
-	prompts, resources := offers(p, call)
+	prompts, resources := s.offers(p, call)
 	return server.Options{
 		Info: p.Set().File.Server, Tools: p.Published(), Log: s.engine.Log(), Call: call, Hold: p.Retain,
 		Prompts: prompts, Resources: append(resources, s.resources()...), Dynamic: s.passthrough(p), Access: access, Limits: s.limits(p), Memory: s.engine.Memory(),

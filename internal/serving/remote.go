@@ -177,21 +177,21 @@ func (t *remoteRuns) failed(info *callinfo.Info, s *engine.RemoteState) error {
 	}
 	p := t.servers.engine.Use()
 	defer p.Release()
-	return &server.CallError{Failure: p.Failure(info, s.Err), Err: withMissing(s.Err)}
+	return t.servers.failed(p, info, s.Err)
 }
 
 // unreached returns the error that answers a call whose run the Driver cannot reach. Only
 // the message of a *graph.Failure is for clients: others can name machines of the operator.
 func (t *remoteRuns) unreached(ctx context.Context, p *engine.Program, r *server.Request, err error) error {
 	if ctx.Err() != nil {
-		return t.servers.failed(p, r, err)
+		return t.servers.failed(p, &r.Info, err)
 	}
 	t.servers.engine.Log().WarnContext(ctx, "a run cannot be reached", "run", r.RunID, "error", err)
 	failure := (*graph.Failure)(nil)
 	if !errors.As(err, &failure) {
 		failure = &graph.Failure{Name: graph.FailConnect, Message: "the run cannot be reached now: try again later"}
 	}
-	return t.servers.failed(p, r, failure)
+	return t.servers.failed(p, &r.Info, failure)
 }
 
 // park lets a run wait for answers, and returns what asks the client for them.
@@ -259,7 +259,7 @@ func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Re
 	}
 	k, err := p.Attach(id, &r.Info, s)
 	if err != nil {
-		return value.Undef, t.servers.failed(p, r, err)
+		return value.Undef, t.servers.failed(p, &r.Info, err)
 	}
 	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI, Park: true}
 	result, err := k.Resume(ctx, &r.Info, o)

@@ -19,8 +19,11 @@ import (
 
 // Options are the settings of Servers that the file does not have.
 type Options struct {
-	ExposeRuns bool       // clients can read the runs that they caused
-	Audit      *audit.Log // gets a record of each request; nil: none
+	ExposeRuns bool // clients can read the runs that they caused
+	// ErrorDetails lets callers over HTTP see the whole error of a failed call, as those
+	// over pipes do.
+	ErrorDetails bool
+	Audit        *audit.Log // gets a record of each request; nil: none
 	// Calls and CallsPerCaller override server.maxConcurrentCalls and
 	// server.maxConcurrentCallsPerCaller; nil uses the file.
 	Calls, CallsPerCaller *int

@@ -41,12 +41,7 @@ func (s *Servers) startTask(ctx context.Context, p *engine.Program, r *server.Re
 	if task := (*server.TaskError)(nil); errors.As(err, &task) {
 		return err
 	}
-	return s.failed(p, r, err)
-}
-
-// failed returns the error that answers a call which failed with err.
-func (s *Servers) failed(p *engine.Program, r *server.Request, err error) error {
-	return &server.CallError{Failure: p.Failure(&r.Info, err), Err: withMissing(err)}
+	return s.failed(p, &r.Info, err)
 }
 
 // localTasks are tasks of this process.
@@ -81,7 +76,7 @@ func (t *localTasks) start(ctx context.Context, p *engine.Program, r *server.Req
 			result, err = result.Parked.Resume(ctx, &d.Info, o)
 		}
 		if err != nil {
-			return value.Undef, t.servers.failed(p, &d.Request, err)
+			return value.Undef, t.servers.failed(p, &d.Info, err)
 		}
 		return result.Value, nil
 	})

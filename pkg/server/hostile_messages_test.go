@@ -44,7 +44,7 @@ func hostileMessages() []hostileMessage {
 		{"method empty", request("1", `""`, `{}`), 200, "-32601"},
 		{"tool with control characters", request("1", `"tools/call"`, `{"name":"\u0000\r\nX: y\u001b"}`), 200, "unknown tool"},
 		{"tool of 1 MB", request("1", `"tools/call"`, `{"name":"`+strings.Repeat("n", 1<<20)+`"}`), 200, "unknown tool"},
-		{"tool that panics", request("1", `"tools/call"`, `{"name":"panic"}`), 200, "internal error: boom"},
+		{"tool that panics", request("1", `"tools/call"`, `{"name":"panic"}`), 200, `\"panic\": internal error`},
 		{"params a number", request("1", `"tools/call"`, `7`), 400, "-32602"},
 		{"a task", request("1", `"tools/call"`, `{"name":"echo","task":{"ttl":1e300}}`), 200, `"id":1`},
 		{"a task of another type", request("1", `"tools/call"`, `{"name":"echo","task":[[]]}`), 200, `"id":1`},

@@ -100,7 +100,10 @@ func (p *snapshot) runCall(ctx context.Context, r *Request) (v value.Value, err 
 	defer func() {
 		if x := recover(); x != nil {
 			p.logOf(r).ErrorContext(ctx, "a call panicked", "tool", r.Tool, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
-			err = fmt.Errorf("%v: internal error: %v", r.offer, x)
+			err = fmt.Errorf("%v: internal error", r.offer)
+			if r.Header == nil { // the one client of this process
+				err = fmt.Errorf("%w: %v", err, x)
+			}
 		}
 	}()
 	if err := r.slot.wait(ctx); err != nil {
