@@ -27,13 +27,13 @@ func serverTools() []*tool {
 		{core: true, handle: listMcpServers, Tool: define("listMcpServers", "The upstream MCP servers that graph tools can call.", looks, ``, ``,
 			listOf(`"name":{"type":"string"},"title":{"type":"string"},"instructions":{"type":"string"},"version":{"type":"string"},"error":{"type":"string"}`))},
 		{core: true, handle: listMcpServerTools, Tool: define("listMcpServerTools", "The tools of one upstream server, or of all.", looks,
-			`"serverName":{"type":"string"}`, ``, listOf(`"name":{"type":"string"},"description":{"type":"string"},"server":{"type":"string"}`))},
+			`"serverName":{"type":"string"}`, ``, listOfServers(`"name":{"type":"string"},"description":{"type":"string"},"server":{"type":"string"}`))},
 		{core: true, handle: getMcpServerTool, Tool: define("getMcpServerTool", "The schemas of an upstream tool.", looks,
 			`"serverName":{"type":"string"},"toolName":{"type":"string"}`, `"serverName","toolName"`,
 			`{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},"inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"type":"object"}},"required":["name","inputSchema"]}`)},
 		{handle: searchMcpTools, Tool: define("searchMcpTools", "Finds upstream tools of all servers by words, best first, as signatures.", looks,
 			`"query":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":10}`, `"query"`,
-			listOf(`"server":{"type":"string"},"name":{"type":"string"},"signature":{"type":"string"},"description":{"type":"string"},"readOnly":{"type":"boolean"}`))},
+			listOfServers(`"server":{"type":"string"},"name":{"type":"string"},"signature":{"type":"string"},"description":{"type":"string"},"readOnly":{"type":"boolean"}`))},
 		{core: true, handle: testMcpTool, Tool: define("testMcpTool", "Calls an upstream tool as an mcp node would. {expr: JSONATA} anywhere in args is evaluated over context.", callsOut,
 			toolProperties+`,"context":{"type":"object"},"maxBytes":{"type":"integer","minimum":100,"default":20000}`, `"server","tool","args"`,
 			`{"type":"object","properties":{"output":{},"evaluatedArgs":{"type":"object"},"executionTime":{"type":"number"},"error":{"type":"object"}}}`)},
@@ -41,6 +41,27 @@ func serverTools() []*tool {
 			toolProperties, `"server","tool"`,
 			`{"type":"object","properties":{"shape":{"type":"string"},"schema":{"type":"object"},"bytes":{"type":"integer"},"error":{"type":"object"}}}`)},
 	}
+}
+
+// listOfServers is the schema of a list of what all servers have, and of the servers that
+// cannot be asked.
+func listOfServers(properties string) string {
+	return strings.TrimSuffix(listOf(properties), `},"required":["items"]}`) +
+		`,"errors":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"error":{"type":"string"}}}}},"required":["items"]}`
+}
+
+// withErrors returns a list of what servers have, and why others cannot be asked.
+func withErrors(items []value.Value, all []serving.ServerStatus) value.Value {
+	var errs []value.Value
+	for _, s := range all {
+		if s.Err != nil {
+			errs = append(errs, object("server", s.Entry.Name, "error", s.Err.Error()))
+		}
+	}
+	if errs == nil {
+		return object("items", items)
+	}
+	return object("items", items, "errors", errs)
 }
 
 // upstreamTool is a tool of a server by the name that nodes call it by.
@@ -168,7 +189,7 @@ func listMcpServerTools(ctx context.Context, c *call) (value.Value, error) {
 			items = append(items, object("name", t.name, "description", t.description(), "server", t.server))
 		}
 	}
-	return object("items", items), nil
+	return withErrors(items, all), nil
 }
 
 func getMcpServerTool(ctx context.Context, c *call) (value.Value, error) {
@@ -232,7 +253,7 @@ func searchMcpTools(ctx context.Context, c *call) (value.Value, error) {
 		items = append(items, object("server", h.server, "name", h.name, "signature", signature(h.upstreamTool),
 			"description", textline.Shorten(textline.Clean(h.description()), 200), "readOnly", h.readOnly()))
 	}
-	return object("items", items), nil
+	return withErrors(items, all), nil
 }
 
 // matches returns how well a tool fits words: those in its name count more than those

@@ -199,7 +199,8 @@ func TestLookAtServers(t *testing.T) {
 	if n := d.call("listMcpServerTools", `{"serverName":"files"}`).Get("items").Len(); n < len(files.Tools) {
 		t.Errorf("there are %d tools of all pages", n)
 	}
-	d.has(d.call("listMcpServerTools", `{}`), `"list_directory"`)
+	d.has(d.call("listMcpServerTools", `{}`), `"list_directory"`, `"errors":[{"server":"dead","error":"`)
+	d.has(d.call("searchMcpTools", `{"query":"directory"}`), `"list_directory"`, `"errors":[{"server":"dead","error":"`)
 	d.has(d.call("getMcpServerTool", `{"serverName":"files","toolName":"list_directory"}`), `"inputSchema":{`, `"required":["path"]`, `"readOnlyHint":true`)
 	d.refuses("getMcpServerTool", `{"serverName":"files","toolName":"list_direktory"}`, `did you mean "list_directory"?`)
 	d.refuses("getMcpServerTool", `{"serverName":"file","toolName":"x"}`, `did you mean "files"?`)

@@ -124,10 +124,25 @@ func (l *Log) append(line []byte) (err error) {
 		line = append([]byte{'\n'}, line...)
 	}
 	n, err := l.file.Write(line)
-	if n > 0 {
-		l.partialLine = n < len(line)
+	switch {
+	case n == len(line):
+		l.partialLine = false
+	case n > 0 && !takeBack(l.file, int64(n)):
+		l.partialLine = true
 	}
 	return err
+}
+
+// takeBack removes the n bytes from a file that were written last: a part of a line, of
+// which a full disk took no more. It reports false if it cannot, as after another process
+// has written behind them.
+func takeBack(f *os.File, n int64) bool {
+	end, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Size() == end && f.Truncate(end-n) == nil
 }
 
 // errNotYet is why a file that has failed is not tried again.

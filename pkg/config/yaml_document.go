@@ -122,8 +122,8 @@ func (yamlLimits) CheckAlias(int, int) error { return nil }
 // and 5.2), for which the library reports no line.
 func (d *document) checkEncoding() *diag.Diagnostic {
 	src := d.source
-	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
-		return d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeEncoding, "the file is UTF-16", "save it as UTF-8")
+	if name := wideEncoding(src); name != "" {
+		return d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeEncoding, "the file is "+name, "save it as UTF-8")
 	}
 	for i := 0; i < len(src); {
 		c := src[i]
@@ -142,6 +142,23 @@ func (d *document) checkEncoding() *diag.Diagnostic {
 		i += size
 	}
 	return nil
+}
+
+// wideEncoding returns the encoding of a text if its beginning is that of UTF-16 or
+// UTF-32 (YAML 1.2.2, 5.2), and an empty string otherwise.
+func wideEncoding(src []byte) string {
+	begins := func(prefix string) bool { return bytes.HasPrefix(src, []byte(prefix)) }
+	zeros := "" // which of the first bytes are zero
+	for _, c := range src[:min(4, len(src))] {
+		zeros += map[bool]string{true: "0", false: "x"}[c == 0]
+	}
+	switch {
+	case begins("\xff\xfe\x00\x00"), begins("\x00\x00\xfe\xff"), zeros == "000x", zeros == "x000":
+		return "UTF-32"
+	case begins("\xff\xfe"), begins("\xfe\xff"), zeros == "0x0x", zeros == "x0x0":
+		return "UTF-16"
+	}
+	return ""
 }
 
 func (d *document) problem(pos diag.Pos, code, message, hint string) *diag.Diagnostic {
