@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -67,6 +68,23 @@ tools:
 			}
 			if answer := c.next(); answer.Get("result").Get("isError").Bool() {
 				t.Errorf("a call that ran: %s", answer.JSON())
+			}
+		})
+	}
+}
+
+// A run that reaches its time limit fails with `limit`, whatever it waits for.
+func TestTheTimeLimitOfARunIsALimit(t *testing.T) {
+	t.Parallel()
+	for name, start := range endlessCalls {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := start(t)
+			e.limits = "{maxExecutionTimeMs: 300}"
+			engine := mustLoad(t, e.file())
+			_, err := engine.Call(t.Context(), "long", nil)
+			if f := executor.FailureOf(err); err == nil || f.Name != "limit" {
+				t.Errorf("got %v, want a limit", err)
 			}
 		})
 	}

@@ -107,10 +107,20 @@ func (e *NodeError) attempted(n int) *NodeError {
 }
 
 // endedBy returns why a walk ended of which a task failed with err while it was
-// being ended for a cause. The place of err is kept.
+// being ended for a cause. The place of err is kept, and its words if they tell of the
+// cause, whose name counts: what was cut short knows only that it was.
 func endedBy(err, cause error) error {
 	if errors.Is(err, cause) {
-		return err
+		name := nameOf(cause)
+		if FailureOf(err).Name == name {
+			return err
+		}
+		if at := (*NodeError)(nil); errors.As(err, &at) {
+			edited := *at
+			edited.Err = &namedError{at.Err, name}
+			return &edited
+		}
+		return &namedError{err, name}
 	}
 	var at *graph.PosError
 	if errors.As(err, &at) {

@@ -35,7 +35,7 @@ func (b *builder) ways(g *Graph, w *walk) {
 	if g.Exit == nil && g.Owner == nil {
 		return
 	}
-	if g.Exit != nil && !g.walk.reached[g.Exit.Index] {
+	if g.Exit != nil && !g.walk.reached[g.Exit.Index] && !g.walk.fails() {
 		d := g.Exit.problem(diag.CodeExitUnreachable, fmt.Sprintf(
 			"exit node %q of %s cannot be reached from %s", g.Exit.ID, g.what(), g.entryName()))
 		d.Related = []diag.Related{{Pos: g.Entry.Pos, Message: "the run starts here"}}
@@ -54,6 +54,16 @@ func (b *builder) ways(g *Graph, w *walk) {
 		d.Hint = "a run that enters the loop ends only at a limit; add a switch that leads out of it"
 		b.report(d)
 	}
+}
+
+// fails reports whether a walk can come to a node that ends it with a failure.
+func (w *walk) fails() bool {
+	for i, n := range w.nodes {
+		if w.reached[i] && n.Kind != nil && n.Kind.Role == Stop {
+			return true
+		}
+	}
+	return false
 }
 
 // loop is a part of a graph whose nodes all lead to one another.
