@@ -29,6 +29,7 @@ screenshots: ## takes the pictures of the docs
 	MCPGRAPH_E2E=1 PICTURES=$(CURDIR)/docs/images $(GO) test ./e2e -count=1 -v
 
 conformance: ## runs the public conformance suite of MCP against bin/mcpgraph and prints how many scenarios pass
+	@GO="$(GO)" .ci/needs conformance
 	@$(MAKE) --silent build
 	@out=$$(MCPGRAPH_TESTS=full MCPGRAPH_BINARY=$(CURDIR)/bin/mcpgraph $(GO) test ./cmd/mcpgraph ./pkg/upstream -run='^TestConformance$$' -count=1 -v); \
 	status=$$?; if [ $$status -ne 0 ]; then echo "$$out"; else echo "$$out" | sed -nE 's/^ +((server|client) 20)/\1/p'; fi; exit $$status
@@ -51,9 +52,11 @@ soak: ## makes SOAK calls of every kind and shows that the process stays small, 
 	MCPGRAPH_SOAK=1 MCPGRAPH_TESTS=full $(GO) test ./internal/toolkit -run='^TestRandomEdits' -count=1 -timeout=2h -v
 
 stress: ## lets 50 callers of each kind take what they can from a process that may take 512 MiB
+	@GO="$(GO)" .ci/needs stress
 	MCPGRAPH_STRESS=1 $(GO) test ./cmd/mcpgraph -run='^TestHungryCallersHurtNobody$$' -count=1 -timeout=15m -v
 
 chaos: ## kills a worker of durable runs each second and shows that no call is lost, and compares two workers with one
+	@GO="$(GO)" .ci/needs chaos
 	MCPGRAPH_CHAOS=1 $(GO) test ./cmd/mcpgraph -run='^Test(KilledWorkersLoseNothing|TwoWorkersAreTwiceAsFast)$$' -count=1 -timeout=30m -v
 
 bench: ## runs the benchmarks that match BENCH, COUNT times
