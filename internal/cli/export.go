@@ -212,7 +212,11 @@ func (o exportOptions) check(hosted bool, given func(string) bool) error {
 		needless = append(needless, "command")
 	}
 	if o.url != "" {
-		if u, err := url.Parse(o.url); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		u, err := url.Parse(o.url)
+		switch {
+		case err == nil && u.User != nil, err != nil && strings.Contains(o.url, "@"):
+			return usagef("--url has a user or password, which would stand in the entry; leave it out, and pass --header \"NAME: VALUE\" if the server needs a credential")
+		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 			return usagef("--url is %q; expected an address that begins with https://", o.url)
 		}
 	}

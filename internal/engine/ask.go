@@ -90,7 +90,9 @@ func (k *Parked) Answer(id string, answer value.Value, failed error) {
 
 // Resume goes on with the run for another call of the same client.
 func (k *Parked) Resume(ctx context.Context, info *callinfo.Info, o CallOptions) (*Result, error) {
-	k.program.prepare(info)
+	k.program.NoteSecrets(info)
+	k.program.noteArguments(info, k.run.Graph(), k.run.Args())
+	k.program.log(info)
 	k.note(info)
 	info.RunID = k.id
 	return k.drive(ctx, info, o)

@@ -81,7 +81,7 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 	}
 	c := p.newCall(info, g, in, o)
 	c.live = p.opts.Runs.Begin(runs.Call{
-		ID: c.id, Run: c.run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor,
+		ID: c.id, Run: c.run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor, Masked: c.maskedArguments,
 	})
 	return c.drive(ctx, info, o)
 }
@@ -89,7 +89,8 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 // accept returns what is called with its arguments, if they fit it. What follows counts
 // on an account in the context, until done is called.
 func (p *Program) accept(ctx context.Context, info *callinfo.Info, tool string, args any) (_ context.Context, g *graph.Graph, in value.Value, done func(), err error) {
-	p.prepare(info)
+	p.NoteSecrets(info)
+	defer p.log(info) // which knows the secrets among the arguments
 	if g, err = p.Graph(tool); err != nil {
 		return ctx, nil, in, nil, err
 	}
@@ -98,7 +99,7 @@ func (p *Program) accept(ctx context.Context, info *callinfo.Info, tool string, 
 		cancel()
 		held.Close()
 	}
-	if in, err = p.arguments(ctx, g, args, held); err != nil {
+	if in, err = p.arguments(ctx, info, g, args, held); err != nil {
 		done()
 		return ctx, nil, in, nil, err
 	}
@@ -116,8 +117,8 @@ func (p *Program) newCall(info *callinfo.Info, g *graph.Graph, in value.Value, o
 }
 
 // arguments returns those of a call as the run gets them, if they fit the tool. They
-// count on held, which may be nil.
-func (p *Program) arguments(ctx context.Context, g *graph.Graph, args any, held *memory.Account) (value.Value, error) {
+// count on held, which may be nil. info learns the secrets among them.
+func (p *Program) arguments(ctx context.Context, info *callinfo.Info, g *graph.Graph, args any, held *memory.Account) (value.Value, error) {
 	in, err := value.FromAny(args)
 	if err != nil {
 		return in, fmt.Errorf("%s: the arguments are not JSON: %w", graph.Quoted(g.Name), err)
@@ -128,6 +129,7 @@ func (p *Program) arguments(ctx context.Context, g *graph.Graph, args any, held 
 	if held != nil {
 		in = in.Metered(held)
 	}
+	p.noteArguments(info, g, in)
 	if err := checkArguments(ctx, g, in); err != nil {
 		return in, interrupted(ctx, g.Name, checkError(g.Name, graph.FailArguments, "invalid arguments", err))
 	}
@@ -248,6 +250,11 @@ var errPanicked = errors.New("internal error")
 // prepare lets a call with info note secrets, and log.
 func (p *Program) prepare(info *callinfo.Info) {
 	p.NoteSecrets(info)
+	p.log(info)
+}
+
+// log lets a call with info log.
+func (p *Program) log(info *callinfo.Info) {
 	if info.Log == nil {
 		info.Log = p.engine.logOf(info)
 	}

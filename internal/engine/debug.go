@@ -74,7 +74,7 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 	if info == nil {
 		info = &callinfo.Info{}
 	}
-	p.prepare(info)
+	p.NoteSecrets(info)
 	g, err := p.Graph(tool)
 	if err != nil {
 		return nil, err
@@ -107,12 +107,13 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 			return nil, err
 		}
 	} else {
-		in, err := p.arguments(ctx, g, args, held)
+		in, err := p.arguments(ctx, info, g, args, held)
 		if err != nil {
 			return nil, err
 		}
 		run = executor.NewRun(g, in, o.seed())
 	}
+	p.log(info)
 	info.RunID = runs.NewID()
 	c := &call{program: p, run: run, id: info.RunID}
 	c.note(info)
@@ -141,7 +142,7 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 		return nil, err
 	}
 	listen(info, s)
-	c.live = p.opts.Runs.Begin(runs.Call{ID: c.id, Run: run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor})
+	c.live = p.opts.Runs.Begin(runs.Call{ID: c.id, Run: run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor, Masked: c.maskedArguments})
 	close(began)
 	return s, nil
 }

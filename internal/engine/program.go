@@ -36,6 +36,8 @@ type Program struct {
 	recorder    *telemetry.Recorder // nil without telemetry
 	guard       func() (auth.Guard, error)
 	redact      func(string) string // takes the secrets of the file out; nil where there are none
+	// secretSchemas are those of tools that declare arguments as secrets.
+	secretSchemas map[*graph.Graph]value.Value
 
 	users   atomic.Int64 // calls that run on it, and the Engine until it has another one
 	over    func(*Program)
@@ -103,6 +105,7 @@ func (e *Engine) compiled(ctx context.Context, opts Options) (*Program, error) {
 	}
 	p.guard = sync.OnceValues(func() (auth.Guard, error) { return auth.New(file.Server.Auth) })
 	p.redact = upstream.Redactor(secretsOf(file))
+	p.secretSchemas = secretSchemas(p.set.Graphs)
 	return p, nil
 }
 

@@ -31,6 +31,9 @@ func (p *Program) Redact(info *callinfo.Info, text string) string {
 // redactor returns what takes secrets out of texts, or nil if there are none.
 func (p *Program) redactor(info *callinfo.Info) func(string) string {
 	if p.upstreams.pool == nil {
+		if own := info.OrNone().Secrets; own != nil {
+			return own.Text
+		}
 		return p.redact
 	}
 	return p.upstreams.pool.Redactor(info)

@@ -193,7 +193,7 @@ func (p *Program) Attach(id string, info *callinfo.Info, s *RemoteState) (*Parke
 		return nil, err
 	}
 	c := &call{program: p, run: executor.NewRun(g, s.Args, s.Seed), id: id, remote: true, known: s.Count}
-	c.live = p.opts.Runs.Begin(runs.Call{ID: id, Run: c.run, Caller: info.Caller, Began: s.Created, Redactor: c.redactor})
+	c.live = p.opts.Runs.Begin(runs.Call{ID: id, Run: c.run, Caller: info.Caller, Began: s.Created, Redactor: c.redactor, Masked: c.maskedArguments})
 	return &Parked{c}, nil
 }
 

@@ -47,6 +47,9 @@ type Info struct {
 	// Secrets collects the secrets that are sent for the caller, to redact them.
 	// The engine sets it; it stays nil if no server of the file gets any.
 	Secrets Secrets
+	// SecretArguments are arguments of the call that hold secrets: what servers write on
+	// stderr or send as log messages may repeat them. The engine sets it.
+	SecretArguments []string
 	// Log gets the log records about the call, and adds the caller to them. The
 	// engine sets it if it is nil.
 	Log *slog.Logger

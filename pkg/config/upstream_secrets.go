@@ -104,6 +104,40 @@ func isIssued(val string) bool {
 		slices.ContainsFunc(issuedPrefixes, func(prefix string) bool { return strings.HasPrefix(val, prefix) }) && strings.ContainsFunc(val, unicode.IsDigit)
 }
 
+// secretNames are the last words of names of arguments that hold secrets.
+var secretNames = []string{
+	"password", "passwords", "passwd", "pwd", "passphrase", "passcode", "secret", "secrets", "credential", "credentials", "authorization",
+	"apikey", "jwt", "cookie", "otp", "totp", "bearer",
+}
+
+// keyNames are the words before "key" in names of arguments that hold secrets.
+var keyNames = []string{"api", "access", "secret", "private", "auth", "encryption", "signing", "account", "master", "license"}
+
+// placeNames are the words before "token" in names of arguments that say where to go on.
+var placeNames = []string{
+	"page", "next", "previous", "prev", "continuation", "continue", "sync", "cursor", "start", "end", "stop", "resume", "progress", "max", "change",
+}
+
+// NamesSecret reports whether an argument with this name holds a secret: clientSecret,
+// api_key and X-Auth-Token do, page_token and publicKey do not.
+func NamesSecret(name string) bool {
+	words := wordsOf(name)
+	if len(words) == 0 {
+		return false
+	}
+	last, before := words[len(words)-1], ""
+	if len(words) > 1 {
+		before = words[len(words)-2]
+	}
+	switch last {
+	case "token":
+		return !slices.Contains(placeNames, before)
+	case "key":
+		return slices.Contains(keyNames, before)
+	}
+	return slices.Contains(secretNames, last)
+}
+
 // addNamedSecret adds what is secret in the value of a variable or parameter.
 func (s *section) addNamedSecret(name, val string) {
 	switch {

@@ -103,3 +103,21 @@ mcpServers:
 		}
 	}
 }
+
+func TestNamesOfArgumentsThatHoldSecrets(t *testing.T) {
+	for _, name := range []string{
+		"password", "Password", "userPassword", "pwd", "db_passwd", "passphrase", "secret", "clientSecret", "client_secrets", "token", "accessToken",
+		"X-Auth-Token", "api_key", "apiKey", "apikey", "private-key", "credentials", "Authorization", "jwt", "session_cookie", "otp",
+	} {
+		if !NamesSecret(name) {
+			t.Errorf("%q holds a secret", name)
+		}
+	}
+	for _, name := range []string{
+		"", "_", "pageToken", "next_page_token", "continuation-token", "maxTokens", "token_count", "key", "publicKey", "sortKey", "path", "author", "compass", "secretary", "tokenize",
+	} {
+		if NamesSecret(name) {
+			t.Errorf("%q holds no secret", name)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Call is the call of a tool that a run answers.
@@ -20,6 +21,9 @@ type Call struct {
 	// run, or nil if there are none. It is called again each time, since a call
 	// meets more of them as it goes on. A nil Redactor leaves everything as it is.
 	Redactor func() func(string) string
+	// Masked returns the arguments of the run, or of a call of an upstream tool, without
+	// those that hold secrets. It may be nil.
+	Masked func(args value.Value) value.Value
 }
 
 // Live is a run under way. It is safe for concurrent use.

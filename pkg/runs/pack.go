@@ -74,6 +74,9 @@ type packer struct {
 	used   int64               // of these, beside text, steps and long
 	known  written
 
+	args, shownArgs value.Value                   // of the run, and without secrets
+	mask            func(value.Value) value.Value // Call.Masked
+
 	shared []string // long strings, as they were and as they are kept
 
 	apart bool
@@ -104,7 +107,10 @@ func (s *Store) pack(c Call, apart bool, held *memory.Account) *Run {
 		room: min(s.limits.Bytes, math.MaxUint32) - r.bytes, apart: apart, held: held,
 	}
 	packing := false
-	r.args = p.pack(c.Run.Args())
+	if p.mask, p.args = c.Masked, c.Run.Args(); p.mask != nil {
+		p.shownArgs = p.mask(p.args)
+	}
+	r.args = p.pack(p.args)
 	for rec := range c.Run.Records(0) {
 		if !packing && p.taken() > longRun {
 			packing = true
@@ -157,7 +163,7 @@ func (p *packer) add(rec *executor.Record) {
 		node: rec.Node, frame: rec.Frame, start: nanoseconds(rec.Start), end: nanoseconds(rec.End),
 		index: int32(rec.Index), execution: int32(rec.Execution), try: int32(rec.Try),
 		edge: int32(rec.Edge), attempts: int32(rec.Attempts), fromCache: rec.FromCache,
-		arguments: p.pack(rec.Arguments), output: p.pack(rec.Output),
+		arguments: p.pack(p.masked(rec.Arguments)), output: p.pack(rec.Output),
 	}
 	if rec.Err != nil {
 		st.err = keepError(rec.Err, p.redact)
@@ -192,10 +198,21 @@ func (p *packer) results(list []value.Value) span {
 	return p.pack(b.Value())
 }
 
+// masked returns arguments without those that hold secrets.
+func (p *packer) masked(args value.Value) value.Value {
+	if p.mask == nil || args.IsUndefined() {
+		return args
+	}
+	return p.mask(args)
+}
+
 // pack writes a value, unless it is there or there is no room for it.
 func (p *packer) pack(v value.Value) span {
 	if v.IsUndefined() {
 		return span{}
+	}
+	if p.mask != nil && value.Same(v, p.args) { // many nodes hand them on
+		v = p.shownArgs
 	}
 	if at, ok := p.known.get(v); ok {
 		return at

@@ -44,6 +44,18 @@ func (p *Pool) Identity(info *callinfo.Info) string {
 	return all.String()
 }
 
+// AddSecrets adds secrets of one call to info.Secrets, for [Pool.Redactor].
+func (p *Pool) AddSecrets(info *callinfo.Info, secrets []string) {
+	above := p.redact
+	if noted, ok := info.Secrets.(*redact.Redactor); ok {
+		above = noted
+	}
+	info.Secrets = redact.New(secrets, above)
+}
+
+// NewSecrets returns what redacts these secrets.
+func NewSecrets(secrets []string) callinfo.Secrets { return redact.New(secrets) }
+
 // forwardable returns the values in info that a call of some server would carry. They
 // may stand in arguments and in results before any server is called, or without one.
 func (p *Pool) forwardable(info *callinfo.Info) (all []string) {
