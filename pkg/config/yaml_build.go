@@ -133,6 +133,7 @@ func (b *builder) buildScalar(n *Node) {
 	// A long string counts for more, since every alias for it is a copy once it
 	// is written out.
 	n.weight += int32(min(len(y.Value)/64, maxExpansion))
+	b.lookalike(n)
 	v, problem := resolve(y)
 	n.value = v
 	if problem.code != "" {

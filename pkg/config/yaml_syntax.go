@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -90,17 +89,20 @@ func (d *document) syntax(err error) *diag.Diagnostic {
 	if s, ok := syntaxMessages[message]; ok {
 		message, hint = s[0], s[1]
 	}
+	lookalike := d.spaceLookalikeBefore(pos)
 	begin := diag.Pos{Line: e.ContextMark.Line, Col: e.ContextMark.Column}
 	if reportedAtStart[e.Message] && !begin.IsZero() {
+		if lookalike = d.spaceLookalikeBefore(begin); lookalike != "" {
+			hint = lookalike
+		}
 		return d.problem(begin, diag.CodeSyntax, message, hint)
 	}
 	if unclosed := d.unclosedQuote(pos); unclosed != nil {
 		return unclosed
 	}
-	line := d.lines.Line(pos.Line)
-	if what, at := findSpaceLookalike(line); at >= 0 {
-		hint = fmt.Sprintf("column %d contains %s: use a plain space", utf8.RuneCount(line[:at])+1, what)
-	} else if bareExpression().Match(line) {
+	if lookalike != "" {
+		hint = lookalike
+	} else if bareExpression().Match(d.lines.Line(pos.Line)) {
 		hint = "YAML reads braces and brackets as a map or list: put quotes around the expression, or write it below \"|\""
 	}
 	p := d.problem(pos, diag.CodeSyntax, message, hint)

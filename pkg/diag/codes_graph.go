@@ -68,7 +68,7 @@ var graphCodes = []CodeInfo{
 	{CodeVariable, Warning, "An expression reads a variable that has no value"},
 	{CodeCall, Warning, "A function or operator gets arguments that it does not accept"},
 	{CodeComputedCall, Error, "The tool that $call calls is not written as a literal text"},
-	{CodeOddCharacter, Warning, "A name in an expression contains a character that looks like a space or quotation mark"},
+	{CodeOddCharacter, Warning, "A name in an expression, or text in YAML, contains a character that looks like a space or quotation mark"},
 	{CodeForeign, Warning, "An expression has a form of another language, which does something else here"},
 	{CodeAssumedField, Info, "An expression reads a field that every value has in other languages, such as length"},
 	{CodeConstantRule, Warning, "A rule has the same outcome in every run"},
