@@ -305,7 +305,12 @@ func checked(ctx context.Context, run *executor.Run, uri string) (value.Value, e
 	}
 	if g.Output != nil {
 		if err := g.Output.ValidateContext(ctx, result); err != nil {
-			return value.Undef, checkError(g.Name, graph.FailResult, "the result does not fit its outputSchema", err)
+			failed := checkError(g.Name, graph.FailResult, "the result does not fit its outputSchema", err)
+			var wrong *graph.SchemaError
+			if errors.As(err, &wrong) {
+				return value.Undef, &rejectedError{graph.FailResult, fmt.Errorf("%w: %s", failed, run.ResultAdvice())}
+			}
+			return value.Undef, failed
 		}
 	}
 	return result, nil

@@ -238,6 +238,7 @@ func (c *completer) expression() {
 		c.overArguments(p, g, src)
 		return
 	}
+	defer c.foreign(p, src)
 	switch {
 	case p.node:
 		for _, n := range c.readable() {
@@ -329,13 +330,20 @@ func (c *completer) functions(written string) {
 // inExpr adds an item that replaces what is written of a name before the cursor,
 // and the rest of it behind.
 func (c *completer) inExpr(i Item, written string) {
+	i.Insert = i.Label
+	c.replacing(i, len(written))
+}
+
+// replacing adds an item that replaces so many bytes before the cursor, and the rest of
+// a name behind.
+func (c *completer) replacing(i Item, written int) {
 	to := c.offset
 	for to < c.place.to && isNameByte(c.doc.Text[to]) {
 		to++
 	}
-	i.Span, i.Insert = Span{c.offset - len(written), to}, i.Label
+	i.Span = Span{c.offset - written, to}
 	if c.place.quote != 0 {
-		i.Insert = quoteValue(i.Label, c.place.quote, false)
+		i.Insert = quoteValue(i.Insert, c.place.quote, false)
 	}
 	if c.place.space {
 		i.Insert = " " + i.Insert

@@ -111,6 +111,9 @@ func TestComplete(t *testing.T) {
 		{"in a filter", "items: {expr: $.list.content}", "items: {expr: '$.list.content[$.‸'}", "", "entry"},
 		{"root in a filter", "items: {expr: $.list.content}", "items: {expr: '$.list.content[$$.‸'}", "entry list each", ""},
 		{"function", "items: {expr: $.list.content}", "items: {expr: $co‸}", "$abs $append", "entry"},
+		{"function of another language", "items: {expr: $.list.content}", "items: {expr: $le‸}", "$len $length", ""},
+		{"function of another language without a dollar", "items: {expr: $.list.content}", "items: {expr: le‸}", "list len", ""},
+		{"method of another language", "items: {expr: $.list.content}", "items: {expr: $.list.content.toUp‸}", "$.list.content.toUpperCase", ""},
 		{"variable of the body", "transform: {expr: $item}", "transform: {expr: $it‸}", "$item $index $abs", ""},
 		{"id in a call", "items: {expr: $.list.content}", "items: {expr: '$nodeExecution(\"‸'}", "entry list each", ""},
 		{"text in an expression", "items: {expr: $.list.content}", "items: {expr: '\"$.‸'}", "", "entry"},
@@ -168,6 +171,25 @@ func TestCompletedTextHasNoProblem(t *testing.T) {
 		doc := New("test.yaml", strings.Replace(done, "next:  each", "next: each", 1), Options{}, nil)
 		if doc.model == nil || fmt.Sprint(doc.Diagnostics) != fmt.Sprint(New("test.yaml", house, Options{}, nil).Diagnostics) {
 			t.Errorf("%q: %v", c.by, doc.Diagnostics)
+		}
+	}
+}
+
+func TestNamesOfOtherLanguagesAreReplaced(t *testing.T) {
+	for written, want := range map[string]string{
+		"$le‸": "items: {expr: $count}", "le‸": "items: {expr: $count}", "$.list.content.len‸": "items: {expr: $count($.list.content)}",
+		"1 + $.list.content.toUp‸": "items: {expr: 1 + $uppercase($.list.content)}",
+	} {
+		text, offset := edited(t, "items: {expr: $.list.content}", "items: {expr: "+written+"}")
+		items, _ := New("test.yaml", text, Options{}, New("test.yaml", house, Options{}, nil)).Complete(offset)
+		var got []string
+		for _, i := range items {
+			if strings.Contains(i.Doc, "Write ") {
+				got = append(got, text[:i.From]+i.Insert+text[i.To:])
+			}
+		}
+		if !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, want) }) {
+			t.Errorf("%s: %d items, none of which makes %s", written, len(got), want)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func TestParseReportsWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{`tests: 5`, `1:8 "tests" must be a list, found the number 5`},
 		{`test: []`, `1:1 missing required field "tests" in the test file` + "\n" + `1:1 unknown field "test" in the test file (did you mean "tests"?)`},
-		{`tests: [{name: a}]`, `1:9 missing required field "tool" in a test`},
+		{`tests: [{name: a}]`, `1:9 missing required field "tool" in a test (write tool: NAME, the tool to call)`},
 		{`tests: [{name: a, tool: t}, {name: a, tool: t}]`, `1:36 there are two tests with the name "a"`},
 		{`tests: [{name: a, tool: t, cases: []}]`, `1:35 "cases" of test "a" is empty, so the test never runs`},
 		{`tests: [{name: a, tool: t, cases: [{name: x}, {name: x}]}]`, `1:54 there are two cases with the name "x"`},

@@ -13,7 +13,7 @@ import (
 const expressionTime = 10 * time.Second
 
 func tryTools() []*tool {
-	const out = `{"type":"object","properties":{"result":{},"error":{"type":"object","properties":{"message":{"type":"string"},"code":{"type":"string"},"position":{"type":"integer"},"hint":{"type":"string"}},"required":["message"]}}}`
+	const out = `{"type":"object","properties":{"result":{},"error":{"type":"object","properties":{"message":{"type":"string"},"code":{"type":"string"},"position":{"type":"integer"},"hint":{"type":"string"}},"required":["message"]},"warnings":{"type":"array","items":{"type":"object","properties":{"message":{"type":"string"},"hint":{"type":"string"},"position":{"type":"integer"}}}}}}`
 	const maxBytes = `,"maxBytes":{"type":"integer","minimum":100,"default":20000}`
 	return []*tool{
 		{core: true, handle: testJSONata, Tool: define("testJSONata", "Evaluates a JSONata expression over context: the outputs of nodes by id, as $.ID.", reads,
@@ -130,7 +130,29 @@ func (c *call) answer(v value.Value, err error) value.Value {
 
 func testJSONata(ctx context.Context, c *call) (value.Value, error) {
 	v, err := evaluate(ctx, c.text("expression"), scene{c.args.Get("context")})
-	return c.answer(v, err), nil
+	answer := c.answer(v, err)
+	if program, bad := expr.CompileJSONata(c.text("expression")); err == nil && bad == nil {
+		return withWarnings(answer, program), nil
+	}
+	return answer, nil
+}
+
+// maxWarnings is how many warnings about an expression one answer has.
+const maxWarnings = 10
+
+// withWarnings adds what is surely wrong in a program, and may be, to an answer.
+func withWarnings(answer value.Value, program *expr.Program) value.Value {
+	var list []value.Value
+	for _, f := range program.Findings() {
+		if len(list) == maxWarnings || f.Kind == expr.ForeignField && answer.Has("result") {
+			continue // the field is there
+		}
+		list = append(list, object("message", f.Message, "hint", optional(f.Hint), "position", value.FromInt(int64(f.Offset))))
+	}
+	if len(list) == 0 {
+		return answer
+	}
+	return with(answer, "warnings", list)
 }
 
 func testJSONLogic(ctx context.Context, c *call) (value.Value, error) {

@@ -224,6 +224,8 @@ func TestExpressions(t *testing.T) {
 		{"testJSONata", `{"expression":"$sum($.a.n)","context":{"a":{"n":[1,2]}}}`, `{"result":3}`},
 		{"testJSONata", `{"expression":"$previousNode()","context":{"a":1,"b":2}}`, `{"result":2}`},
 		{"testJSONata", `{"expression":"$.none","context":{}}`, `{}`},
+		{"testJSONata", `{"expression":"$.a.includes(\"x\")","context":{}}`, `"warnings":[{"message":"values have no methods: .includes(…) calls nothing","hint":"write \"x\" in $.a; for a text, $contains($.a, \"x\")","position":4}]`},
+		{"testJSONata", `{"expression":"a.length","context":{"a":{"length":2}}}`, `{"result":2}`},
 		{"testJSONata", `{"expression":"1 +","context":{}}`, `"code":"S0207"`},
 		{"testJSONata", `{"expression":"$cuont(1)","context":{}}`, `"position":0,"hint":"did you mean $count?"`},
 		{"testJSONLogic", `{"expression":{">":[{"var":"$.a.n"},1]},"context":{"a":{"n":2}}}`, `{"result":true}`},

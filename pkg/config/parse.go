@@ -107,7 +107,11 @@ func Load(path string, mcpFiles []string, read func(path string) ([]byte, error)
 	for _, p := range append([]string{path}, mcpFiles...) {
 		text, err := read(p)
 		if err != nil {
-			unreadable = append(unreadable, unreadableFile(p, err))
+			d := unreadableFile(p, err)
+			if p == path && errors.Is(err, fs.ErrNotExist) {
+				d.Hint = "check the path, or write a first file with `mcpgraph init " + p + "`"
+			}
+			unreadable = append(unreadable, d)
 			continue
 		}
 		sources[p] = text

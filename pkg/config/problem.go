@@ -37,14 +37,16 @@ func (t Text) ProblemAt(from, to int, code, message string) diag.Diagnostic {
 // Expected returns the diagnostic for a value of the wrong type. what names the
 // value (`"url"`), want is what it should be ("a string").
 func (n *Node) Expected(what, want string) diag.Diagnostic {
-	return n.Problem(diag.CodeType, fmt.Sprintf("%s must be %s, found %s", what, want, n.Describe()))
+	d := n.Problem(diag.CodeType, fmt.Sprintf("%s must be %s, found %s", what, want, n.Describe()))
+	d.Hint = n.remedy(what)
+	return d
 }
 
 // Missing returns the diagnostic for a required field that the Map n does not
 // have. owner names n (`tool "count"`).
 func (n *Node) Missing(owner, field string) diag.Diagnostic {
 	d := n.Problem(diag.CodeMissing, fmt.Sprintf("missing required field %q in %s", field, owner))
-	d.End = diag.Pos{}
+	d.End, d.Hint = diag.Pos{}, missingRemedies[field]
 	return d
 }
 
@@ -63,6 +65,10 @@ func (t Text) Unknown(owner string, valid []string) diag.Diagnostic {
 		return d
 	}
 	d := t.Problem(diag.CodeUnknownField, message+"; it is ignored")
+	if known := synonym(t.String(), valid); known != "" {
+		d.Hint = fmt.Sprintf("did you mean %q?", known)
+		return d
+	}
 	d.Hint = "expected " + diag.List(valid) + "; fields that begin with \"x-\" are allowed too"
 	return d
 }

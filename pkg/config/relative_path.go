@@ -68,6 +68,16 @@ func (s *section) reportRelativePaths(program *Node, command string) {
 	}
 	written := program.Get(command)
 	name := constantPath(written.Text().String())
+	if line, args, ok := commandLine(name); ok && written.IsString() {
+		var more []string
+		for _, n := range program.Get("args").Items() {
+			more = append(more, n.Text().String())
+		}
+		p := written.Problem(diag.CodeCommandLine, fmt.Sprintf("%q of %s is a whole command line, but no shell reads it", command, s.owner))
+		p.Hint = commandLineHint(line, args, more)
+		s.decoder.report(p)
+		return
+	}
 	if written.IsString() && RelativeProgram(name) {
 		s.reportRelativePath(written, command, name, "")
 	}

@@ -38,6 +38,7 @@ const (
 	CodeTransport        = "bad-transport"
 	CodeServerIncomplete = "incomplete-server"
 	CodeRelativePath     = "relative-path"
+	CodeCommandLine      = "command-line"
 	CodePassthrough      = "token-passthrough"
 	CodeLiteralToken     = "literal-token"
 	CodeUnheldScope      = "unheld-scope"
@@ -87,6 +88,7 @@ var fileCodes = []CodeInfo{
 	{CodeSubstitution, Error, "A ${…} is not well formed"},
 	{CodeTransport, Error, "The type of an upstream server is unknown"},
 	{CodeServerIncomplete, Error, "An upstream server has neither a command nor a url"},
+	{CodeCommandLine, Warning, "The command of an upstream server is a whole command line"},
 	{CodeRelativePath, Warning, "A path of an upstream server depends on the folder in which mcpgraph is started"},
 	{CodePassthrough, Error, "The caller's own token would be forwarded to an upstream server"},
 	{CodeLiteralToken, Warning, "The token of a caller is written in the file"},

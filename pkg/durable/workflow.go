@@ -315,7 +315,7 @@ func (d *driving) end() (*outcome, error) {
 	result := d.run.Result()
 	if g := d.run.Graph(); err == nil && g.Output != nil && d.in.Share == nil { // a parent checks it
 		if wrong := g.Output.ValidateContext(d.eval, result); wrong != nil {
-			err = &graph.Failure{Name: graph.FailResult, Message: fmt.Sprintf("tool %q: the result does not fit its outputSchema: %s", g.Name, wrong)}
+			err = &graph.Failure{Name: graph.FailResult, Message: fmt.Sprintf("tool %q: the result does not fit its outputSchema: %s: %s", g.Name, wrong, d.run.ResultAdvice())}
 		}
 	}
 	if text := raw(result); err == nil && len(text) > d.in.MaxValue {

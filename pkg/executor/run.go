@@ -245,6 +245,17 @@ func (r *Run) Err() error {
 	return r.err
 }
 
+// ResultAdvice returns what to change if the result does not fit the outputSchema.
+func (r *Run) ResultAdvice() string {
+	last := ""
+	for rec := range r.Records(0) {
+		if rec.Frame == "" && (r.graph.Exit == nil || rec.Node != r.graph.Exit.ID) {
+			last = rec.Node
+		}
+	}
+	return r.graph.ResultAdvice(last)
+}
+
 // Result returns the tool's result: what the exit node was given, null where
 // that is nothing. It is undefined until the run has ended well.
 func (r *Run) Result() value.Value {

@@ -149,7 +149,19 @@ func (c *compiler) unknown(name string) node {
 	if near, ok := diag.Nearest(name, operatorNames()); ok {
 		e.Hint = fmt.Sprintf("did you mean %q? %s", near, e.Hint)
 	}
+	if meant := foreignOperators[name]; meant != "" {
+		e.Hint = "write " + meant
+	}
 	return c.fail(e)
+}
+
+// foreignOperators are names that others have for operators, with what rules have.
+var foreignOperators = map[string]string{
+	"expr": `{var: …}, whose name is an expression: {">": [{var: $.NODE.FIELD}, 1]}`,
+	"=":    `{"==": […]}; did you mean "=="?`, "eq": `{"==": […]}`, "equals": `{"==": […]}`, "ne": `{"!=": […]}`,
+	"gt": `{">": […]}`, "gte": `{">=": […]}`, "lt": `{"<": […]}`, "lte": `{"<=": […]}`,
+	"&&": "{and: […]}", "||": "{or: […]}", "not": `{"!": …}`, "contains": "{in: [PART, WHOLE]}", "includes": "{in: [PART, WHOLE]}",
+	"exists": `{"!=": [{var: …}, null]}`, "concat": "{cat: […]}",
 }
 
 // overList compiles an operator that evaluates its second argument, the body,

@@ -353,8 +353,10 @@ func (b *builder) check(g *Graph) {
 	b.findings(g)
 	b.properties(g)
 	b.givenProperties(g)
+	b.foreignTexts(g)
 	if !slices.ContainsFunc(g.all(), func(n *Node) bool { return n.broken || n.Kind == nil && n != n.Graph.rules }) {
 		b.typed(g, b.known, nil)
+		b.certainResult(g, b.known, nil)
 	}
 	b.results(g)
 	b.checkFailureNames(g)

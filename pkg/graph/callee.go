@@ -34,7 +34,11 @@ func (c *Callee) check(ctx context.Context, s *Schema, name, what string, v valu
 	err := s.ValidateContext(ctx, v)
 	var wrong *SchemaError
 	if errors.As(err, &wrong) {
-		return &Failure{Name: name, Message: fmt.Sprintf("%s of %s: %s", what, Quoted(c.graph.Name), wrong)}
+		f := &Failure{Name: name, Message: fmt.Sprintf("%s of %s: %s", what, Quoted(c.graph.Name), wrong)}
+		if s == c.graph.Output {
+			f.Message += ": " + c.graph.ResultAdvice("")
+		}
+		return f
 	}
 	return err
 }

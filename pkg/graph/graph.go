@@ -125,6 +125,7 @@ type Node struct {
 	// output; it is nil if there is none.
 	programs []*Program
 	yields   *Program
+	texts    []sentText  // in values that are sent as they are written
 	given    []reference // to arguments, of expressions that read those alone
 	// toolUses are the names of tools in calls of $call.
 	toolUses []*config.Node

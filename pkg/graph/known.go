@@ -92,7 +92,10 @@ func (k *knowledge) find(n *Node) contents {
 		}
 		return listOf(k.result(n.Bodies[0]))
 	case n.whole != nil:
-		return k.path(n, *n.whole)
+		if known := k.path(n, *n.whole); known != nil && n.yields != nil {
+			return pathContents{known, n.yields.prog.Kinds(k.pathTypes(n))}
+		}
+		return nil
 	case n.shape != nil:
 		kinds := jsonata.Kinds{Of: jsonata.TypesOf("string")}
 		if n.yields != nil {

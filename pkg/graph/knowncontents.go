@@ -49,6 +49,26 @@ type kindContents jsonata.Kinds
 
 func (c kindContents) step(string) (contents, *absent) { return nil, nil }
 
+// pathContents is what a path leads to. Unlike the contents behind it, its types are
+// those of the value: a path through a list makes a list.
+type pathContents struct {
+	contents
+	kinds jsonata.Kinds
+}
+
+func (c pathContents) types() jsonata.Kinds { return c.kinds }
+
+// typedContents returns contents with the types of the value; nil if nothing is known.
+func typedContents(c contents, types jsonata.Kinds) contents {
+	switch {
+	case c != nil:
+		return pathContents{c, types}
+	case types != jsonata.AnyKinds():
+		return kindContents(types)
+	}
+	return nil
+}
+
 // anyContents is a value that has one of several contents.
 type anyContents []contents
 
@@ -117,7 +137,11 @@ func (c knownShape) step(name string) (contents, *absent) {
 		return knownShape{c.k, c.node, f.Shape, f.Kinds}, nil
 	case f != nil && f.Whole != nil:
 		if root, steps, ok := expr.WholeOf(*f.Whole, true); ok {
-			return c.k.path(c.node, rooted{root, steps}), nil
+			types := c.k.pathTypes(c.node)(root, steps)
+			if f.Whole.Filtered {
+				types = types.InList()
+			}
+			return typedContents(c.k.path(c.node, rooted{root, steps}), types), nil
 		}
 		return nil, nil
 	case f != nil && f.Kinds != jsonata.AnyKinds():

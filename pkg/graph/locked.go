@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -26,7 +25,7 @@ func (s *Set) CheckLock(locked *lock.File) []diag.Diagnostic {
 	for _, g := range s.Graphs {
 		b.lockedProperties(g, k)
 		b.typed(g, k, unlocked)
-		b.lockedResult(g, k)
+		b.certainResult(g, k, unlocked)
 		b.statedAnnotations(g, locked)
 	}
 	diag.Sort(b.ds)
@@ -118,37 +117,6 @@ func absentIn(known contents, steps []expr.Step) bool {
 		}
 	}
 	return false
-}
-
-// lockedResult reports results that lack a property which the outputSchema of the
-// tool requires.
-func (b *builder) lockedResult(g *Graph, k *knowledge) {
-	if g.Output == nil || g.Exit == nil {
-		return
-	}
-	before, _ := k.before(g.Exit)
-	for _, n := range before {
-		if n == nil || n.literal != nil && b.isLiteral(n) {
-			continue
-		}
-		known := k.output(n)
-		if known == nil {
-			continue
-		}
-		path, others := lacks(known, g.Output.src.Value(), 0)
-		if path == nil {
-			continue
-		}
-		d := n.problem(diag.CodeImpossible, fmt.Sprintf(
-			"the output of node %q is the result and never has %q, which the outputSchema of tool %q requires", n.ID, strings.Join(path, "."), g.Name))
-		if near, ok := b.nearest(path[len(path)-1], others); ok {
-			d.Hint = fmt.Sprintf("did you mean %q?", near)
-		} else if len(others) > 0 && len(others) <= maxListed {
-			d.Hint = "it has " + strings.ReplaceAll(diag.List(others), " or ", " and ")
-		}
-		d.Related = []diag.Related{{Pos: g.Output.src.Pos(), Message: "the schema is here"}}
-		b.report(d)
-	}
 }
 
 // isLiteral reports whether the output of a node is compared with the schema as a

@@ -54,6 +54,8 @@ func addMembers(c contents, names map[string]bool) {
 		for _, name := range []string{"content", "isError", "structuredContent"} {
 			names[name] = true
 		}
+	case pathContents:
+		addMembers(c.contents, names)
 	case itemContents:
 		addMembers(c.list, names)
 	case listContents:

@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -88,4 +89,30 @@ func (b *builder) ownValue(s *Schema, sub *jsonschema.Schema, x any, what string
 	wrong := &SchemaError{Problems: problemsOf(invalid, v)}
 	b.report(src.Problem(diag.CodeImpossible, fmt.Sprintf(
 		"%s of %s never matches its own schema: %s", path[0], what, wrong)))
+}
+
+// ResultAdvice returns what to change if a result does not fit the outputSchema: the
+// node that made it, and the schema, with their lines. last is the id of the node that
+// ran before the exit; if it is empty, the node is named only if no other can have.
+func (g *Graph) ResultAdvice(last string) string {
+	if g.Output == nil || g.Exit == nil {
+		return ""
+	}
+	if last == "" {
+		before, _ := newKnowledge(nil).before(g.Exit)
+		if len(before) == 1 && before[0] != nil {
+			last = before[0].ID
+		}
+	}
+	place := func(pos diag.Pos) string { return fmt.Sprintf("%s:%d", filepath.Base(g.File), pos.Line) }
+	schema := fmt.Sprintf("the outputSchema (%s)", place(g.Output.src.Pos()))
+	n := g.byID[last]
+	if n == nil {
+		return "change what the exit gets, or " + schema
+	}
+	at := n.Pos
+	if n.yields != nil {
+		at = n.yields.src.Pos()
+	}
+	return fmt.Sprintf("change the output of node %q (%s) or, if that is right, %s", last, place(at), schema)
 }

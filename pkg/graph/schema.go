@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,6 +126,9 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 			}
 			d := n.Problem(diag.CodeSchema, fmt.Sprintf("%s does not compile: %s", what, w.message))
 			d.Hint = shorthand(n, w.path)
+			if near, ok := diag.Nearest(n.Text().String(), schemaTypes); ok && d.Hint == "" && len(w.path) > 0 && w.path[len(w.path)-1] == "type" {
+				d.Hint = fmt.Sprintf("did you mean %q?", near)
+			}
 			b.report(d)
 		}
 		if len(parts) != 1 || !removeReference(doc, parts[0].path) {
@@ -144,6 +148,7 @@ func (b *builder) inputSchema(src *config.Node, what string) *Schema {
 	if src == nil {
 		return s
 	}
+	b.flatSchema(src, what)
 	t := src.Get("type")
 	allows := t == nil || t.Text().String() == "object"
 	for _, one := range t.Items() {
@@ -155,6 +160,23 @@ func (b *builder) inputSchema(src *config.Node, what string) *Schema {
 		b.report(d)
 	}
 	return s
+}
+
+// flatSchema reports a schema that names arguments in the place of keywords.
+func (b *builder) flatSchema(src *config.Node, what string) {
+	fields := src.Fields()
+	for _, f := range fields {
+		names := f.Value.IsString() && slices.Contains(schemaTypes, f.Value.Text().String()) || f.Value.Get("type") != nil || f.Value.Get("description") != nil
+		if key := f.Key.String(); config.IsFree(key) || slices.Contains(keywords, key) || !names {
+			return
+		}
+	}
+	if len(fields) == 0 {
+		return
+	}
+	d := fields[0].Key.Problem(diag.CodeKeyword, fmt.Sprintf("%s names arguments where JSON Schema has keywords: it describes none", what))
+	d.Hint = fmt.Sprintf("write inputSchema: {type: object, properties: {%s: …}}", fields[0].Key.String())
+	b.report(d)
 }
 
 // maxBadReferences is how many references are looked for that lead nowhere.

@@ -175,8 +175,8 @@ func describeTypes(names []string) string {
 	for i, name := range names {
 		switch name {
 		case "null":
-		case "integer":
-			names[i] = "an integer"
+		case "integer", "array", "object":
+			names[i] = "an " + name
 		default:
 			names[i] = "a " + name
 		}

@@ -66,9 +66,9 @@ func (b *builder) server(n *config.Node, owner, verb string) string {
 		b.used[near] = true
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
 	} else if len(b.serverNames) > 0 {
-		d.Hint = "servers of this file are " + diag.List(b.serverNames)
+		d.Hint = "add it under mcpServers, or give its file with --mcp FILE; servers of this file are " + diag.List(b.serverNames)
 	} else {
-		d.Hint = "declare it under mcpServers"
+		d.Hint = "add it under mcpServers, or give its file with --mcp FILE"
 	}
 	b.report(d)
 	return ""

@@ -75,6 +75,8 @@ func (f *Fields) template(n *config.Node, path string, depth int) (*Template, bo
 			d := n.Problem(diag.CodeLiteral, fmt.Sprintf("%s looks like an expression, but is sent as text", f.what(path)))
 			d.Hint = fmt.Sprintf("to evaluate it, write {expr: %q}; to send the text, write {expr: %q}", text, jsonText(text))
 			f.report(d)
+		case strings.ContainsAny(text, "${"):
+			f.node.texts = append(f.node.texts, sentText{n, f.what(path)})
 		}
 	}
 	if !live {

@@ -168,14 +168,14 @@ func check(src string, tree *ast, o *compileOptions, typeOf func(Read) Kinds) ch
 	c.visit(tree)
 	c.resolve()
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return a.Offset - b.Offset })
-	typed := c.typed
-	return checked{c.findings, c.shapeOf(tree), c.kindsOf(tree), typed}
+	shape, kinds := c.shapeOf(tree), c.kindsOf(tree)
+	return checked{c.findings, shape, kinds, c.typed}
 }
 
 // plain reports whether a tree is a path of names, which most expressions of a
 // graph are: there is nothing to be found in them.
 func (n *ast) plain() bool {
-	if n.kind != astPath || n.group != nil || n.predicate != nil {
+	if n.kind != astPath || n.group != nil || n.predicate != nil || n.keepArray || n.keepSingleton {
 		return false
 	}
 	for i, s := range n.list {

@@ -38,6 +38,21 @@ func (f *Foreign) hint(args []string) string {
 	return hint
 }
 
+// Called returns the name of the function or method that the form calls, or of the
+// field that it reads behind x, and whether it stands behind x. It is empty for other
+// forms.
+func (f *Foreign) Called() (name string, behind bool) {
+	name, _, call := strings.Cut(f.Form, "(")
+	method, behind := strings.CutPrefix(name, "x.")
+	if f.around != "" || !call && !behind || strings.Contains(name, " ") {
+		return "", false
+	}
+	return method, behind
+}
+
+// Of returns what to write instead if x is a value as the source has it.
+func (f *Foreign) Of(x string) string { return filled(f.Write, []string{x}) }
+
 var placeholder = regexp.MustCompile(`\b[xyz]\b`)
 
 // filled returns a form with the values in the place of x, y and z.
@@ -224,19 +239,17 @@ var foreignIndex = sync.OnceValue(func() *foreign {
 	t := &foreign{functions: map[string]*Foreign{}, methods: map[string]*Foreign{}, names: map[string]*Foreign{}}
 	for i := range foreignForms {
 		f := &foreignForms[i]
-		name, _, call := strings.Cut(f.Form, "(")
-		method, isMethod := strings.CutPrefix(name, "x.")
-		switch {
+		switch name, behind := f.Called(); {
 		case f.around != "":
 			t.syntax = append(t.syntax, f)
-		case isMethod && call:
-			t.methods[method] = f
-		case isMethod:
+		case name == "":
+			t.names[f.Form] = f
+		case f.Form == "x.length":
 			t.length = f
-		case call:
-			t.functions[name] = f
+		case behind:
+			t.methods[name] = f
 		default:
-			t.names[name] = f
+			t.functions[name] = f
 		}
 	}
 	return t

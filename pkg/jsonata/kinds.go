@@ -238,3 +238,9 @@ func (c *checker) pathKinds(n *ast) Kinds {
 	}
 	return k
 }
+
+// Never reports whether the value has a type that is known and is none of the types.
+func (k Kinds) Never(types Types) bool {
+	of := k.Of &^ maskMissing
+	return of != 0 && of&types == 0
+}

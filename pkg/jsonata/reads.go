@@ -12,6 +12,9 @@ type Read struct {
 	// the source, in bytes.
 	Path   []string
 	Places [][2]int
+	// Filtered is true for a path of [Expr.Whole] with filters, sorting or [] in it: its
+	// value may be one element of a list, or a list of one.
+	Filtered bool
 }
 
 // Reads lists the paths of at least one step that begin elsewhere than at the
@@ -72,7 +75,9 @@ func (r *refFinder) whole(n *ast) *Read {
 		steps = n.list
 	}
 	var read Read
+	filtered := isFiltered(n) || n.keepArray || n.keepSingleton
 	for i, s := range steps {
+		filtered = filtered || s.keepArray || s.kind == astSort
 		switch {
 		case s.focus != "" || s.index != "" || s.group != nil:
 			return nil
@@ -90,6 +95,7 @@ func (r *refFinder) whole(n *ast) *Read {
 			}
 		}
 	}
+	read.Filtered = filtered
 	return &read
 }
 

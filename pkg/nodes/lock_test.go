@@ -201,8 +201,9 @@ func TestResultsAreComparedWithTheOutputSchema(t *testing.T) {
 	for expr, want := range map[string]string{
 		`{"count": 1, "file": $.a.files[0]}`:          "",
 		`{"count": 1, "file": $.a}`:                   "",
-		`{"count": 1, "file": {"nmae": $.a.total}}`:   `never has "file.name"`,
-		`{"cuont": $.a.total, "file": {"name": "x"}}`: `never has "count"`,
+		`{"count": 1, "file": $.a.total}`:             `"file" in the result is a number`,
+		`{"count": 1, "file": {"nmae": $.a.total}}`:   "", // reported without the lock file
+		`{"cuont": $.a.total, "file": {"name": "x"}}`: "",
 		`$merge([$.a, {"count": 1}])`:                 "",
 	} {
 		set := build(t, schema, listNode+"      - {id: b, type: transform, transform: {expr: '"+expr+"'}, next: exit}", "")
