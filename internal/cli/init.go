@@ -21,6 +21,7 @@ type initOptions struct {
 	server   string
 	from     string
 	tool     string
+	name     string
 	args     []string
 	argsJSON string
 	yes      bool
@@ -31,9 +32,13 @@ func (a *app) initCommand() *cobra.Command {
 	o := initOptions{file: "tools.yaml"}
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "Write a first file and its test",
+		Short: "Write a first file and its test, or add a tool",
 		Long: `Write a small working file with comments (default: tools.yaml), and its test beside
-it (tools.test.yaml). Existing files are never overwritten.
+it (tools.test.yaml).
+
+If the file exists, init adds a tool to it, and a test to its test file. It shows what
+changes; on a terminal it asks before it writes. Everything else in the files stays as
+it is. --server is then the name of a server in the file, or a new one.
 
 On a terminal it asks which server and which of its tools to call. --server or
 --from, with --tool, answer that. If the tool is read-only and its arguments are
@@ -42,7 +47,8 @@ known, it is called once: its reply becomes the mock of the test.
 Without a terminal and without flags it writes an example that counts files.`,
 		Example: `  mcpgraph init
   mcpgraph init notes.yaml --server 'notes=npx -y notes-mcp' --tool list_notes
-  mcpgraph init --from .cursor/mcp.json --server github --tool list_issues`,
+  mcpgraph init --from .cursor/mcp.json --server github --tool list_issues
+  mcpgraph init tools.yaml --tool get_file_info --name file_size`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("unexpected argument %q", args[1])
@@ -58,10 +64,11 @@ Without a terminal and without flags it writes an example that counts files.`,
 		ValidArgsFunction: completeOne,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.server, "server", "", "the server to call, `NAME=COMMAND` or NAME=URL; with --from the name of one in that file")
+	flags.StringVar(&o.server, "server", "", "the server to call, `NAME=COMMAND` or NAME=URL, or the name of one in --from or FILE")
 	flags.StringVar(&o.from, "from", "", "take the server from this `FILE`, such as .cursor/mcp.json")
 	_ = cmd.MarkFlagFilename("from", "json", "yaml", "yml")
 	flags.StringVar(&o.tool, "tool", "", "the `TOOL` of the server to call")
+	flags.StringVar(&o.name, "name", "", "the `NAME` of the new tool (default: that of the server's tool)")
 	flags.StringArrayVarP(&o.args, "arg", "a", nil, "an argument for the first call and the test, `NAME=VALUE` (repeatable)")
 	flags.StringVar(&o.argsJSON, "args", "", "all arguments for the first call and the test: `JSON`, @FILE or - for stdin")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "ask nothing")
@@ -70,7 +77,7 @@ Without a terminal and without flags it writes an example that counts files.`,
 }
 
 func (a *app) init(o initOptions) error {
-	target, err := newTarget(o.file)
+	target, err := newTarget(o.file, o.name)
 	if err != nil {
 		return err
 	}
@@ -84,15 +91,19 @@ func (a *app) init(o initOptions) error {
 	if asking := a.prompt(); !o.yes && o.argsJSON != "-" && asking.possible() {
 		p = asking
 	}
-	if o.server == "" && o.from == "" {
-		if o.tool != "" || len(o.args) > 0 || o.argsJSON != "" {
-			return usagef("--tool, --arg and --args need --server or --from")
+	adds := target.oldConfig != nil
+	if adds && p == nil && o.server == "" && o.from == "" && o.tool == "" {
+		return failedf("%s exists already; add a tool to it with --tool, or give another name", o.file)
+	}
+	if !adds && o.server == "" && o.from == "" {
+		if o.tool != "" || o.name != "" || len(o.args) > 0 || o.argsJSON != "" {
+			return usagef("--tool, --name, --arg and --args need --server or --from")
 		}
 		if p == nil {
 			return a.finish(target, scaffold.Example(target.scaffold()))
 		}
 	}
-	origin, err := a.origin(ctx, o, p)
+	origin, err := a.origin(ctx, o, p, adds)
 	if err != nil {
 		return err
 	}
@@ -102,6 +113,9 @@ func (a *app) init(o initOptions) error {
 	files, err := a.drafted(ctx, o, p, origin, given, target)
 	if err != nil {
 		return err
+	}
+	if adds {
+		return a.add(ctx, p, target, files)
 	}
 	return a.finish(target, files)
 }
@@ -133,10 +147,16 @@ func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *ser
 	if err != nil {
 		return none, err
 	}
-	files, err := scaffold.New(scaffold.Upstream{
+	upstream := scaffold.Upstream{
 		Server: origin.name, Entry: portable(origin.entry, target.config), Tool: tool.name, Description: tool.description(),
 		Input: tool.input(), Output: tool.output(), Annotations: tool.listed.Get("annotations"),
-	}, call, target.scaffold())
+	}
+	var files scaffold.Files
+	if target.oldConfig == nil {
+		files, err = scaffold.New(upstream, call, target.scaffold())
+	} else {
+		files, err = scaffold.Add(upstream, call, target.scaffold(), target.oldConfig, target.oldTest)
+	}
 	if err != nil {
 		return none, &exitError{exitProblems, err}
 	}
@@ -201,10 +221,22 @@ func (a *app) firstCall(ctx context.Context, p *prompt, engine *mcpgraph.Engine,
 	return call, nil
 }
 
-// finish writes the files and says what to do next.
+// finish writes the files.
 func (a *app) finish(t target, files scaffold.Files) error {
 	if err := t.write(files); err != nil {
 		return err
+	}
+	return a.next(t, files, "wrote")
+}
+
+// next says what was done with the files, and what to do next.
+func (a *app) next(t target, files scaffold.Files, done string) error {
+	testDone := done
+	if t.oldTest == nil {
+		testDone = "wrote"
+	}
+	if len(testDone) < len(done) {
+		testDone += strings.Repeat(" ", len(done)-len(testDone))
 	}
 	reply := "a test with a made-up reply"
 	if files.Real {
@@ -220,14 +252,14 @@ func (a *app) finish(t target, files scaffold.Files) error {
 	}
 	config, test := shellWord(t.config), shellWord(t.test)
 	column := max(len(t.config), len(t.test))
-	_, err := fmt.Fprintf(a.stdout, `wrote %-*s  the tool %s
-wrote %-*s  %s
+	_, err := fmt.Fprintf(a.stdout, `%s %-*s  the tool %s
+%s %-*s  %s
 
 Next:
   mcpgraph validate --strict %s
   mcpgraph run %s %s%s
   mcpgraph test %s
   mcpgraph export %s --for claude    # prints the entry for Claude Code; also cursor, vscode, codex, …
-`, column, t.config, files.Tool, column, t.test, reply, config, config, shellWord(files.Tool), args.String(), test, config)
+`, done, column, t.config, files.Tool, testDone, column, t.test, reply, config, config, shellWord(files.Tool), args.String(), test, config)
 	return failed(err)
 }

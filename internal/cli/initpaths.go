@@ -19,7 +19,7 @@ var runners = []string{"npx", "npm", "pnpm", "yarn", "bunx", "bun", "deno", "uvx
 func portable(entry value.Value, file string) value.Value {
 	command := entry.Get("command").Str()
 	if command == "" {
-		return entry // a server at an address
+		return entry // a server at an address, or no entry
 	}
 	out := value.NewBuilder(entry.Len())
 	for _, e := range entry.Entries() {

@@ -26,8 +26,10 @@ type serverOrigin struct {
 var knownFiles = []string{".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", "mcp.json"}
 
 // origin returns the server that flags or answers name; nil is the example.
-func (a *app) origin(ctx context.Context, o initOptions, p *prompt) (*serverOrigin, error) {
+func (a *app) origin(ctx context.Context, o initOptions, p *prompt, adds bool) (*serverOrigin, error) {
 	switch {
+	case adds:
+		return a.existingOrigin(ctx, o, p)
 	case o.from != "":
 		return a.originFrom(ctx, p, o.from, o.server, o.file)
 	case o.server != "":

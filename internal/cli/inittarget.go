@@ -9,16 +9,22 @@ import (
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/internal/scaffold"
+	"github.com/mcpgraph/mcpgraph/internal/suite"
 )
 
 // target is where init writes.
-type target struct{ config, test string }
+type target struct {
+	config, test string
+	tool         string // the name of the new tool; empty is that of the upstream tool
+	// oldConfig and oldTest are the texts of files that exist; nil for the others.
+	oldConfig, oldTest []byte
+}
 
-// newTarget returns the files that init is to write, or an error if one of them
-// exists already or cannot be written.
-func newTarget(config string) (target, error) {
+// newTarget returns the files that init is to write, or to add a tool to.
+func newTarget(config, tool string) (target, error) {
 	ext := filepath.Ext(config)
 	base := strings.TrimSuffix(config, ext)
 	if info, err := os.Stat(config); err == nil && info.IsDir() {
@@ -30,13 +36,21 @@ func newTarget(config string) (target, error) {
 	if strings.HasSuffix(base, ".test") {
 		return target{}, usagef("FILE is %q, the name of a test file; init adds .test itself", config)
 	}
-	t := target{config, base + ".test" + ext}
-	for _, path := range []string{t.config, t.test} {
-		if _, err := os.Lstat(path); err == nil {
-			return t, failedf("%s exists already; give another name, or remove it first", path)
-		} else if !errors.Is(err, fs.ErrNotExist) {
+	t := target{config: config, test: base + ".test" + ext, tool: tool}
+	for path, old := range map[string]*[]byte{t.config: &t.oldConfig, t.test: &t.oldTest} {
+		text, err := boundedfile.Read(path)
+		switch {
+		case err == nil:
+			*old = append([]byte{}, text...)
+		case !errors.Is(err, fs.ErrNotExist):
 			return t, failed(err)
 		}
+	}
+	if t.oldConfig == nil && t.oldTest != nil {
+		return t, failedf("%s exists already; give another name, or remove it first", t.test)
+	}
+	if t.oldConfig != nil && suite.KindOf(config, t.oldConfig) != suite.Configuration {
+		return t, failedf("%s exists already and is not a file of mcpgraph; give another name", config)
 	}
 	folder := filepath.Dir(config)
 	if _, err := os.Stat(folder); err != nil {
@@ -49,7 +63,7 @@ func newTarget(config string) (target, error) {
 func (t target) scaffold() scaffold.Target {
 	folder := filepath.Dir(t.config)
 	return scaffold.Target{
-		Config: t.config, Test: t.test,
+		Config: t.config, Test: t.test, Tool: t.tool,
 		ConfigSchema: schemaOf(folder, project.ConfigSchema), TestSchema: schemaOf(folder, project.TestSchema),
 	}
 }

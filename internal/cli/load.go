@@ -50,6 +50,8 @@ func (a *app) load(ctx context.Context, path string, opts ...mcpgraph.Option) (*
 
 func showAll([]diag.Diagnostic, diag.Sources) bool { return true }
 
+func showNone([]diag.Diagnostic, diag.Sources) bool { return false }
+
 // loadShowing is load, but shows the warnings of a file without errors only if
 // show is true.
 func (a *app) loadShowing(ctx context.Context, path string, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {

@@ -178,7 +178,7 @@ var layers = map[string]struct{ ours, others []string }{
 
 	"internal/schematext": {ours: []string{"pkg/value"}},
 	"internal/scaffold": {ours: []string{
-		"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value",
+		"internal/graphedit", "internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value",
 	}},
 	"internal/cli": {
 		ours: []string{

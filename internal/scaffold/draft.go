@@ -14,6 +14,7 @@ import (
 type draft struct {
 	up                      Upstream
 	name                    string // of the new tool
+	before                  string // the ids of nodes, in the flat layout
 	target                  Target
 	input                   value.Value // cleaned
 	arguments, reply, given value.Value // given is the result that the reply gives
@@ -25,7 +26,10 @@ const maxReply = 4 << 10
 
 // newDraft returns nil if the plan does not fit: the test would not pass.
 func newDraft(u Upstream, call Call, p plan, target Target) *draft {
-	d := &draft{up: u, name: toolName(u.Tool), target: target}
+	d := &draft{up: u, name: target.Tool, target: target}
+	if d.name == "" {
+		d.name = toolName(u.Tool)
+	}
 	switch {
 	case p.open:
 		d.input = anyObject

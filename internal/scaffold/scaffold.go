@@ -35,7 +35,7 @@ type Call struct {
 	Arguments, Reply value.Value
 }
 
-// Files are the files of a new tool. The tool has no outputSchema: that of the upstream
+// Files are the files of a new tool, or the files that it was added to. The tool has no outputSchema: that of the upstream
 // tool would be wrong as soon as a node is added.
 type Files struct {
 	Config, Test []byte
@@ -48,6 +48,7 @@ type Files struct {
 // Schemas, for editors. An empty one is left out.
 type Target struct {
 	Config, Test             string
+	Tool                     string // the name of the new tool; empty is that of the upstream tool
 	ConfigSchema, TestSchema string
 }
 
@@ -62,16 +63,24 @@ type plan struct {
 // New returns the files for a tool that calls an upstream tool. The error says what is
 // wrong with the entry of the server: everything else can be written somehow.
 func New(u Upstream, call Call, target Target) (Files, error) {
+	return planned(u, call, target, func(d *draft) (Files, error) {
+		files, err := d.files()
+		if err == nil {
+			err = check(target.Config, files.Config, target.Test, files.Test)
+		}
+		return files, err
+	})
+}
+
+// planned returns the files of the first plan that make works for.
+func planned(u Upstream, call Call, target Target, make func(*draft) (Files, error)) (Files, error) {
 	var problems error
 	for _, p := range plans {
 		d := newDraft(u, call, p, target)
 		if d == nil {
 			continue
 		}
-		files, err := d.files()
-		if err == nil {
-			err = check(target.Config, files.Config, target.Test, files.Test)
-		}
+		files, err := make(d)
 		if err == nil {
 			return files, nil
 		}
@@ -92,6 +101,22 @@ func (d *draft) files() (files Files, err error) {
 
 // check returns what is wrong with a configuration or its test, warnings too.
 func check(path string, text []byte, testPath string, test []byte) error {
+	return asError(problemsOf(path, text, testPath, test))
+}
+
+func asError(problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	errs := make([]error, len(problems))
+	for i, p := range problems {
+		errs[i] = errors.New(p)
+	}
+	return fmt.Errorf("the file would have problems: %w", errors.Join(errs...))
+}
+
+// problemsOf returns the messages of what is wrong with a configuration or its test.
+func problemsOf(path string, text []byte, testPath string, test []byte) (messages []string) {
 	set := func(string) (string, bool) { return "set", true }
 	file, ds := config.Parse(path, text, config.Options{Getenv: set})
 	if file != nil {
@@ -101,12 +126,8 @@ func check(path string, text []byte, testPath string, test []byte) error {
 	_, more := suite.Parse(testPath, test)
 	ds = append(ds, more...)
 	ds = slices.DeleteFunc(ds, func(d diag.Diagnostic) bool { return d.Severity == diag.Info })
-	if len(ds) == 0 {
-		return nil
+	for _, d := range ds {
+		messages = append(messages, d.Message)
 	}
-	errs := make([]error, len(ds))
-	for i, d := range ds {
-		errs[i] = errors.New(d.Message)
-	}
-	return fmt.Errorf("the file would have problems: %w", errors.Join(errs...))
+	return messages
 }

@@ -53,7 +53,7 @@ mcpServers:
 `)
 	b.WriteString(field("server", value.FromString(d.up.Server), 4))
 	b.WriteString(field("tool", value.FromString(d.up.Tool), 4))
-	b.WriteString(field("args", d.args(), 4))
+	b.WriteString(field("args", d.args("entry"), 4))
 	b.WriteString(`        next: exit
 
       # Between call and exit there is room for more: a transform that picks from
@@ -109,9 +109,12 @@ func (d *draft) hints() value.Value {
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// args passes the arguments of the tool on.
-func (d *draft) args() value.Value {
-	whole := object("expr", value.FromString("$.entry"))
+// args passes the arguments of the tool on: the output of its entry.
+func (d *draft) args(entry string) value.Value {
+	if !identifier.MatchString(entry) {
+		entry = "`" + entry + "`"
+	}
+	whole := object("expr", value.FromString("$."+entry))
 	properties := d.input.Get("properties").Entries()
 	if len(properties) == 0 || len(properties) > maxArguments {
 		return whole
@@ -125,7 +128,7 @@ func (d *draft) args() value.Value {
 		if !identifier.MatchString(step) {
 			step = "`" + step + "`"
 		}
-		b.Set(p.Key, object("expr", value.FromString("$.entry."+step)))
+		b.Set(p.Key, object("expr", value.FromString("$."+entry+"."+step)))
 	}
 	return b.Value()
 }
@@ -148,6 +151,24 @@ tests:
 		b.WriteString(field("arguments", d.arguments, 2))
 	}
 	b.WriteString("    mocks:\n      " + about)
+	b.WriteString(indented(suite.YAML(value.FromArray([]value.Value{d.mock()})), 3))
+	b.WriteString("    expect:\n")
+	b.WriteString(field("result", literally(d.given), 3))
+	b.WriteString(field("path", d.path(), 3))
+	return b.String()
+}
+
+// path returns the nodes that the test's run walks.
+func (d *draft) path() value.Value {
+	ids := make([]value.Value, 3)
+	for i, name := range []string{"entry", "call", "exit"} {
+		ids[i] = value.FromString(d.before + name)
+	}
+	return value.FromArray(ids)
+}
+
+// mock returns the mock of the test.
+func (d *draft) mock() value.Value {
 	mock := value.NewBuilder(4)
 	mock.Set("server", value.FromString(d.up.Server))
 	mock.Set("tool", value.FromString(d.up.Tool))
@@ -155,11 +176,7 @@ tests:
 		mock.Set("arguments", literally(d.arguments))
 	}
 	mock.Set("reply", d.reply)
-	b.WriteString(indented(suite.YAML(value.FromArray([]value.Value{mock.Value()})), 3))
-	b.WriteString("    expect:\n")
-	b.WriteString(field("result", literally(d.given), 3))
-	b.WriteString("      path: [entry, call, exit]\n")
-	return b.String()
+	return mock.Value()
 }
 
 // literally returns what compares equal with v alone: objects with one of these only
