@@ -66,6 +66,10 @@ func TestCommandsInDocsPrintWhatTheyShow(t *testing.T) {
 			t.Run(place, func(t *testing.T) {
 				cmd := exec.Command("sh", "-c", command)
 				cmd.Env = examplesEnv(t)
+				if lines := typed.FindAllStringSubmatch(want, -1); lines != nil {
+					compareTranscript(t, cmd, lines, want)
+					return
+				}
 				var stderr strings.Builder
 				cmd.Stderr = &stderr
 				out, err := cmd.Output()
@@ -81,6 +85,42 @@ func TestCommandsInDocsPrintWhatTheyShow(t *testing.T) {
 	}
 	if ran < 3 {
 		t.Errorf("only %d commands found: has the form of the blocks changed?", ran)
+	}
+}
+
+// typed is a command at the prompt of the debugger.
+var typed = regexp.MustCompile(`(?m)^\(debug\) (.*)$`)
+
+// compareTranscript runs a command that reads commands, those that the document shows
+// at its prompt. What it prints on both streams has to begin as the document shows; the
+// end of the input ends it.
+func compareTranscript(t *testing.T, cmd *exec.Cmd, lines [][]string, want string) {
+	t.Helper()
+	var input strings.Builder
+	for _, m := range lines {
+		input.WriteString(m[1] + "\n")
+	}
+	cmd.Stdin = strings.NewReader(input.String())
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	if want = strings.TrimRight(want, "\n"); !strings.HasPrefix(string(out), want+"\n") {
+		t.Errorf("%s\nprints\n%s\nbut the document shows\n%s", cmd.Args[2], out, want)
+	}
+}
+
+// TestEveryCommandInDocsIsRun holds that commands with their prompt stand in console
+// blocks, which the tests run.
+func TestEveryCommandInDocsIsRun(t *testing.T) {
+	t.Parallel()
+	anyBlock := regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+	for _, file := range documents(t) {
+		for _, m := range anyBlock.FindAllStringSubmatch(readFile(t, file), -1) {
+			if m[1] != "console" && strings.Contains("\n"+m[2], "\n$ ") {
+				t.Errorf("%s has a block with commands that no test runs:\n%s", file, m[2])
+			}
+		}
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 // sessionHome is what documents show in the place of the folder that a session
@@ -24,10 +22,15 @@ const (
 // A docSession is the console blocks of a document that are one session: a block
 // whose first command is mkdir, and those after it in the same section.
 type docSession struct {
-	blocks [][2]int // where their texts begin and end
+	blocks [][2]int   // where their texts begin and end
+	edits  [][]string // for each block, the parts of files that the document shows before it
 }
 
-var consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+var (
+	consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+	// partOfFile is a block with a part of a YAML file, whose lines are indented.
+	partOfFile = regexp.MustCompile("(?ms)^```yaml\n( .*?)^```$")
+)
 
 // sessionsOf returns the sessions of a document.
 func sessionsOf(text string) []docSession {
@@ -35,10 +38,15 @@ func sessionsOf(text string) []docSession {
 	open := false
 	last := 0
 	for _, m := range consoleBlock.FindAllStringSubmatchIndex(text, -1) {
-		if strings.Contains(text[last:m[0]], "\n## ") {
+		between := text[last:m[0]]
+		if strings.Contains(between, "\n## ") {
 			open = false
 		}
 		last = m[1]
+		var edits []string
+		for _, part := range partOfFile.FindAllStringSubmatch(between, -1) {
+			edits = append(edits, part[1])
+		}
 		switch {
 		case strings.HasPrefix(text[m[2]:], "$ mkdir "):
 			found = append(found, docSession{})
@@ -48,6 +56,7 @@ func sessionsOf(text string) []docSession {
 		}
 		s := &found[len(found)-1]
 		s.blocks = append(s.blocks, [2]int{m[2], m[3]})
+		s.edits = append(s.edits, edits)
 	}
 	return found
 }
@@ -88,16 +97,11 @@ func TestSessionsInDocs(t *testing.T) {
 		recorded, end := "", 0
 		for _, one := range sessionsOf(string(text)) {
 			ran++
-			if file != "README.md" && !testscale.Full() && os.Getenv("UPDATE") == "" {
-				recorded = string(text) // each of its commands starts a real server
-				end = len(text)
-				continue
-			}
 			var texts []string
 			for _, b := range one.blocks {
 				texts = append(texts, string(text[b[0]:b[1]]))
 			}
-			for i, printed := range record(t, file, texts) {
+			for i, printed := range record(t, file, texts, one.edits) {
 				recorded += string(text[end:one.blocks[i][0]]) + printed
 				end = one.blocks[i][1]
 			}
@@ -119,7 +123,7 @@ func TestSessionsInDocs(t *testing.T) {
 
 // record runs the commands of the blocks of a session, and returns the blocks with
 // what the commands print.
-func record(t *testing.T, file string, blocks []string) []string {
+func record(t *testing.T, file string, blocks []string, edits [][]string) []string {
 	t.Helper()
 	home := t.TempDir()
 	if real, err := filepath.EvalSymlinks(home); err == nil {
@@ -134,6 +138,9 @@ func record(t *testing.T, file string, blocks []string) []string {
 	}
 	var commands []command
 	for i, block := range blocks {
+		for _, part := range edits[i] {
+			script.WriteString(editCommand(t, part))
+		}
 		for line := range strings.Lines(block) {
 			if text, ok := strings.CutPrefix(line, "$ "); ok {
 				commands = append(commands, command{text: text, block: i})
@@ -164,6 +171,25 @@ func record(t *testing.T, file string, blocks []string) []string {
 		recorded[commands[i].block] += "$ " + commands[i].text + shortened(printed, commands[i].shown)
 	}
 	return recorded
+}
+
+// editCommand returns a shell command that does what a document tells the reader to do:
+// it puts a part of a file in the place of what begins with the same line.
+func editCommand(t *testing.T, part string) string {
+	t.Helper()
+	first, _, _ := strings.Cut(part, "\n")
+	file, last := "tools.yaml", "        next: exit"
+	if first == "    expect:" {
+		file, last = "tools.test.yaml", "      path: [entry, call, exit]"
+	}
+	block := filepath.Join(t.TempDir(), "part")
+	if err := os.WriteFile(block, []byte(part), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "grep -qxF '" + first + "' " + file + " && grep -qxF '" + last + "' " + file + "\n" +
+		"awk -v first='" + first + "' -v last='" + last + "' -v part='" + block + "' '" +
+		"$0 == first {while ((getline line < part) > 0) print line; gone = 1} !gone {print} $0 == last {gone = 0}' " +
+		file + " > edited && mv edited " + file + "\n"
 }
 
 // sessionPath returns a PATH on which npx starts the real server-filesystem as it is
