@@ -158,8 +158,8 @@ func WithLock(path string) Option {
 }
 
 // WithUnsetVariables keeps variables of the file without a value as they are
-// written, without an error: for programs that only check a file and start no
-// server.
+// written, without an error. Servers whose entries have any are not started: their
+// calls fail and name the variables.
 func WithUnsetVariables() Option {
 	return func(o *options) { o.engine.AllowUnset = true }
 }

@@ -123,6 +123,32 @@ export default {
     await problems.getByText(/begin the configuration with version/).waitFor()
   },
 
+  'a file whose variables are not set works, but for the servers that need them': async (t) => {
+    const app = await t.app({ text: `version: "1.0"
+server: {name: unset, version: "1"}
+mcpServers:
+  needy: {command: cat, env: {KEY: "\${E2E_NOT_SET}"}}
+tools:
+  - name: both
+    description: Calls a server that cannot be started, and goes on
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: call}
+      - {id: call, type: mcp, server: needy, tool: x, args: {}, catch: {next: after}, next: after}
+      - {id: after, type: transform, transform: {expr: '"went on"'}, next: exit}
+      - {id: exit, type: exit}
+` })
+    const p = await t.open(app)
+    await p.run()
+    await p.is('done')
+    await p.shows('Out', /went on/)
+    await p.node('call').click()
+    await p.shows('Error', /missing E2E_NOT_SET/)
+    await (await p.tab('Servers')).getByText('missing E2E_NOT_SET').first().waitFor()
+    await rename(p, 'after', 'behind') // saved and loaded
+    assert.match(await app.read(), /KEY: "\$\{E2E_NOT_SET\}"/)
+  },
+
   'an edit of the picture says that there are changes that are not saved': async (t) => {
     const { p } = await open(t)
     await p.tab('YAML')

@@ -52,7 +52,8 @@ by step, and edits the file. The URL is printed once; it contains a random token
 that only this process knows.
 
 The page listens on this machine only. Upstream servers start when a run first
-needs them. The file is reloaded whenever it changes, also by other editors: if it has
+needs them; one whose variables ${NAME} are not set is not started, and says which
+are missing. The file is reloaded whenever it changes, also by other editors: if it has
 errors, the page shows them, and the previous version stays in use.
 
 With --engine temporal, or engine in the file, the page also shows durable runs, starts
@@ -114,7 +115,7 @@ func (a *app) ui(o uiOptions) (err error) {
 	}
 	defer ob.end()
 	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store), mcpgraph.WithMemory(budget),
-		mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
+		mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithUnsetVariables())
 	options = append(options, o.lock.options...)
 	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.mcpFiles, watch: true, page: true})
 	if err != nil {

@@ -145,6 +145,7 @@ func (e *environment) variable(t Text, at, end int) string {
 		return fallback
 	}
 	if e.decoder.allowUnset {
+		e.unset(name)
 		return written
 	}
 	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("environment variable %s is not set", name))
@@ -155,6 +156,13 @@ func (e *environment) variable(t Text, at, end int) string {
 	}
 	e.decoder.report(p)
 	return written
+}
+
+// unset notes that a variable has no value, in the entry of a server.
+func (e *environment) unset(name string) {
+	if list := e.decoder.unset; list != nil && !slices.Contains(*list, name) {
+		*list = append(*list, name)
+	}
 }
 
 // needs adds a variable to those without which the file cannot be used.
@@ -186,6 +194,7 @@ func (e *environment) inputVariable(t Text, at, end int, id string) string {
 		return v
 	}
 	if e.decoder.allowUnset {
+		e.unset(t.String()[at:end])
 		return t.String()[at:end]
 	}
 	p := t.ProblemAt(at, end, diag.CodeEnvironment, fmt.Sprintf("no value for ${input:%s}", id))

@@ -31,7 +31,7 @@ type Options struct {
 	// stands where that could be meant, such as a misspelt key, is reported.
 	Serving bool
 	// AllowUnset keeps a variable that has no value as it is written, without an
-	// error: for who only looks at the file, and starts no server.
+	// error. Upstream.Unset has those of a server.
 	AllowUnset bool
 	// WorkspaceFolder is what ${workspaceFolder} becomes; empty is the path of the
 	// folder. A caller that writes entries into another file keeps the variable so.
@@ -145,7 +145,8 @@ type decoder struct {
 	file            *File
 	getenv          func(string) (string, bool)
 	inputs          map[string]string
-	allowUnset      bool // Options.AllowUnset
+	allowUnset      bool      // Options.AllowUnset
+	unset           *[]string // takes the variables without a value of the entry that is read; may be nil
 	meter           *memory.Meter
 	path            string // of the file that is decoded
 	inputDefaults   *Node  // its "inputs"; may be nil

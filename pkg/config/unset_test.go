@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -25,5 +26,8 @@ func TestUnsetVariablesAreAllowed(t *testing.T) {
 	}
 	if u := f.Upstreams; len(u) != 2 || u[0].URL != "${BASE}/mcp" || u[1].Command != "${PROGRAM}" || u[1].Args[0] != "${input:id}" {
 		t.Errorf("%+v", u)
+	}
+	if u := f.Upstreams; !slices.Equal(u[0].Unset, []string{"BASE", "TOKEN"}) || !slices.Equal(slices.Sorted(slices.Values(u[1].Unset)), []string{"${input:id}", "PROGRAM"}) {
+		t.Errorf("not set are %q and %q", u[0].Unset, u[1].Unset)
 	}
 }

@@ -68,6 +68,9 @@ type Upstream struct {
 	// are written in the file under names of credentials. They must not appear
 	// in what the program writes.
 	Secrets []string
+	// Unset names the variables of the entry that have no value, and ${input:ID} as they
+	// are written; see [Options.AllowUnset]. A server whose entry has any is not started.
+	Unset []string
 }
 
 // EnvVar is one variable of the environment of a child process.

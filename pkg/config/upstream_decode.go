@@ -61,7 +61,9 @@ func (d *decoder) upstreams(entries *Node, wanted func(name string) bool) []*Ups
 			d.file.Disabled = append(d.file.Disabled, u)
 			continue
 		}
+		d.unset = &u.Unset
 		s.upstream(u)
+		d.unset = nil
 		us = append(us, u)
 	}
 	return us

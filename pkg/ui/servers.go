@@ -118,6 +118,9 @@ func (p *Page) serverInfo(pool *upstream.Pool, entry *config.Upstream) serverInf
 			info.Stats = p.redactValue(v)
 		}
 	}
+	if len(entry.Unset) > 0 {
+		info.State = "missing " + strings.Join(entry.Unset, ", ")
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.listed.pool == pool {
@@ -174,7 +177,10 @@ func (p *Page) checkServer(w http.ResponseWriter, r *http.Request) error {
 	}
 	info := p.serverInfo(pool, entry)
 	if failed != nil {
-		info.State, info.Error = "failed", p.redact(failed.Error())
+		info.Error = p.redact(failed.Error())
+		if len(entry.Unset) == 0 {
+			info.State = "failed"
+		}
 	}
 	p.answer(w, info)
 	return nil

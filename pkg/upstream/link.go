@@ -3,8 +3,10 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -61,6 +63,9 @@ func (s *server) closeIdle() {
 // requests of the link carry the credentials of ctx unless their own context has some. The
 // known era tells HTTP+SSE from streamable HTTP where the entry does not.
 func (s *server) openLink(ctx context.Context, known era) (wire.Link, error) {
+	if missing := s.entry.Unset; len(missing) > 0 {
+		return nil, fmt.Errorf("missing %s: no value is set", strings.Join(missing, ", "))
+	}
 	peerLog := &wire.PeerLog{Redact: s.redact.With(callSecrets(ctx)), Log: s.log, Budget: s.budget}
 	if s.dial != nil {
 		conn, err := s.dial(ctx, s.entry)

@@ -2,11 +2,13 @@ package upstream
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 func TestStatusConnectsAndTellsWhatItFound(t *testing.T) {
@@ -70,4 +72,17 @@ func TestOpeningsAreBounded(t *testing.T) {
 	if o := p.Openings(); len(o) != maxOpenings || cap(s.openings) > 2*maxOpenings {
 		t.Errorf("%d openings are known", len(o))
 	}
+}
+
+// TestServerWithoutItsVariablesIsNotStarted: what stands in the place of a value would
+// reach the server.
+func TestServerWithoutItsVariablesIsNotStarted(t *testing.T) {
+	everyTransport(t, mcptest.Script{}, func(t *testing.T, u *config.Upstream) {
+		u.Unset = []string{"TOKEN", "BASE"}
+		p := start(t, Options{}, u)
+		_, err := p.CallTool(context.Background(), nil, "fake", "echo", value.FromEntries(nil))
+		if err == nil || !strings.Contains(err.Error(), "missing TOKEN, BASE") || p.Stats()[0].Opened != 0 {
+			t.Errorf("%v", err)
+		}
+	})
 }
