@@ -12,7 +12,7 @@ import (
 // Lines at the beginning and the end that stay are not part of them. The error says
 // why the file cannot be formatted.
 func (d *Document) Format() ([]Edit, error) {
-	if d.Kind == Other || d.Kind == Blank || kindOfFile(d.Path, d.Text) == Blank {
+	if d.Kind == Other || d.Kind == Blank || hasOnlyComments(d.Text) {
 		return nil, nil
 	}
 	if len(d.Text) > MaxBytes {
@@ -27,6 +27,16 @@ func (d *Document) Format() ([]Edit, error) {
 		return nil, err
 	}
 	return changes(d.Path, d.Text, string(formatted)), nil
+}
+
+// hasOnlyComments reports whether a text has nothing to format.
+func hasOnlyComments(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 // changes returns the edit that makes one text of another: what lies between the
