@@ -422,16 +422,22 @@ func TestNodePaths(t *testing.T) {
 // TestAliasesAreBounded: what a small file stands for takes neither long to read
 // nor more memory than the file itself.
 func TestAliasesAreBounded(t *testing.T) {
-	var wide, deep strings.Builder
+	var wide, deep, merged strings.Builder
+	merged.WriteString("- &a0 {k0: 0}\n")
 	wide.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
 	deep.WriteString("a0: &a0 x\n")
 	for i := 1; i < 3000; i++ {
 		fmt.Fprintf(&wide, "a%d: &a%d [*a%d, *a%d, *a%d, *a%d]\n", i, i, i-1, i-1, i-1, i-1)
 		fmt.Fprintf(&deep, "a%d: &a%d [*a%d]\n", i, i, i-1)
+		fmt.Fprintf(&merged, "- &a%d {<<: *a%d, k%d: 1}\n", i, i-1, i)
 	}
+	// No list alone stands for too many values.
+	heavy := "a: &a [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]\nb: &b [*a" + strings.Repeat(", *a", 999) + "]\nc: &c [*b" + strings.Repeat(", *b", 79) + "]\n" +
+		"d:\n" + strings.Repeat("  - [*c]\n", 2)
 	long := "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 5000) + "]\n"
 	for name, tt := range map[string]struct{ source, code string }{
 		"wide": {wide.String(), diag.CodeAliasBomb}, "deep": {deep.String(), diag.CodeDepth}, "long": {long, diag.CodeAliasBomb},
+		"merged": {merged.String(), diag.CodeAliasBomb}, "heavy": {heavy, diag.CodeAliasBomb},
 	} {
 		f, ds := Parse("f.yaml", []byte(tt.source), Options{})
 		if f != nil || len(ds) != 1 || ds[0].Code != tt.code {
@@ -441,6 +447,35 @@ func TestAliasesAreBounded(t *testing.T) {
 	many := "a: &a [1, 2, 3]\nb: [" + strings.Repeat("*a, ", 50_000) + "]\n"
 	if _, root, ds := read("f.yaml", []byte(many), nil); root == nil {
 		t.Errorf("many small aliases: %v", ds)
+	}
+	// As many keys as a file of this size may have without merge keys.
+	usual := "- &a {" + strings.Repeat("x", 5) + ": 1"
+	for i := range 50 {
+		usual += fmt.Sprintf(", k%d: 1", i)
+	}
+	usual += "}\n" + strings.Repeat("- {<<: *a, own: 1}\n", 3000)
+	if _, root, ds := read("f.yaml", []byte(usual)); root == nil {
+		t.Errorf("usual merge keys: %v", ds)
+	}
+}
+
+// TestFieldsOfLargeMaps looks up keys of a map that has an index.
+func TestFieldsOfLargeMaps(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "k%d: %d\n", i, i)
+	}
+	_, root, ds := read("f.yaml", []byte(b.String()+"<<: {k7: x, merged: y}\n"))
+	if root == nil {
+		t.Fatal(ds)
+	}
+	if len(root.index) != 101 {
+		t.Errorf("%d keys have an index", len(root.index))
+	}
+	for key, want := range map[string]string{"k0": "0", "k7": "7", "k99": "99", "merged": "y", "none": ""} {
+		if got := root.Get(key).Text().String(); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ type builder struct {
 	restore     func(s string, double bool) string
 	anchors     map[*yaml.Node]*Node // nil while the node is being built
 	slab        []Node
+	own         int // what the file weighs without its aliases and merge keys
+	merged      int // keys that merge keys brought
 	diagnostics []diag.Diagnostic
 	fatal       bool
 	meter       *memory.Meter
@@ -40,6 +42,7 @@ func (b *builder) node(y *yaml.Node) *Node {
 		end := b.doc.lines.Pos(len(b.doc.source))
 		y.Line, y.Column = end.Line, end.Col
 	}
+	b.own++
 	n.doc, n.yaml, n.weight, n.height = b.doc, y, 1, 1
 	return n
 }
@@ -99,6 +102,9 @@ func (b *builder) addChild(n, child *Node, place *yaml.Node) {
 	case place.Kind == yaml.AliasNode && n.weight > maxExpansion:
 		b.fail(aliasProblem(b.doc, place, diag.CodeAliasBomb, fmt.Sprintf(
 			"alias *%s expands the file to more than %d values", place.Value, maxExpansion)))
+	case n.weight > maxExpansion && int(n.weight)-b.own > maxExpansion:
+		b.fail(aliasProblem(b.doc, place, diag.CodeAliasBomb, fmt.Sprintf(
+			"aliases expand the file to more than %d values", maxExpansion)))
 	case place.Kind == yaml.AliasNode && n.height > maxDepth:
 		b.fail(aliasProblem(b.doc, place, diag.CodeDepth, fmt.Sprintf(
 			"alias *%s nests the file more than %d levels deep", place.Value, maxDepth)))
@@ -132,7 +138,9 @@ func (b *builder) buildScalar(n *Node) {
 	}
 	// A long string counts for more, since every alias for it is a copy once it
 	// is written out.
-	n.weight += int32(min(len(y.Value)/64, maxExpansion))
+	long := min(len(y.Value)/64, maxExpansion)
+	n.weight += int32(long)
+	b.own += long
 	b.lookalike(n)
 	v, problem := resolve(y)
 	n.value = v

@@ -72,7 +72,7 @@ func (b *builder) buildMap(n *Node) {
 	if merges != nil {
 		set = b.mergeAll(n, set, merges)
 	}
-	n.fields = set.fields
+	n.fields, n.index = set.fields, set.index
 	entries := make([]value.Entry, len(n.fields))
 	for i, f := range n.fields {
 		entries[i] = value.Entry{Key: f.Key.String(), Value: f.Value.value}
@@ -107,6 +107,10 @@ func isMerge(key *yaml.Node) bool {
 		(key.Tag == "!!merge" || key.Style&(quotedStyles|blockStyles|yaml.TaggedStyle) == 0 && key.Tag != "!")
 }
 
+// maxMerged is how many keys the merge keys of a file may copy. A copied key takes
+// memory, unlike an alias.
+const maxMerged = 200_000
+
 // merge adds to out what neither it nor the map itself has; so of several
 // sources the first that has a key wins (the YAML type tag:yaml.org,2002:merge).
 func (b *builder) merge(n *Node, own, out *keySet, source *Node, place *yaml.Node) {
@@ -116,10 +120,16 @@ func (b *builder) merge(n *Node, own, out *keySet, source *Node, place *yaml.Nod
 			if _, ok := own.find(f.Key.String()); ok {
 				continue
 			}
-			if _, ok := out.find(f.Key.String()); !ok {
-				out.add(f)
-				b.addChild(n, f.Value, place)
+			if _, ok := out.find(f.Key.String()); ok {
+				continue
 			}
+			if b.merged++; b.merged > maxMerged {
+				b.fail(aliasProblem(b.doc, place, diag.CodeAliasBomb, fmt.Sprintf(
+					"merge keys (<<) copy more than %d keys in this file", maxMerged)))
+				return
+			}
+			out.add(f)
+			b.addChild(n, f.Value, place)
 		}
 	case source.kind == List && !slices.ContainsFunc(source.items, func(s *Node) bool { return s.kind != Map }):
 		for i, s := range source.items {

@@ -31,6 +31,7 @@ type Node struct {
 	kind   Kind
 	items  []*Node
 	fields []Field
+	index  map[string]int // of many fields; nil for few
 	value  value.Value
 	text   textMap
 
@@ -130,6 +131,12 @@ func (n *Node) Get(key string) *Node {
 // Field returns a key of a Map together with its value and reports whether it
 // is there.
 func (n *Node) Field(key string) (Field, bool) {
+	if n != nil && n.index != nil {
+		if i, ok := n.index[key]; ok {
+			return n.fields[i], true
+		}
+		return Field{}, false
+	}
 	for _, f := range n.Fields() {
 		if f.Key.String() == key {
 			return f, true
