@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -13,16 +14,19 @@ import (
 // Check reports names in the test file that its configuration does not have: tools,
 // nodes and servers.
 func (f *File) Check(set *graph.Set) []diag.Diagnostic {
-	c := checker{set: set, seen: map[problem]bool{}}
+	c := checker{set: set, seen: map[problem]bool{}, graphs: map[string]*toolNodes{}, checked: map[*Mock]bool{}}
+	var servers, tools []string
 	for _, u := range set.File.Upstreams {
-		c.servers = append(c.servers, u.Name)
+		servers = append(servers, u.Name)
 	}
 	for _, u := range set.File.Disabled {
-		c.servers = append(c.servers, u.Name)
+		servers = append(servers, u.Name)
 	}
-	for _, g := range set.Graphs {
-		c.tools = append(c.tools, g.Name)
+	for _, g := range slices.Backward(set.Graphs) {
+		tools = append(tools, g.Name)
+		c.graphs[g.Name] = &toolNodes{graph: g} // the first of a name
 	}
+	c.servers, c.tools = diag.NewNames(servers), diag.NewNames(tools)
 	for _, t := range f.Tests {
 		c.test(t)
 	}
@@ -32,9 +36,26 @@ func (f *File) Check(set *graph.Set) []diag.Diagnostic {
 
 type checker struct {
 	set            *graph.Set
-	tools, servers []string
+	tools, servers *diag.Names
+	graphs         map[string]*toolNodes // by name
+	checked        map[*Mock]bool
 	found          []diag.Diagnostic
 	seen           map[problem]bool
+}
+
+// toolNodes are the nodes of a tool, of its bodies and of the tools that it calls.
+type toolNodes struct {
+	graph *graph.Graph
+	ids   map[string]*graph.Node // once they are needed
+	names *diag.Names            // of them, once they are needed
+}
+
+func (t *toolNodes) all() map[string]*graph.Node {
+	if t.ids == nil {
+		t.ids = map[string]*graph.Node{}
+		collectIDs(t.graph, t.ids, map[*graph.Graph]bool{})
+	}
+	return t.ids
 }
 
 func (c *checker) report(d diag.Diagnostic) {
@@ -46,37 +67,32 @@ func (c *checker) report(d diag.Diagnostic) {
 }
 
 // unknown reports a name that is not among those there are.
-func (c *checker) unknown(n *config.Node, code, message, name string, there []string) {
+func (c *checker) unknown(n *config.Node, code, message, name string, there *diag.Names) {
 	d := n.Problem(code, message)
-	if near, ok := diag.Nearest(name, there); ok {
-		d.Hint = fmt.Sprintf("did you mean %q?", near)
-	} else if len(there) > 0 && len(there) <= maxListed {
-		d.Hint = "expected " + diag.List(there)
-	}
+	d.Hint = there.Expected(name, "expected ")
 	c.report(d)
 }
 
-// maxListed bounds the names in a hint.
-const maxListed = 20
-
 func (c *checker) test(t *Test) {
 	for _, m := range t.Mocks {
-		if name := m.server.text; name != "" && !slices.ContainsFunc(c.servers, m.server.matches) {
+		if c.checked[m] {
+			continue // those of the file belong to every test
+		}
+		c.checked[m] = true
+		if name := m.server.text; name != "" && !c.servers.Has(name) && !slices.ContainsFunc(c.servers.All(), m.server.matches) {
 			c.unknown(m.Server, diag.CodeUnknownServer, fmt.Sprintf("the configuration has no server %q", name), name, c.servers)
 		}
 	}
-	i := slices.IndexFunc(c.set.Graphs, func(g *graph.Graph) bool { return g.Name == t.Tool })
-	if i < 0 {
+	ids := c.graphs[t.Tool]
+	if ids == nil {
 		if t.Tool != "" {
 			c.unknown(t.ToolNode, diag.CodeUnknownTool, fmt.Sprintf("the configuration has no tool %q", t.Tool), t.Tool, c.tools)
 		}
 		return
 	}
-	ids := map[string]*graph.Node{}
-	collectIDs(c.set.Graphs[i], ids, map[*graph.Graph]bool{})
 	for _, a := range t.Answers {
 		c.id(a.Node, a.ID.String(), t, ids)
-		if n := ids[a.ID.String()]; n != nil {
+		if n := ids.all()[a.ID.String()]; n != nil {
 			c.answer(n, a)
 		}
 	}
@@ -134,19 +150,18 @@ func collectIDs(g *graph.Graph, ids map[string]*graph.Node, seen map[*graph.Grap
 	}
 }
 
-func (c *checker) id(n *config.Node, id string, t *Test, ids map[string]*graph.Node) {
-	if ids[id] != nil {
+func (c *checker) id(n *config.Node, id string, t *Test, ids *toolNodes) {
+	if ids.all()[id] != nil {
 		return
 	}
-	var there []string
-	for known := range ids {
-		there = append(there, known)
+	if ids.names == nil {
+		ids.names = diag.NewNames(slices.Collect(maps.Keys(ids.ids)))
 	}
-	c.unknown(n, diag.CodeUnknownNode, fmt.Sprintf("tool %q has no node %q", t.Tool, id), id, there)
+	c.unknown(n, diag.CodeUnknownNode, fmt.Sprintf("tool %q has no node %q", t.Tool, id), id, ids.names)
 }
 
 // path checks the ids of an expected path and of the bodies in it.
-func (c *checker) path(p *Pattern, t *Test, ids map[string]*graph.Node) {
+func (c *checker) path(p *Pattern, t *Test, ids *toolNodes) {
 	for _, step := range p.items {
 		switch {
 		case step.form == listForm:

@@ -90,7 +90,7 @@ func (d *decoder) cases(file *File, test *fields, cases []*config.Node, name str
 		if len(file.Tests) >= maxTests {
 			return // reported
 		}
-		d.vars = nil
+		d.vars, d.known = nil, nil
 		row := d.fieldsOf(n, "a case of "+test.owner, caseSettings)
 		if row == nil {
 			continue
@@ -108,7 +108,7 @@ func (d *decoder) cases(file *File, test *fields, cases []*config.Node, name str
 
 // setVars sets the variables of a test; those of a later map win.
 func (d *decoder) setVars(maps ...*fields) {
-	d.vars = nil
+	d.vars, d.known = nil, nil
 	vars := map[string]*config.Node{}
 	for _, f := range maps {
 		n := f.nodes[0].Get("vars")

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -20,6 +21,7 @@ type decoder struct {
 	reported map[problem]bool
 	// vars are those of the case; substitutes reports whether the file has any ${vars.…}.
 	vars        map[string]*config.Node
+	known       *diag.Names // names of vars, once they are needed
 	substitutes bool
 }
 
@@ -235,16 +237,11 @@ func (d *decoder) variable(n *config.Node, from, to int) *config.Node {
 	if v := d.vars[name]; v != nil {
 		return v
 	}
-	names := make([]string, 0, len(d.vars))
-	for known := range d.vars {
-		names = append(names, known)
+	if d.known == nil {
+		d.known = diag.NewNames(slices.Collect(maps.Keys(d.vars)))
 	}
 	p := n.Text().ProblemAt(from, to, diag.CodeSubstitution, fmt.Sprintf("there is no variable %q", name))
-	if near, ok := diag.Nearest(name, names); ok {
-		p.Hint = fmt.Sprintf("did you mean %q?", near)
-	} else if len(names) > 0 {
-		p.Hint = "expected " + diag.List(names)
-	} else {
+	if p.Hint = d.known.Expected(name, "expected "); p.Hint == "" {
 		p.Hint = fmt.Sprintf("add it to the test or to each of its cases: vars: {%s: …}", name)
 	}
 	d.report(p)

@@ -18,7 +18,7 @@ import (
 // or of tools that are not locked are not checked. The diagnostics are sorted by
 // place.
 func (f *File) CheckLock(locked *lock.File) []diag.Diagnostic {
-	c := lockChecker{checker{seen: map[problem]bool{}}, map[*lock.Tool]*lockedSchemas{}}
+	c := lockChecker{checker{seen: map[problem]bool{}}, map[*lock.Tool]*lockedSchemas{}, map[*lock.Server]*diag.Names{}}
 	checked := map[*Mock]bool{} // those of the file belong to every test
 	for _, t := range f.Tests {
 		for _, m := range t.Mocks {
@@ -35,6 +35,7 @@ func (f *File) CheckLock(locked *lock.File) []diag.Diagnostic {
 type lockChecker struct {
 	checker
 	schemas map[*lock.Tool]*lockedSchemas
+	offered map[*lock.Server]*diag.Names // the tools of servers
 }
 
 // lockedSchemas are the schemas of a tool, compiled when first needed; nil where there
@@ -42,7 +43,7 @@ type lockChecker struct {
 type lockedSchemas struct {
 	arguments func() *graph.Schema // without what must be there: a mock names some of them
 	output    func() *graph.Schema
-	names     []string // of the arguments
+	names     *diag.Names // of the arguments
 }
 
 func (c *lockChecker) schemasOf(t *lock.Tool) *lockedSchemas {
@@ -52,9 +53,11 @@ func (c *lockChecker) schemasOf(t *lock.Tool) *lockedSchemas {
 			arguments: sync.OnceValue(func() *graph.Schema { return compiled(withoutPresence(t.InputSchema)) }),
 			output:    sync.OnceValue(func() *graph.Schema { return compiled(t.OutputSchema) }),
 		}
+		var names []string
 		for _, e := range t.InputSchema.Get("properties").Entries() {
-			s.names = append(s.names, e.Key)
+			names = append(names, e.Key)
 		}
+		s.names = diag.NewNames(names)
 		c.schemas[t] = s
 	}
 	return s
@@ -90,7 +93,7 @@ func (c *lockChecker) mock(m *Mock, server *lock.Server) {
 	}
 	name := m.tool.text
 	if name != "" && !server.Has(name) {
-		c.unknown(m.Tool, diag.CodeServerTool, fmt.Sprintf("server %q has no tool %q", m.server.text, name), name, server.ToolNames)
+		c.unknown(m.Tool, diag.CodeServerTool, fmt.Sprintf("server %q has no tool %q", m.server.text, name), name, c.toolsOf(server))
 		return
 	}
 	tool := server.Tool(name)
@@ -104,6 +107,15 @@ func (c *lockChecker) mock(m *Mock, server *lock.Server) {
 	}
 }
 
+func (c *lockChecker) toolsOf(s *lock.Server) *diag.Names {
+	names := c.offered[s]
+	if names == nil {
+		names = diag.NewNames(slices.Clone(s.ToolNames))
+		c.offered[s] = names
+	}
+	return names
+}
+
 // arguments checks the arguments that are written as values.
 func (c *lockChecker) arguments(m *Mock, s *lockedSchemas) {
 	if m.Arguments == nil || s.arguments() == nil {
@@ -111,7 +123,10 @@ func (c *lockChecker) arguments(m *Mock, s *lockedSchemas) {
 	}
 	for _, f := range m.Arguments.Node.Fields() {
 		key := f.Key.String()
-		if near, ok := diag.Nearest(key, s.names); ok && !slices.Contains(s.names, key) {
+		if s.names.Has(key) {
+			continue
+		}
+		if near, ok := s.names.Nearest(key); ok {
 			d := f.Key.Problem(diag.CodeArguments, fmt.Sprintf("tool %q of server %q does not take the argument %q", m.tool.text, m.server.text, key))
 			d.Hint = fmt.Sprintf("did you mean %q?", near)
 			c.report(d)

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -101,9 +102,9 @@ func (s *section) offer(prefix string) Offer {
 	if s.literal("name") != "" {
 		o.Name = s.node.Get("name").Text()
 	}
-	for _, t := range s.decoder.file.Tools {
-		if t.Name.String() == prefix+o.Name.String() && t.Name.String() != prefix {
-			p := t.Name.Problem(diag.CodeDuplicateTool, fmt.Sprintf("duplicate tool name %q: it is the name of a prompt or resource here", t.Name.String()))
+	for _, t := range s.decoder.offered()[prefix+o.Name.String()] {
+		if t.String() != prefix {
+			p := t.Problem(diag.CodeDuplicateTool, fmt.Sprintf("duplicate tool name %q: it is the name of a prompt or resource here", t.String()))
 			p.Related = []diag.Related{{File: o.Name.File(), Pos: o.Name.Pos(), Message: "which is here"}}
 			s.decoder.report(p)
 		}
@@ -118,6 +119,20 @@ func (s *section) offer(prefix string) Offer {
 		o.Nodes = s.decoder.requiredItems(f, `"nodes"`)
 	}
 	return o
+}
+
+// offered returns the names of tools that begin as those of prompts and resources do
+// where tools are named, too. The tools are decoded before.
+func (d *decoder) offered() map[string][]Text {
+	if d.offerNames == nil {
+		d.offerNames = map[string][]Text{}
+		for _, t := range d.file.Tools {
+			if name := t.Name.String(); strings.HasPrefix(name, Prompts) || strings.HasPrefix(name, Resources) {
+				d.offerNames[name] = append(d.offerNames[name], t.Name)
+			}
+		}
+	}
+	return d.offerNames
 }
 
 // completion decodes the values to suggest for something; nil if there are none.

@@ -155,6 +155,11 @@ type decoder struct {
 	workspaceFolder string // Options.WorkspaceFolder
 	diagnostics     []diag.Diagnostic
 	literalTokens   []*Node // of callers, where they are written in the file
+
+	offerNames  map[string][]Text // see offered
+	scopes      *diag.Names       // see grantedScopes
+	scopesOf    *ServerAuth
+	scopesKnown bool
 }
 
 func (d *decoder) report(ds ...diag.Diagnostic) { d.diagnostics = append(d.diagnostics, ds...) }

@@ -159,18 +159,16 @@ func (s *section) completions(r *Resource) {
 		}
 		return
 	}
+	variables := diag.NewNames(slices.Clone(r.Variables))
 	r.Complete = map[string]*Completion{}
 	for _, f := range all.Fields() {
 		name := f.Key.String()
 		if IsFree(name) {
 			continue
 		}
-		if r.Variables != nil && !slices.Contains(r.Variables, name) {
+		if r.Variables != nil && !variables.Has(name) {
 			p := f.Key.Problem(diag.CodeValue, fmt.Sprintf(`"complete" of %s names the variable %q, which uriTemplate does not have`, s.owner, name))
-			p.Hint = "its variables are " + diag.List(r.Variables)
-			if near, ok := diag.Nearest(name, r.Variables); ok {
-				p.Hint = fmt.Sprintf("did you mean %q?", near)
-			}
+			p.Hint = variables.Expected(name, "its variables are ")
 			s.decoder.report(p)
 			continue
 		}

@@ -189,15 +189,18 @@ func (d *decoder) redactTokens(doc *document) []byte {
 	if d.literalTokens == nil {
 		return doc.source
 	}
-	shown := []rune(string(doc.source))
+	hidden := make([]bool, len(doc.source))
 	for _, n := range d.literalTokens {
-		from := utf8.RuneCount(doc.source[:doc.lines.Offset(n.Pos())])
-		to := utf8.RuneCount(doc.source[:doc.lines.Offset(n.End())])
-		for i := from; i < to; i++ {
-			if !unicode.IsSpace(shown[i]) && shown[i] != '"' && shown[i] != '\'' {
-				shown[i] = '*'
-			}
+		for i := doc.lines.Offset(n.Pos()); i < doc.lines.Offset(n.End()); i++ {
+			hidden[i] = true
 		}
 	}
-	return []byte(string(shown))
+	shown := make([]byte, 0, len(doc.source))
+	for i, r := range string(doc.source) {
+		if hidden[i] && !unicode.IsSpace(r) && r != '"' && r != '\'' {
+			r = '*'
+		}
+		shown = utf8.AppendRune(shown, r)
+	}
+	return shown
 }

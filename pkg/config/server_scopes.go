@@ -39,22 +39,33 @@ func (s *section) requiredScopes() []string {
 	if list == nil {
 		return nil
 	}
-	granted, known := s.decoder.file.Server.Auth.granted()
+	granted, known := s.decoder.grantedScopes()
 	for _, n := range list.Items() {
 		scope := n.Text().String()
 		switch {
 		case !n.IsString(): // reported below
 		case !IsScope(scope):
 			s.decoder.report(invalidScope(n, name))
-		case known && !slices.Contains(granted, scope):
+		case known && !granted.Has(scope):
 			p := n.Problem(diag.CodeUnheldScope, fmt.Sprintf("%s requires the scope %q, which no caller has", s.owner, scope))
-			if near, ok := diag.Nearest(scope, granted); ok {
+			if near, ok := granted.Nearest(scope); ok {
 				p.Hint = fmt.Sprintf("did you mean %q?", near)
 			}
 			s.decoder.report(p)
 		}
 	}
 	return s.decoder.strings(list, name)
+}
+
+// grantedScopes returns the scopes that callers have, and whether they are known. The
+// callers are decoded before.
+func (d *decoder) grantedScopes() (*diag.Names, bool) {
+	auth := d.file.Server.Auth
+	if d.scopes == nil || d.scopesOf != auth {
+		scopes, known := auth.granted()
+		d.scopes, d.scopesOf, d.scopesKnown = diag.NewNames(slices.Clone(scopes)), auth, known
+	}
+	return d.scopes, d.scopesKnown
 }
 
 // granted returns the scopes of all callers; known is false unless all callers

@@ -106,8 +106,12 @@ func placeOf(file string, pos Pos) string {
 }
 
 // Sort orders problems by file, then by place, then by severity, code and
-// message, so that the order is always the same.
+// message, so that the order is always the same. It cuts their texts as
+// [Sentence] does.
 func Sort(ds []Diagnostic) {
+	for i := range ds {
+		ds[i] = ds[i].bounded()
+	}
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		switch {
 		case a.File != b.File:

@@ -1,8 +1,6 @@
 package diag
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -92,23 +90,4 @@ func distance(a, b []rune, limit int) int {
 		}
 	}
 	return min(row[len(b)], limit+1)
-}
-
-// List returns names for a sentence: sorted, quoted, and joined as in `"a", "b"
-// or "c"`. It returns "" for no names.
-func List(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = strconv.Quote(n)
-	}
-	slices.Sort(quoted)
-	quoted = slices.Compact(quoted)
-	switch n := len(quoted); n {
-	case 0:
-		return ""
-	case 1:
-		return quoted[0]
-	default:
-		return strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1]
-	}
 }

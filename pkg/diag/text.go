@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,7 +20,13 @@ type TextOptions struct {
 	// Width is how many columns a line may take; 0 is for where no terminal
 	// shows it. Then only source lines of more than about 120 columns are cut.
 	Width int
+	// MaxProblems is how many problems of one file are printed, the errors first,
+	// before the number of the others; 0 prints all.
+	MaxProblems int
 }
+
+// DefaultMaxProblems is the usual MaxProblems: more than a person reads.
+const DefaultMaxProblems = 200
 
 const (
 	tabStop = 4
@@ -40,29 +47,91 @@ const (
 	cyan   style = "1;36"
 )
 
-type textWriter struct {
+// TextWriter prints problems for people. It indexes each source once, however often
+// it prints. For one goroutine.
+type TextWriter struct {
+	w       io.Writer
 	out     bytes.Buffer
-	color   bool
-	width   int
+	opts    TextOptions
 	sources Sources
 	lines   map[string]*Lines
 }
 
-// WriteText prints problems for people, each with the line it is about, a mark
-// under the very characters, its hint and the places related to it. It returns
-// the first error of w.
+// NewTextWriter returns a TextWriter that prints to w.
+func NewTextWriter(w io.Writer, sources Sources, opts TextOptions) *TextWriter {
+	return &TextWriter{w: w, opts: opts, sources: sources, lines: map[string]*Lines{}}
+}
+
+// WriteText prints problems once; see [TextWriter.Write].
 func WriteText(w io.Writer, ds []Diagnostic, sources Sources, opts TextOptions) error {
-	t := &textWriter{color: opts.Color, width: opts.Width, sources: sources, lines: map[string]*Lines{}}
+	return NewTextWriter(w, sources, opts).Write(ds)
+}
+
+// Write prints problems, each with the line it is about, a mark under the very
+// characters, its hint and the places related to it. It returns the first error of
+// the writer.
+func (t *TextWriter) Write(ds []Diagnostic) error {
+	left := map[string]int{} // problems of a file that are still to come
 	for _, d := range ds {
-		t.diagnostic(d)
-		if _, err := t.out.WriteTo(w); err != nil {
+		left[d.File]++
+	}
+	for file, n := range left {
+		if most := t.opts.MaxProblems; most <= 0 || n <= most {
+			delete(left, file)
+		}
+	}
+	done := map[string]bool{}
+	for _, d := range ds {
+		switch {
+		case left[d.File] == 0:
+			t.diagnostic(d.bounded())
+		case done[d.File]:
+			continue
+		default:
+			done[d.File] = true
+			t.most(d.File, ds)
+		}
+		if _, err := t.out.WriteTo(t.w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *textWriter) diagnostic(d Diagnostic) {
+// most prints the worst problems of a file that has too many, and how many others
+// there are.
+func (t *TextWriter) most(file string, ds []Diagnostic) {
+	var all []Diagnostic
+	for _, d := range ds {
+		if d.File == file {
+			all = append(all, d)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Diagnostic) int { return int(a.Severity) - int(b.Severity) })
+	shown := all[:t.opts.MaxProblems]
+	for _, d := range shown {
+		t.diagnostic(d.bounded())
+	}
+	var more []string
+	for s := Error; s <= Info; s++ {
+		n := 0
+		for _, d := range all[len(shown):] {
+			if d.Severity == s {
+				n++
+			}
+		}
+		if n > 0 {
+			more = append(more, fmt.Sprintf("%d %ss", n, s))
+		}
+	}
+	l := t.line(4)
+	l.put(bold, clean(placeOf(file, Pos{})))
+	l.put("", fmt.Sprintf("%d of %d problems are not shown (%s); `mcpgraph validate --max-problems 0` shows all",
+		len(all)-len(shown), len(all), strings.Join(more, ", ")))
+	l.end()
+}
+
+func (t *TextWriter) diagnostic(d Diagnostic) {
 	tone := map[Severity]style{Error: red, Warning: yellow, Info: cyan}[d.Severity]
 	l := t.line(4)
 	l.put(bold, clean(d.place()))
@@ -98,7 +167,7 @@ func (t *textWriter) diagnostic(d Diagnostic) {
 
 // snippet prints a line of a file with a mark under the characters from pos to
 // end, and returns the width of the gutter before it.
-func (t *textWriter) snippet(file string, pos, end Pos, tone style) int {
+func (t *TextWriter) snippet(file string, pos, end Pos, tone style) int {
 	index := t.index(file)
 	if index == nil || pos.IsZero() || pos.Line > index.Count() {
 		return 2
@@ -115,8 +184,8 @@ func (t *textWriter) snippet(file string, pos, end Pos, tone style) int {
 	}
 	number := fmt.Sprintf("%4d", pos.Line)
 	shown := maxColumns
-	if t.width > 0 {
-		shown = max(minColumns, t.width-len(number)-len(" | ")-2)
+	if t.opts.Width > 0 {
+		shown = max(minColumns, t.opts.Width-len(number)-len(" | ")-2)
 	}
 	code, mark := window(line, from, max(from, to), shown)
 	t.paint(blue, number+" |")
@@ -129,7 +198,7 @@ func (t *textWriter) snippet(file string, pos, end Pos, tone style) int {
 	return len(number) + 1
 }
 
-func (t *textWriter) index(file string) *Lines {
+func (t *TextWriter) index(file string) *Lines {
 	if l, ok := t.lines[file]; ok {
 		return l
 	}
@@ -142,8 +211,8 @@ func (t *textWriter) index(file string) *Lines {
 	return l
 }
 
-func (t *textWriter) paint(s style, text string) {
-	if t.color && s != "" && text != "" {
+func (t *TextWriter) paint(s style, text string) {
+	if t.opts.Color && s != "" && text != "" {
 		t.out.WriteString("\x1b[" + string(s) + "m" + text + "\x1b[0m")
 		return
 	}

@@ -7,7 +7,7 @@ import (
 // proseLine is a line for people that goes on in the next one, indented, where
 // it would be wider than the terminal.
 type proseLine struct {
-	t      *textWriter
+	t      *TextWriter
 	column int
 	indent int
 }
@@ -16,8 +16,8 @@ type proseLine struct {
 const minProse = 30
 
 // line begins a line whose further lines are indented.
-func (t *textWriter) line(indent int) *proseLine {
-	if t.width-indent < minProse {
+func (t *TextWriter) line(indent int) *proseLine {
+	if t.opts.Width-indent < minProse {
 		indent = 0
 	}
 	return &proseLine{t: t, indent: indent}
@@ -26,7 +26,7 @@ func (t *textWriter) line(indent int) *proseLine {
 // put adds text, broken at its spaces. A word that is wider than a line is left
 // as it is.
 func (l *proseLine) put(s style, text string) {
-	width := l.t.width
+	width := l.t.opts.Width
 	if width <= 0 || l.column+columnsOf(text) <= width {
 		l.column += columnsOf(text)
 		l.t.paint(s, text)

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -145,10 +144,7 @@ func (c *compiler) arguments(under value.Value, args []value.Value, body bool) [
 
 func (c *compiler) unknown(name string) node {
 	e := failed("unknown JSON Logic operator %q", name)
-	e.Hint = "expected " + diag.List(operatorNames())
-	if near, ok := diag.Nearest(name, operatorNames()); ok {
-		e.Hint = fmt.Sprintf("did you mean %q? %s", near, e.Hint)
-	}
+	e.Hint = diag.NewNames(operatorNames()).Expected(name, "expected ")
 	if meant := foreignOperators[name]; meant != "" {
 		e.Hint = "write " + meant
 	}

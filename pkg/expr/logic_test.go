@@ -289,7 +289,7 @@ func TestEveryMistakeInARuleIsReportedAtItsPlace(t *testing.T) {
 		hint    string
 	}{
 		{[]any{"if", 0}, `unknown JSON Logic operator "equals"`, `expected "`},
-		{[]any{"if", 1}, `unknown JSON Logic operator "fliter"`, `did you mean "filter"? expected`},
+		{[]any{"if", 1}, `unknown JSON Logic operator "fliter"`, `did you mean "filter"?`},
 		{[]any{"if", 2, "map", 0, "var"}, ``, ``},
 		{[]any{"if", 2, "map", 1}, `unknown JSON Logic operator "nosuch"`, `expected`},
 	}

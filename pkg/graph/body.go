@@ -253,11 +253,13 @@ func (g *Graph) visible(id string) *Node {
 	return nil
 }
 
-// nearestNode is nearest among the ids of the nodes that expressions in g can read.
-func (b *builder) nearestNode(name string, g *Graph) (string, bool) {
-	ids := g.scope.ids
-	for g = g.around(); g != nil && b.suggestions > len(ids); g = g.around() {
-		ids = append(slices.Clip(ids), g.scope.ids...)
+// nearestNode returns the id of a node that expressions in g can read and that is
+// near to a name: of that in the innermost scope that has one.
+func (g *Graph) nearestNode(name string) (string, bool) {
+	for ; g != nil; g = g.around() {
+		if near, ok := g.scope.names().Nearest(name); ok {
+			return near, true
+		}
 	}
-	return b.nearest(name, ids)
+	return "", false
 }

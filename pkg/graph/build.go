@@ -25,22 +25,28 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 // incomplete, and ctx has the cause.
 func BuildContext(ctx context.Context, file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Set, []diag.Diagnostic) {
 	b := &builder{
-		meter:       memory.NewMeter(ctx),
-		file:        file,
-		functions:   functions,
-		kinds:       map[string]*Kind{},
-		servers:     map[string]*config.Upstream{},
-		used:        map[string]bool{},
-		tools:       map[string]string{},
-		suggestions: maxComparisons,
+		meter:     memory.NewMeter(ctx),
+		file:      file,
+		functions: functions,
+		kinds:     map[string]*Kind{},
+		servers:   map[string]*config.Upstream{},
+		disabled:  map[string]*config.Upstream{},
+		used:      map[string]bool{},
+		tools:     map[string]string{},
+		callable:  map[*Schema]*liveTool{},
 	}
 	for _, k := range kinds {
 		b.kinds[k.Name] = k
 		b.kindNames = append(b.kindNames, k.Name)
 	}
+	var servers []string
 	for _, up := range file.Upstreams {
 		b.servers[up.Name] = up
-		b.serverNames = append(b.serverNames, up.Name)
+		servers = append(servers, up.Name)
+	}
+	b.serverNames = diag.NewNames(servers)
+	for _, up := range slices.Backward(file.Disabled) {
+		b.disabled[up.Name] = up
 	}
 	for _, t := range file.Tools {
 		b.note(t.Nodes, t.Name.String())
@@ -90,10 +96,6 @@ func (b *builder) note(nodes []*config.Node, owner string) {
 	}
 }
 
-// maxComparisons bounds the search for near names over a whole file, so that
-// ten thousand misspellings do not take minutes; later ones get no suggestion.
-const maxComparisons = 1_000_000
-
 // What the parts of a graph take, about, in bytes.
 const (
 	graphBytes      = 1 << 10
@@ -116,13 +118,14 @@ type builder struct {
 	kinds       map[string]*Kind
 	kindNames   []string
 	servers     map[string]*config.Upstream
-	serverNames []string
+	serverNames *diag.Names
+	disabled    map[string]*config.Upstream
 	used        map[string]bool
 	tools       map[string]string // in the tool layout: for each node id, a tool that has it
-	suggestions int
 	calls       []calledTool
 	completions []*Graph
-	known       *knowledge // without a lock file
+	known       *knowledge            // without a lock file
+	callable    map[*Schema]*liveTool // tools that nodes run, by their inputSchema
 	ds          []diag.Diagnostic
 }
 
@@ -130,13 +133,6 @@ func (b *builder) report(d diag.Diagnostic) {
 	if !b.stopped(diagnosticBytes + len(d.Message) + len(d.Hint)) {
 		b.ds = append(b.ds, d)
 	}
-}
-
-func (b *builder) nearest(name string, valid []string) (string, bool) {
-	if b.suggestions -= len(valid); b.suggestions < 0 {
-		return "", false
-	}
-	return diag.Nearest(name, valid)
 }
 
 // node decodes one node. It returns nil if src is not a map.
@@ -221,7 +217,7 @@ func (b *builder) resolve(s *scope, n *Node, e *Edge) {
 		return
 	}
 	d := e.src.Problem(diag.CodeUnknownNode, fmt.Sprintf("%s leads to node %q, which does not exist", what, e.Target))
-	if near, ok := b.nearest(e.Target, s.ids); ok {
+	if near, ok := s.names().Nearest(e.Target); ok {
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
 		e.To = s.byID[near]
 	} else {

@@ -74,15 +74,16 @@ type calledTool struct {
 // callees finds the tools that nodes run.
 func (b *builder) callees(graphs []*Graph) {
 	byName := make(map[string]*Graph, len(graphs))
-	var names []string
+	var tools []string
 	for _, g := range graphs {
 		if byName[g.Name] == nil {
 			byName[g.Name] = g
 			if g.Offer == nil {
-				names = append(names, g.Name)
+				tools = append(tools, g.Name)
 			}
 		}
 	}
+	names := diag.NewNames(tools)
 	for _, c := range b.calls {
 		g := byName[c.name]
 		if g == nil {
@@ -90,10 +91,10 @@ func (b *builder) callees(graphs []*Graph) {
 			if c.src.IsGenerated() {
 				d.Message = fmt.Sprintf("$call names tool %q, which does not exist in this file", c.name)
 			}
-			if near, ok := b.nearest(c.name, names); ok {
+			if near, ok := names.Nearest(c.name); ok {
 				d.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else {
-				d.Hint = "tools of this file are " + diag.List(names) + "; to call a tool of an upstream server, use an mcp node"
+				d.Hint = "tools of this file are " + names.List(c.name) + "; to call a tool of an upstream server, use an mcp node"
 			}
 			b.report(d)
 			continue
@@ -111,11 +112,16 @@ func (b *builder) knownArguments(n *Node) {
 	if in == nil {
 		return
 	}
-	p, err := newPartial(in.src.Value())
+	tool := b.callable[in]
+	if tool == nil {
+		tool = &liveTool{schema: in.src.Value()}
+		b.callable[in] = tool
+	}
+	p, err := tool.partial()
 	if err != nil {
 		return // reported already
 	}
-	c := callMisfits{n: n, callee: Quoted(n.Callee.Name), schema: in.src.Value()}
+	c := callMisfits{n: n, callee: Quoted(n.Callee.Name), tool: tool}
 	for _, w := range p.check(n.args) {
 		d := c.diagnostic(w)
 		d.Related = append(slices.Clip(d.Related), diag.Related{Pos: in.src.Pos(), Message: "the schema is here"})

@@ -47,7 +47,7 @@ type unfitPart struct {
 	// One of these is set: what is required and not there, with what is; what must not
 	// be there; or the types that it has, with those that it must have.
 	missing, unknown string
-	others           []string
+	others           *diag.Names
 	found            jsonata.Types
 	want             []string
 	// key is where an expression makes the part; it is nil if that is not known.
@@ -98,7 +98,7 @@ func unfit(known contents, schema value.Value, depth int) *unfitPart {
 		}
 	}
 	properties := schema.Get("properties")
-	if shape, ok := known.(knownShape); ok && !schema.Has("patternProperties") {
+	if shape, ok := known.(*knownShape); ok && !schema.Has("patternProperties") {
 		closed := schema.Get("additionalProperties").Kind() == value.Bool && !schema.Get("additionalProperties").Bool()
 		for _, f := range shape.shape.Fields {
 			if closed && !properties.Has(f.Name) {
@@ -109,7 +109,7 @@ func unfit(known contents, schema value.Value, depth int) *unfitPart {
 	for _, p := range properties.Entries() {
 		below, _ := known.step(p.Key)
 		var key *expressionKey
-		if shape, ok := known.(knownShape); ok {
+		if shape, ok := known.(*knownShape); ok {
 			if f := shape.shape.Field(p.Key); f != nil {
 				key = &expressionKey{shape.node, f.Offset, f.End}
 			}
@@ -127,10 +127,9 @@ func elementOf(known contents) contents {
 	case listContents:
 		return c.of
 	case *schemaContents:
-		return c.with(c.elements())
-	case knownShape:
-		c.kinds = jsonata.Kinds{Of: c.kinds.Elements, Elements: jsonata.AnyKinds().Of}
-		return c
+		return c.eachElement()
+	case *knownShape:
+		return newKnownShape(c.k, c.node, c.shape, jsonata.Kinds{Of: c.kinds.Elements, Elements: jsonata.AnyKinds().Of})
 	case pathContents:
 		return nil // whose elements the contents are, or those of lists in it
 	case kindContents:
@@ -149,11 +148,7 @@ func (b *builder) resultProblem(g *Graph, n *Node, w *unfitPart) diag.Diagnostic
 	switch {
 	case w.missing != "":
 		d = n.problem(diag.CodeImpossible, fmt.Sprintf("the result never has %q, which the outputSchema of tool %q requires", pathName(append(w.path, w.missing)), g.Name))
-		if near, ok := b.nearest(w.missing, w.others); ok {
-			d.Hint = fmt.Sprintf("did you mean %q?", near)
-		} else if len(w.others) > 0 && len(w.others) <= maxListed {
-			d.Hint = "it has " + strings.ReplaceAll(diag.List(w.others), " or ", " and ")
-		}
+		d.Hint = w.others.ExpectedAll(w.missing, "it has ")
 	case w.unknown != "":
 		d = n.problem(diag.CodeImpossible, fmt.Sprintf("%s has %q, which the outputSchema of tool %q does not allow", whole, w.unknown, g.Name))
 		d.Hint = fmt.Sprintf("add %q to the properties of the outputSchema, or remove additionalProperties: false", w.unknown)

@@ -68,7 +68,7 @@ func (b *builder) finding(n *Node, f finding) diag.Diagnostic {
 		}
 		return d
 	}
-	near, ok := b.nearestNode(f.found.Name, g)
+	near, ok := g.nearestNode(f.found.Name)
 	switch {
 	case g.visible(f.found.Name) != nil:
 		d.Hint = fmt.Sprintf("did you mean %s?", readNode(f.found.Name))

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
@@ -96,6 +97,7 @@ func (f *flatNodes) tool(n *Node) int {
 }
 
 func (f *flatNodes) findEnds() {
+	var tools *diag.Names // once they are needed
 	for _, n := range f.scope.nodes {
 		i := f.tool(n)
 		switch {
@@ -106,7 +108,10 @@ func (f *flatNodes) findEnds() {
 		case n.owner != "":
 			d := n.src.Get("tool").Problem(diag.CodeUnknownTool, fmt.Sprintf(
 				"node %q is for tool %q, which does not exist", n.ID, n.owner))
-			if near, ok := f.nearest(n.owner, f.names); ok {
+			if tools == nil {
+				tools = diag.NewNames(slices.Clone(f.names))
+			}
+			if near, ok := tools.Nearest(n.owner); ok {
 				d.Hint = fmt.Sprintf("did you mean %q?", near)
 			}
 			f.report(d)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
+	"sync"
 )
 
 // Set is every tool of one file.
@@ -19,6 +20,24 @@ type Set struct {
 	// Graphs are the tools in the order of the file, then the prompts and the
 	// resources.
 	Graphs []*Graph
+
+	indexed sync.Once
+	callers map[string][]*Node // see calls
+}
+
+// calls returns the nodes that call tools of an upstream server.
+func (s *Set) calls(server string) []*Node {
+	s.indexed.Do(func() {
+		s.callers = map[string][]*Node{}
+		for _, g := range s.Graphs {
+			for _, n := range g.all() {
+				if n.Server != "" && n.toolSrc != nil {
+					s.callers[n.Server] = append(s.callers[n.Server], n)
+				}
+			}
+		}
+	})
+	return s.callers[server]
 }
 
 // Graph is one tool, prompt or resource: a directed, possibly cyclic graph of nodes.

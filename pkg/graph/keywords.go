@@ -133,17 +133,17 @@ func (b *builder) required(src *config.Node, what string, whole bool) {
 	if more := src.Get("additionalProperties"); more != nil {
 		whole = whole && more.Text().String() == "false"
 	}
-	var names []string
-	for _, f := range properties.Fields() {
-		names = append(names, f.Key.String())
-	}
+	var names *diag.Names // of the properties, once they are needed
 	for _, item := range src.Get("required").Items() {
 		name := item.Text().String()
-		if !item.IsString() || slices.Contains(names, name) {
+		if !item.IsString() || properties.Get(name) != nil {
 			continue
 		}
-		near, misspelt := b.nearest(name, names)
-		if _, sure := diag.Misspelt(name, names); !whole && !sure {
+		if names == nil {
+			names = namesOf(properties)
+		}
+		near, misspelt := names.Nearest(name)
+		if _, sure := names.Misspelt(name); !whole && !sure {
 			continue
 		}
 		d := item.Problem(diag.CodeRequired, fmt.Sprintf("%q is required in %s but not among its properties", name, what))
@@ -154,6 +154,15 @@ func (b *builder) required(src *config.Node, what string, whole bool) {
 		}
 		b.report(d)
 	}
+}
+
+// namesOf returns the keys of a map.
+func namesOf(n *config.Node) *diag.Names {
+	var keys []string
+	for _, f := range n.Fields() {
+		keys = append(keys, f.Key.String())
+	}
+	return diag.NewNames(keys)
 }
 
 // shorthand returns what to write for the part of a schema at path that is only

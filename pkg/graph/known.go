@@ -40,6 +40,17 @@ type knowledge struct {
 	depth                       int // of paths that lead to paths
 	left                        int // paths that may still be followed
 	into                        map[*Graph]map[*Node][]*Node
+	schemas                     map[any]*schemaContents // of tools, by what has them
+}
+
+// schema returns what a schema declares, which of has: a tool, or a Schema.
+func (k *knowledge) schema(of any, schema value.Value) *schemaContents {
+	known := k.schemas[of]
+	if known == nil {
+		known = newSchemaContents(schema)
+		k.schemas[of] = known
+	}
+	return known
 }
 
 // maxPaths bounds how many paths are followed for a file: alternatives that lead to
@@ -47,7 +58,7 @@ type knowledge struct {
 const maxPaths = 100_000
 
 func newKnowledge(locked *lock.File) *knowledge {
-	return &knowledge{left: maxPaths, locked: locked, outputs: map[*Node]contents{}, busy: map[*Node]bool{}, busyBefore: map[*Node]bool{}, busyTypes: map[*Node]bool{}, types: map[*Node]jsonata.Kinds{}, into: map[*Graph]map[*Node][]*Node{}}
+	return &knowledge{left: maxPaths, locked: locked, outputs: map[*Node]contents{}, busy: map[*Node]bool{}, busyBefore: map[*Node]bool{}, busyTypes: map[*Node]bool{}, types: map[*Node]jsonata.Kinds{}, into: map[*Graph]map[*Node][]*Node{}, schemas: map[any]*schemaContents{}}
 }
 
 // output returns what is known of the output of a node, or nil.
@@ -76,14 +87,14 @@ func (k *knowledge) find(n *Node) contents {
 		if tool == nil || tool.OutputSchema.Kind() != value.Object {
 			return nil
 		}
-		structured := newSchemaContents(tool.OutputSchema)
+		structured := k.schema(tool, tool.OutputSchema)
 		if n.reply == wholePart {
 			return replyContents{structured}
 		}
 		return structured
 	case n.Callee != nil:
 		if n.Callee.Output != nil {
-			return newSchemaContents(n.Callee.Output.src.Value())
+			return k.schema(n.Callee.Output, n.Callee.Output.src.Value())
 		}
 		return k.result(n.Callee)
 	case n.Spread != nil && n.Spread.Each:
@@ -101,7 +112,7 @@ func (k *knowledge) find(n *Node) contents {
 		if n.yields != nil {
 			kinds = n.yields.prog.Kinds(nil)
 		}
-		return knownShape{k, n, n.shape, kinds}
+		return newKnownShape(k, n, n.shape, kinds)
 	}
 	return nil
 }
@@ -111,7 +122,7 @@ func (k *knowledge) find(n *Node) contents {
 func (k *knowledge) given(g *Graph) contents {
 	switch owner := g.Owner; {
 	case owner == nil && g.Input != nil:
-		return newSchemaContents(g.Input.src.Value())
+		return k.schema(g.Input, g.Input.src.Value())
 	case owner == nil:
 		return nil
 	case owner.Spread != nil && owner.Spread.Each:

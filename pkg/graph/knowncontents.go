@@ -1,8 +1,7 @@
 package graph
 
 import (
-	"slices"
-
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 )
@@ -70,17 +69,20 @@ func typedContents(c contents, types jsonata.Kinds) contents {
 }
 
 // anyContents is a value that has one of several contents.
-type anyContents []contents
+type anyContents struct {
+	of     []contents
+	others *diag.Names // of properties that all have not, once something asked
+}
 
 // maxAlternatives bounds how many contents a value can have.
 const maxAlternatives = 50
 
 // anyOf returns what is known of a value that has one of several contents.
 func anyOf(all []contents) contents {
-	var flat anyContents
+	var flat []contents
 	for _, one := range all {
-		if more, ok := one.(anyContents); ok {
-			flat = append(flat, more...)
+		if more, ok := one.(*anyContents); ok {
+			flat = append(flat, more.of...)
 		} else {
 			flat = append(flat, one)
 		}
@@ -91,19 +93,20 @@ func anyOf(all []contents) contents {
 	case len(flat) == 1:
 		return flat[0]
 	}
-	return flat
+	return &anyContents{of: flat}
 }
 
-func (c anyContents) step(name string) (contents, *absent) {
+func (c *anyContents) step(name string) (contents, *absent) {
 	var below []contents
 	var wrong absent
-	for _, one := range c {
+	var others []*diag.Names
+	for _, one := range c.of {
 		next, missing := one.step(name)
 		switch {
 		case missing != nil:
 			wrong.scalar = missing.scalar
 			wrong.guess = wrong.guess || missing.guess
-			wrong.others = append(wrong.others, missing.others...)
+			others = append(others, missing.others)
 		case next == nil:
 			return nil, nil
 		default:
@@ -113,12 +116,22 @@ func (c anyContents) step(name string) (contents, *absent) {
 	if len(below) > 0 {
 		return anyOf(below), nil
 	}
-	if len(wrong.others) > 0 {
+	if c.others == nil {
+		c.others = allNames(others) // the same for each property that is not there
+	}
+	if wrong.others = c.others; len(wrong.others.All()) > 0 {
 		wrong.scalar = "" // some of them are objects
 	}
-	slices.Sort(wrong.others)
-	wrong.others = slices.Compact(wrong.others)
 	return nil, &wrong
+}
+
+// allNames returns the names of several sets.
+func allNames(sets []*diag.Names) *diag.Names {
+	var all []string
+	for _, s := range sets {
+		all = append(all, s.All()...)
+	}
+	return diag.NewNames(all)
 }
 
 // knownShape is what the expression of a node makes sure, and what is known of the
@@ -126,15 +139,19 @@ func (c anyContents) step(name string) (contents, *absent) {
 type knownShape struct {
 	k     *knowledge
 	node  *Node
-	shape *expr.Shape
 	kinds jsonata.Kinds
+	shapeContents
 }
 
-func (c knownShape) step(name string) (contents, *absent) {
+func newKnownShape(k *knowledge, n *Node, shape *expr.Shape, kinds jsonata.Kinds) *knownShape {
+	return &knownShape{k, n, kinds, shapeContents{shape: shape}}
+}
+
+func (c *knownShape) step(name string) (contents, *absent) {
 	f := c.shape.Field(name)
 	switch {
 	case f != nil && f.Shape != nil:
-		return knownShape{c.k, c.node, f.Shape, f.Kinds}, nil
+		return newKnownShape(c.k, c.node, f.Shape, f.Kinds), nil
 	case f != nil && f.Whole != nil:
 		if root, steps, ok := expr.WholeOf(*f.Whole, true); ok {
 			types := c.k.pathTypes(c.node)(root, steps)
@@ -149,5 +166,5 @@ func (c knownShape) step(name string) (contents, *absent) {
 	case f == nil && c.shape.Scalar == "" && isIndex(name):
 		return c, nil
 	}
-	return shapeContents{c.shape}.step(name)
+	return c.shapeContents.step(name)
 }

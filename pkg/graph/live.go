@@ -25,21 +25,19 @@ func (s *Set) CheckTools(server string, tools []value.Value) []diag.Diagnostic {
 		return nil
 	}
 	l := &live{up: up, tools: map[string]*liveTool{}}
+	var names []string
 	for _, t := range tools {
 		name := t.Get("name").Str()
 		own, ok := strings.CutPrefix(name, up.NamePrefix)
 		if !ok {
 			continue
 		}
-		l.names = append(l.names, own)
+		names = append(names, own)
 		l.tools[own] = &liveTool{schema: t.Get("inputSchema")}
 	}
-	for _, g := range s.Graphs {
-		for _, n := range g.all() {
-			if n.Server == server && n.toolSrc != nil {
-				l.check(n)
-			}
-		}
+	l.names = diag.NewNames(names)
+	for _, n := range s.calls(server) {
+		l.check(n)
 	}
 	diag.Sort(l.diagnostics)
 	return l.diagnostics
@@ -48,7 +46,7 @@ func (s *Set) CheckTools(server string, tools []value.Value) []diag.Diagnostic {
 // live is a server that was asked, and what is wrong with the calls of it.
 type live struct {
 	up          *config.Upstream
-	names       []string // of its tools, without the prefix
+	names       *diag.Names // of its tools, without the prefix
 	tools       map[string]*liveTool
 	diagnostics []diag.Diagnostic
 }
@@ -56,8 +54,21 @@ type live struct {
 // liveTool is a tool as the server describes it; its schema is compiled once.
 type liveTool struct {
 	schema   value.Value
+	args     *diag.Names // that it takes, once they are needed
 	compiled *partial
 	err      error
+}
+
+// arguments returns the names of the arguments that a tool takes.
+func (t *liveTool) arguments() *diag.Names {
+	if t.args == nil {
+		var names []string
+		for _, e := range t.schema.Get("properties").Entries() {
+			names = append(names, e.Key)
+		}
+		t.args = diag.NewNames(names)
+	}
+	return t.args
 }
 
 func (t *liveTool) partial() (*partial, error) {
@@ -85,23 +96,20 @@ func (l *live) check(n *Node) {
 			n.Tool, l.up.Name, strings.ReplaceAll(err.Error(), schemaBase, ""))))
 		return
 	}
+	c := callMisfits{n: n, callee: fmt.Sprintf("tool %q of server %q", n.Tool, l.up.Name), tool: tool}
 	for _, w := range p.check(n.args) {
-		c := callMisfits{n: n, callee: fmt.Sprintf("tool %q of server %q", n.Tool, l.up.Name), schema: tool.schema}
 		l.report(c.diagnostic(w))
 	}
 }
 
 func (l *live) missing(n *Node) diag.Diagnostic {
 	d := n.toolSrc.Problem(diag.CodeServerTool, fmt.Sprintf("server %q has no tool %q", l.up.Name, n.Tool))
-	near, ok := diag.Nearest(n.Tool, l.names)
 	own, prefixed := strings.CutPrefix(n.Tool, l.up.NamePrefix)
 	switch {
-	case prefixed && l.up.NamePrefix != "" && slices.Contains(l.names, own):
+	case prefixed && l.up.NamePrefix != "" && l.names.Has(own):
 		d.Hint = fmt.Sprintf("write %q: namePrefix puts %q before it", own, l.up.NamePrefix)
-	case ok:
-		d.Hint = fmt.Sprintf("did you mean %q?", near)
-	case len(l.names) > 0:
-		d.Hint = "its tools are " + diag.List(l.names)
+	case len(l.names.All()) > 0:
+		d.Hint = l.names.Expected(n.Tool, "its tools are ")
 	case l.up.NamePrefix != "":
 		d.Hint = fmt.Sprintf("none of its tools begins with %q, the namePrefix", l.up.NamePrefix)
 	default:
@@ -113,8 +121,11 @@ func (l *live) missing(n *Node) diag.Diagnostic {
 // callMisfits returns why the arguments of a node do not match those of a tool.
 type callMisfits struct {
 	n      *Node
-	callee string      // for messages
-	schema value.Value // of the arguments
+	callee string // for messages
+	tool   *liveTool
+	// given are the arguments that the node has and the tool does not name, once
+	// they are needed.
+	given *diag.Names
 }
 
 // diagnostic returns what does not fit, where that is written.
@@ -133,21 +144,21 @@ func (c *callMisfits) diagnostic(w misfit) diag.Diagnostic {
 		if n.args != nil {
 			d.End = diag.Pos{} // of the map, the beginning will do
 		}
-		if near, ok := diag.Nearest(w.missing, c.unasked(parent)); ok && len(w.at) == 0 {
+		if len(w.at) > 0 {
+			return d
+		}
+		if c.given == nil {
+			c.given = c.unasked(parent)
+		}
+		if near, ok := c.given.Nearest(w.missing); ok {
 			d.Hint = fmt.Sprintf("write %q for %q", w.missing, near)
 		}
 		return d
 	case w.unknown != "":
 		f, _ := parent.Field(w.unknown)
 		d := f.Key.Problem(diag.CodeArguments, fmt.Sprintf("%s does not take %s", c.callee, argument(append(slices.Clone(w.at), w.unknown))))
-		var valid []string
-		for _, e := range c.schema.Get("properties").Entries() {
-			valid = append(valid, e.Key)
-		}
-		if near, ok := diag.Nearest(w.unknown, valid); ok && len(w.at) == 0 {
-			d.Hint = fmt.Sprintf("did you mean %q?", near)
-		} else if len(valid) > 0 && len(w.at) == 0 {
-			d.Hint = "expected " + diag.List(valid)
+		if len(w.at) == 0 {
+			d.Hint = c.tool.arguments().Expected(w.unknown, "expected ")
 		}
 		return d
 	}
@@ -159,14 +170,14 @@ func (c *callMisfits) diagnostic(w misfit) diag.Diagnostic {
 }
 
 // unasked returns the keys of arguments that the tool does not name.
-func (c *callMisfits) unasked(args *config.Node) []string {
+func (c *callMisfits) unasked(args *config.Node) *diag.Names {
 	var keys []string
 	for _, f := range args.Fields() {
-		if key := f.Key.String(); !c.schema.Get("properties").Has(key) {
+		if key := f.Key.String(); !c.tool.schema.Get("properties").Has(key) {
 			keys = append(keys, key)
 		}
 	}
-	return keys
+	return diag.NewNames(keys)
 }
 
 func argument(path []string) string {

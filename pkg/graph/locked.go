@@ -8,7 +8,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // CheckLock compares the graphs with a lock file: calls of tools that are missing
@@ -17,7 +16,7 @@ import (
 // annotations that promise too much. The Set must be without errors. The
 // diagnostics are sorted by place.
 func (s *Set) CheckLock(locked *lock.File) []diag.Diagnostic {
-	b := &builder{file: s.File, suggestions: maxComparisons}
+	b := &builder{file: s.File}
 	for _, up := range s.File.Upstreams {
 		b.lockedCalls(s, up, locked.Server(up.Name))
 	}
@@ -36,22 +35,19 @@ func (s *Set) CheckLock(locked *lock.File) []diag.Diagnostic {
 func (b *builder) lockedCalls(s *Set, up *config.Upstream, locked *lock.Server) {
 	l := &live{up: up, tools: map[string]*liveTool{}}
 	if locked != nil {
-		l.names = locked.ToolNames
+		l.names = diag.NewNames(slices.Clone(locked.ToolNames))
 		for _, t := range locked.Tools {
 			l.tools[t.Name] = &liveTool{schema: t.InputSchema}
 		}
 	}
-	for _, g := range s.Graphs {
-		for _, n := range g.all() {
-			switch {
-			case n.Server != up.Name || n.toolSrc == nil:
-			case locked == nil:
-				l.report(notLocked(n, fmt.Sprintf("server %q is not in the lock file: calls of its tools fail", up.Name)))
-			case locked.Tool(n.Tool) == nil && locked.Has(n.Tool):
-				l.report(notLocked(n, fmt.Sprintf("tool %q of server %q is not in the lock file: calls of it fail", n.Tool, up.Name)))
-			default:
-				l.check(n)
-			}
+	for _, n := range s.calls(up.Name) {
+		switch {
+		case locked == nil:
+			l.report(notLocked(n, fmt.Sprintf("server %q is not in the lock file: calls of its tools fail", up.Name)))
+		case l.tools[n.Tool] == nil && l.names.Has(n.Tool):
+			l.report(notLocked(n, fmt.Sprintf("tool %q of server %q is not in the lock file: calls of it fail", n.Tool, up.Name)))
+		default:
+			l.check(n)
 		}
 	}
 	b.ds = append(b.ds, l.diagnostics...)
@@ -67,7 +63,7 @@ func notLocked(n *Node, message string) diag.Diagnostic {
 // read that is never there, where only the lock file, or the ways through the
 // graph, tell.
 func (b *builder) lockedProperties(top *Graph, k *knowledge) {
-	input := &inputContents{graph: top}
+	input := newInputContents(top)
 	for _, n := range top.all() {
 		for _, r := range n.refs {
 			target := n.Graph.visible(r.ref.Node)
@@ -128,24 +124,4 @@ func (b *builder) isLiteral(n *Node) bool {
 		}
 	}
 	return false
-}
-
-// lacks returns the first property that a schema requires and that is surely not
-// there, with those that are; nil if there is none.
-func lacks(known contents, schema value.Value, depth int) (path, others []string) {
-	if depth > maxContentsDepth || schema.Get("type").Str() != "object" {
-		return nil, nil
-	}
-	for _, name := range schema.Get("required").Elems() {
-		below, wrong := known.step(name.Str())
-		switch {
-		case wrong != nil && !wrong.guess && wrong.scalar == "":
-			return []string{name.Str()}, wrong.others
-		case below != nil:
-			if path, others := lacks(below, schema.Get("properties").Get(name.Str()), depth+1); path != nil {
-				return slices.Insert(path, 0, name.Str()), others
-			}
-		}
-	}
-	return nil, nil
 }

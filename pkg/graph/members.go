@@ -38,15 +38,14 @@ func addMembers(c contents, names map[string]bool) {
 			}
 			return
 		}
-		s := &stepper{names: names}
 		for _, p := range c.parts {
-			s.look(p)
+			p.addNames(func(name string) { names[name] = true })
 		}
-	case shapeContents:
+	case *shapeContents:
 		for _, f := range c.shape.Fields {
 			names[f.Name] = true
 		}
-	case knownShape:
+	case *knownShape:
 		for _, f := range c.shape.Fields {
 			names[f.Name] = true
 		}
@@ -60,8 +59,8 @@ func addMembers(c contents, names map[string]bool) {
 		addMembers(c.list, names)
 	case listContents:
 		addMembers(c.of, names)
-	case anyContents:
-		for _, one := range c {
+	case *anyContents:
+		for _, one := range c.of {
 			addMembers(one, names)
 		}
 	}

@@ -59,7 +59,13 @@ func (p *partial) check(t *Template) []misfit {
 	if err := p.compiled.Validate(known.Any()); !errors.As(err, &invalid) {
 		return nil
 	}
-	c := &certain{known: known, holes: holes}
+	c := &certain{known: known, holes: map[string]bool{}, around: map[string]bool{}, seen: map[string]bool{}}
+	for _, hole := range holes {
+		c.holes[joinedPath(hole)] = true
+		for i := range len(hole) + 1 {
+			c.around[joinedPath(hole[:i])] = true
+		}
+	}
 	c.add(invalid)
 	return c.misfits
 }
@@ -96,16 +102,40 @@ func (t *Template) known(at []string) (v value.Value, holes [][]string) {
 // certain collects the errors that no value at the holes can undo.
 type certain struct {
 	known   value.Value
-	holes   [][]string
+	holes   map[string]bool // paths, see joinedPath
+	around  map[string]bool // paths that lead to holes, or towards them
+	seen    map[string]bool // misfits
 	misfits []misfit
+}
+
+// joinedPath returns a path as the key of a map.
+func joinedPath(path []string) string {
+	var b strings.Builder
+	for _, step := range path {
+		b.WriteString(strconv.Quote(step))
+	}
+	return b.String()
+}
+
+// inHole reports whether a path leads to a hole or into it.
+func (c *certain) inHole(path []string) bool {
+	if len(c.holes) == 0 {
+		return false
+	}
+	for i := range len(path) + 1 {
+		if c.holes[joinedPath(path[:i])] {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *certain) add(err *jsonschema.ValidationError) {
 	at := err.InstanceLocation
-	if slices.ContainsFunc(c.holes, func(hole []string) bool { return under(at, hole) }) {
+	if c.inHole(at) {
 		return
 	}
-	around := slices.ContainsFunc(c.holes, func(hole []string) bool { return under(hole, at) })
+	around := c.around[joinedPath(at)]
 	switch k := err.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -134,9 +164,9 @@ func (c *certain) add(err *jsonschema.ValidationError) {
 }
 
 func (c *certain) put(m misfit) {
-	if !slices.ContainsFunc(c.misfits, func(o misfit) bool {
-		return slices.Equal(o.at, m.at) && o.missing == m.missing && o.unknown == m.unknown && o.problem.Expected == m.problem.Expected
-	}) {
+	key := joinedPath(m.at) + " " + joinedPath([]string{m.missing, m.unknown, m.problem.Expected})
+	if !c.seen[key] {
+		c.seen[key] = true
 		c.misfits = append(c.misfits, m)
 	}
 }
@@ -146,9 +176,4 @@ func conditional(schemaURL string) bool {
 	return slices.ContainsFunc(fragment(schemaURL), func(step string) bool {
 		return step == "then" || step == "else" || strings.HasPrefix(step, "dependent") || step == "dependencies"
 	})
-}
-
-// under reports whether path leads to where prefix leads, or further.
-func under(path, prefix []string) bool {
-	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }

@@ -199,27 +199,26 @@ var reservedNames = []string{FailLimit, FailCancelled, FailInterrupted, FailInte
 
 // checkFailureNames reports the names in rules of a tool that no failure has.
 func (b *builder) checkFailureNames(g *Graph) {
-	var given []string // by fail nodes, once they are needed
+	var given *diag.Names // by fail nodes, once they are needed
 	for _, n := range g.all() {
 		for _, r := range n.rules {
 			if r.name == AllFailures || slices.Contains(failureNames, r.name) || config.IsFailureCode(r.name) {
 				continue
 			}
 			if given == nil {
-				given = append(g.fails(map[*Graph]bool{}), failureNames...)
-				given = append(given, AllFailures)
+				given = diag.NewNames(append(append(g.fails(map[*Graph]bool{}), failureNames...), AllFailures))
 			}
-			if slices.Contains(given, r.name) {
+			if given.Has(r.name) {
 				continue
 			}
 			d := r.src.Problem(diag.CodeUnknownFailure, fmt.Sprintf("%s names the unknown failure %q", r.owner, r.name))
 			if slices.Contains(reservedNames, r.name) {
 				d.Message = fmt.Sprintf("%s names the failure %q, which always ends the run", r.owner, r.name)
 				d.Hint = "remove it: this failure is never retried or caught"
-			} else if near, ok := b.nearest(r.name, given); ok {
+			} else if near, ok := given.Nearest(r.name); ok {
 				d.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else {
-				d.Hint = "expected " + diag.List(given) + ", an HTTP status such as 503, a class such as 5xx, a JSON-RPC error code such as -32001, or the error of a fail node"
+				d.Hint = "expected " + given.List(r.name) + ", an HTTP status such as 503, a class such as 5xx, a JSON-RPC error code such as -32001, or the error of a fail node"
 			}
 			b.report(d)
 		}

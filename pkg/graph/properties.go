@@ -24,7 +24,7 @@ type contents interface {
 // string", or has other properties.
 type absent struct {
 	scalar string
-	others []string
+	others *diag.Names
 	// guess is true where the property may be there, but its name looks misspelt.
 	guess bool
 }
@@ -32,7 +32,7 @@ type absent struct {
 // properties reports what expressions and rules of a graph, and of the bodies in
 // it, read of the output of a node that is never in it.
 func (b *builder) properties(top *Graph) {
-	input := &inputContents{graph: top}
+	input := newInputContents(top)
 	for _, n := range top.all() {
 		for _, r := range n.refs {
 			target := n.Graph.visible(r.ref.Node)
@@ -51,8 +51,13 @@ func (b *builder) properties(top *Graph) {
 
 // inputContents holds what is known of a tool's arguments, once asked for.
 type inputContents struct {
-	graph *Graph
-	known contents
+	graph  *Graph
+	known  contents
+	shapes map[*Node]contents
+}
+
+func newInputContents(g *Graph) *inputContents {
+	return &inputContents{graph: g, shapes: map[*Node]contents{}}
 }
 
 // of returns what is known of the output of a node, or nil.
@@ -64,7 +69,12 @@ func (i *inputContents) of(n *Node) contents {
 		}
 		return i.known
 	case n.shape != nil:
-		return shapeContents{n.shape}
+		known := i.shapes[n]
+		if known == nil {
+			known = &shapeContents{shape: n.shape}
+			i.shapes[n] = known
+		}
+		return known
 	}
 	return nil
 }
@@ -109,17 +119,15 @@ func (b *builder) follow(p propertyPath, known contents) {
 				d.Message = fmt.Sprintf("%s is %s, which has no property %q: reading it returns nothing", whole, wrong.scalar, step.Name)
 			}
 			d.Pos, d.End = p.program.place(p.path, step.Offset, step.End)
-			if step.Name == "length" {
+			switch {
+			case step.Name == "length":
 				d.Hint = "$count returns how many elements a list has, $length how many characters a text has"
-			} else if i < 0 && p.target != nil && len(p.steps) > 1 && slices.Contains(outputNames, step.Name) {
+			case i < 0 && p.target != nil && len(p.steps) > 1 && slices.Contains(outputNames, step.Name):
 				d.Hint = fmt.Sprintf("the output itself is %s: write %s", readNode(p.target.ID), pathText(p.target.ID, p.steps[1:]))
-			} else if near, ok := b.nearest(step.Name, wrong.others); ok {
-				d.Hint = fmt.Sprintf("did you mean %q?", near)
-			} else if n := len(wrong.others); n > 0 && n <= maxListed {
-				d.Hint = "its properties are " + strings.ReplaceAll(diag.List(wrong.others), " or ", " and ")
-				if n == 1 {
-					d.Hint = "its only property is " + diag.List(wrong.others)
-				}
+			case len(wrong.others.All()) == 1:
+				d.Hint = wrong.others.ExpectedAll(step.Name, "its only property is ")
+			default:
+				d.Hint = wrong.others.ExpectedAll(step.Name, "its properties are ")
 			}
 			d.Related = []diag.Related{p.related}
 			b.report(d)
@@ -132,13 +140,13 @@ func (b *builder) follow(p propertyPath, known contents) {
 	}
 }
 
-// maxListed is how many properties a hint lists.
-const maxListed = 12
-
 // shapeContents is what the expression of a node makes sure.
-type shapeContents struct{ shape *expr.Shape }
+type shapeContents struct {
+	shape *expr.Shape
+	names *diag.Names // of the fields, once something asked
+}
 
-func (c shapeContents) step(name string) (contents, *absent) {
+func (c *shapeContents) step(name string) (contents, *absent) {
 	if c.shape.Scalar != "" {
 		return nil, &absent{scalar: c.shape.Scalar}
 	}
@@ -146,16 +154,19 @@ func (c shapeContents) step(name string) (contents, *absent) {
 		if f.Shape == nil {
 			return nil, nil
 		}
-		return shapeContents{f.Shape}, nil
+		return &shapeContents{shape: f.Shape}, nil
 	}
 	if isIndex(name) {
 		return c, nil
 	}
-	wrong := &absent{}
-	for _, f := range c.shape.Fields {
-		wrong.others = append(wrong.others, f.Name)
+	if c.names == nil {
+		var names []string
+		for _, f := range c.shape.Fields {
+			names = append(names, f.Name)
+		}
+		c.names = diag.NewNames(names)
 	}
-	return nil, wrong
+	return nil, &absent{others: c.names}
 }
 
 // isIndex reports whether a step is a place in an array, as rules write it.

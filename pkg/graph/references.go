@@ -132,7 +132,7 @@ func (b *builder) unknownReference(top, g *Graph, r reference) {
 	}
 	d := r.problem(diag.CodeUnknownReference, message)
 	if d.Hint = g.foreignPath(r.ref.Node, r.ref.Steps); d.Hint != "" {
-	} else if near, ok := b.nearestNode(r.ref.Node, g); ok && g.visible(near) != nil {
+	} else if near, ok := g.nearestNode(r.ref.Node); ok && g.visible(near) != nil {
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	b.report(d)

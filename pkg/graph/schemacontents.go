@@ -1,9 +1,10 @@
 package graph
 
 import (
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -17,6 +18,14 @@ type schemaContents struct {
 	// unknown is set where some schema is not followed.
 	unknown bool
 	depth   int
+	// What was found of the value, once something was asked.
+	asked    bool
+	scalar   string // see kinds
+	array    bool
+	each     *schemaContents // of the elements
+	names    *diag.Names     // of the properties
+	patterns map[string]jsonschema.Regexp
+	steps    map[string]schemaStep
 }
 
 // schemaPart is one schema. sure means that every value fits it, which is not
@@ -56,6 +65,10 @@ func (c *schemaContents) with(parts []schemaPart) *schemaContents {
 // expand adds the schemas that a schema applies to the same value.
 func (c *schemaContents) expand(p schemaPart) {
 	add := func(v value.Value, sure bool) {
+		if len(c.parts) > maxParts {
+			c.unknown = true
+			return
+		}
 		if !slices.ContainsFunc(c.parts, func(o schemaPart) bool { return o.sure == sure && value.Same(o.schema, v) }) {
 			c.parts = append(c.parts, schemaPart{v, sure})
 		}
@@ -108,18 +121,38 @@ func (c *schemaContents) step(name string) (contents, *absent) {
 	if c.unknown {
 		return nil, nil
 	}
-	scalar, array := c.kinds()
-	switch {
-	case scalar != "":
-		return nil, &absent{scalar: scalar}
-	case array:
-		elements := c.with(c.elements())
-		if isIndex(name) {
-			return elements, nil
-		}
-		return elements.step(name)
+	if known, ok := c.steps[name]; ok {
+		return known.below, known.wrong
 	}
-	s := &stepper{name: name, names: map[string]bool{}}
+	below, wrong := c.find(name)
+	if c.steps == nil {
+		c.steps = map[string]schemaStep{}
+	}
+	c.steps[name] = schemaStep{below, wrong}
+	return below, wrong
+}
+
+// schemaStep is what is known of a property.
+type schemaStep struct {
+	below contents
+	wrong *absent
+}
+
+func (c *schemaContents) find(name string) (contents, *absent) {
+	if !c.asked {
+		c.scalar, c.array = c.kinds()
+		c.asked, c.patterns = true, map[string]jsonschema.Regexp{}
+	}
+	switch {
+	case c.scalar != "":
+		return nil, &absent{scalar: c.scalar}
+	case c.array:
+		if isIndex(name) {
+			return c.eachElement(), nil
+		}
+		return c.eachElement().step(name)
+	}
+	s := &stepper{name: name, patterns: c.patterns}
 	for _, p := range c.parts {
 		s.look(p)
 	}
@@ -128,14 +161,38 @@ func (c *schemaContents) step(name string) (contents, *absent) {
 		return nil, nil
 	case len(s.below) > 0:
 		return c.with(s.below), nil
-	case s.names[name]:
+	}
+	names := c.propertyNames()
+	if names.Has(name) {
 		return nil, nil
 	}
-	_, misspelt := diag.Misspelt(name, slices.Collect(maps.Keys(s.names)))
-	if s.closed || s.unevaluated || misspelt && !s.open {
-		return nil, &absent{others: slices.Sorted(maps.Keys(s.names)), guess: !s.closed && !s.unevaluated}
+	if s.closed || s.unevaluated {
+		return nil, &absent{others: names}
+	}
+	if _, misspelt := names.Misspelt(name); misspelt && !s.open {
+		return nil, &absent{others: names, guess: true}
 	}
 	return nil, nil
+}
+
+// eachElement returns what the schemas declare about the elements of an array.
+func (c *schemaContents) eachElement() *schemaContents {
+	if c.each == nil {
+		c.each = c.with(c.elements())
+	}
+	return c.each
+}
+
+// propertyNames returns the names that the schemas have for properties.
+func (c *schemaContents) propertyNames() *diag.Names {
+	if c.names == nil {
+		var all []string
+		for _, p := range c.parts {
+			p.addNames(func(name string) { all = append(all, name) })
+		}
+		c.names = diag.NewNames(all)
+	}
+	return c.names
 }
 
 // kinds reports whether the value is surely a scalar, and of what type, or else
@@ -207,42 +264,35 @@ func (c *schemaContents) elements() []schemaPart {
 	return out
 }
 
+// maxPatterns bounds the patternProperties that a property is compared with.
+const maxPatterns = 100
+
 // stepper looks for one property in many schemas.
 type stepper struct {
 	name        string
-	names       map[string]bool // that the schemas have
-	below       []schemaPart    // the schemas of the property
-	closed      bool            // a schema that surely applies has others alone
-	unevaluated bool            // so do all together
-	open        bool            // a schema says that there may be any
+	patterns    map[string]jsonschema.Regexp // that were compiled before
+	below       []schemaPart                 // the schemas of the property
+	closed      bool                         // a schema that surely applies has others alone
+	unevaluated bool                         // so do all together
+	open        bool                         // a schema says that there may be any
 	failed      bool
 }
 
 func (s *stepper) look(p schemaPart) {
 	found := false
-	for _, e := range p.schema.Get("properties").Entries() {
-		s.names[e.Key] = true
-		if e.Key == s.name {
-			s.below = append(s.below, schemaPart{e.Value, p.sure})
-			found = true
-		}
+	if v := p.schema.Get("properties").Get(s.name); !v.IsUndefined() {
+		s.below = append(s.below, schemaPart{v, p.sure})
+		found = true
 	}
 	for _, e := range p.schema.Get("patternProperties").Entries() {
 		s.open = true
-		re, err := compilePattern(e.Key)
-		if err != nil {
+		switch re := s.pattern(e.Key); {
+		case re == nil:
 			s.failed = true
-		} else if re.MatchString(s.name) {
+			return
+		case re.MatchString(s.name):
 			s.below = append(s.below, schemaPart{e.Value, p.sure})
 			found = true
-		}
-	}
-	for _, name := range p.schema.Get("required").Elems() {
-		s.names[name.Str()] = true
-	}
-	for _, e := range p.schema.Get("dependentRequired").Entries() {
-		for _, name := range e.Value.Elems() {
-			s.names[name.Str()] = true
 		}
 	}
 	switch more := p.schema.Get("additionalProperties"); {
@@ -259,5 +309,33 @@ func (s *stepper) look(p schemaPart) {
 		s.unevaluated = s.unevaluated || p.sure
 	case !more.IsUndefined():
 		s.open = true
+	}
+}
+
+// pattern returns a compiled pattern, or nil if it does not compile or if there are
+// too many.
+func (s *stepper) pattern(text string) jsonschema.Regexp {
+	re, ok := s.patterns[text]
+	if !ok && len(s.patterns) < maxPatterns {
+		if compiled, err := compilePattern(text); err == nil {
+			re = compiled
+		}
+		s.patterns[text] = re
+	}
+	return re
+}
+
+// addNames calls add for the names that a schema has for properties.
+func (p schemaPart) addNames(add func(string)) {
+	for _, e := range p.schema.Get("properties").Entries() {
+		add(e.Key)
+	}
+	for _, name := range p.schema.Get("required").Elems() {
+		add(name.Str())
+	}
+	for _, e := range p.schema.Get("dependentRequired").Entries() {
+		for _, name := range e.Value.Elems() {
+			add(name.Str())
+		}
 	}
 }

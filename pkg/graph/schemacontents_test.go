@@ -67,7 +67,7 @@ func TestSchemasSayWhichPropertiesAreNeverThere(t *testing.T) {
 		for _, step := range strings.Split(c.path, ".") {
 			below, wrong := known.step(step)
 			if wrong != nil {
-				got = strings.Join(wrong.others, " ")
+				got = strings.Join(wrong.others.All(), " ")
 				if wrong.scalar != "" {
 					got = "is " + wrong.scalar
 				}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -24,9 +25,18 @@ type scope struct {
 	nodes []*Node
 	byID  map[string]*Node
 	ids   []string
+	named *diag.Names // ids, once something asks for them
 	// all are, of a unit, the first nodes with an id; in are the scopes of them.
 	all map[string]*Node
 	in  map[*Node]*scope
+}
+
+// names returns the ids of the nodes of a scope that is decoded.
+func (s *scope) names() *diag.Names {
+	if s.named == nil {
+		s.named = diag.NewNames(slices.Clone(s.ids))
+	}
+	return s.named
 }
 
 // unit begins the scope of a tool, prompt or resource or, in the flat layout, of the

@@ -52,21 +52,19 @@ func (b *builder) server(n *config.Node, owner, verb string) string {
 		b.used[server] = true
 		return server
 	}
-	for _, off := range b.file.Disabled {
-		if off.Name == server {
-			d := n.Problem(diag.CodeDisabledServer, fmt.Sprintf("%s %s server %q, which is disabled", owner, verb, server))
-			d.Hint = "set disabled: false in its entry, or call another server"
-			d.Related = []diag.Related{{File: off.File, Pos: off.Pos, Message: "the server is declared here"}}
-			b.report(d)
-			return ""
-		}
+	if off := b.disabled[server]; off != nil {
+		d := n.Problem(diag.CodeDisabledServer, fmt.Sprintf("%s %s server %q, which is disabled", owner, verb, server))
+		d.Hint = "set disabled: false in its entry, or call another server"
+		d.Related = []diag.Related{{File: off.File, Pos: off.Pos, Message: "the server is declared here"}}
+		b.report(d)
+		return ""
 	}
 	d := n.Problem(diag.CodeUnknownServer, fmt.Sprintf("%s names server %q, which does not exist", owner, server))
-	if near, ok := b.nearest(server, b.serverNames); ok {
+	if near, ok := b.serverNames.Nearest(server); ok {
 		b.used[near] = true
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
-	} else if len(b.serverNames) > 0 {
-		d.Hint = "add it under mcpServers, or give its file with --mcp FILE; servers of this file are " + diag.List(b.serverNames)
+	} else if len(b.servers) > 0 {
+		d.Hint = "add it under mcpServers, or give its file with --mcp FILE; servers of this file are " + b.serverNames.List(server)
 	} else {
 		d.Hint = "add it under mcpServers, or give its file with --mcp FILE"
 	}

@@ -37,22 +37,22 @@ func (c itemContents) types() jsonata.Kinds {
 
 func (c kindContents) types() jsonata.Kinds { return jsonata.Kinds(c) }
 
-func (c anyContents) types() jsonata.Kinds {
-	all := c[0].types()
-	for _, one := range c[1:] {
+func (c *anyContents) types() jsonata.Kinds {
+	all := c.of[0].types()
+	for _, one := range c.of[1:] {
 		all = all.Or(one.types())
 	}
 	return all
 }
 
-func (c knownShape) types() jsonata.Kinds { return c.kinds }
+func (c *knownShape) types() jsonata.Kinds { return c.kinds }
 
-func (c shapeContents) types() jsonata.Kinds { return jsonata.AnyKinds() }
+func (c *shapeContents) types() jsonata.Kinds { return jsonata.AnyKinds() }
 
 func (c *schemaContents) types() jsonata.Kinds {
 	k := jsonata.Kinds{Of: c.of(), Elements: jsonata.AnyKinds().Of}
 	if k.Has(jsonata.TypesOf("array")) && !c.unknown {
-		k.Elements = c.with(c.elements()).of()
+		k.Elements = c.eachElement().of()
 	}
 	return k
 }

@@ -37,8 +37,13 @@ func (s *Shape) Field(name string) *ShapeField {
 // not be modified.
 func (e *Expr) Shape() *Shape { return e.shape }
 
-// maxShapeDepth bounds how deep objects are looked into.
-const maxShapeDepth = 20
+const (
+	// maxShapeDepth bounds how deep objects are looked into.
+	maxShapeDepth = 20
+	// maxShapeFields is how many fields an object may have of which something is
+	// known. It bounds what finding one of them costs.
+	maxShapeFields = 256
+)
 
 func (c *checker) shapeOf(n *ast) *Shape { return c.shape(n, maxShapeDepth) }
 
@@ -111,7 +116,9 @@ func (c *checker) object(pairs [][2]*ast, depth int) *Shape {
 			old.Shape, old.Kinds = nil, anything
 			continue
 		}
-		s.Fields = append(s.Fields, f)
+		if s.Fields = append(s.Fields, f); len(s.Fields) > maxShapeFields {
+			return nil
+		}
 	}
 	return s
 }
@@ -124,7 +131,9 @@ func (c *checker) anyOf(list []*ast, depth int) *Shape {
 		if s == nil {
 			return nil
 		}
-		sum = sum.or(s)
+		if sum = sum.or(s); len(sum.Fields) > maxShapeFields {
+			return nil
+		}
 	}
 	return sum
 }
@@ -155,7 +164,9 @@ func (s *Shape) or(t *Shape) *Shape {
 		case old.Shape == nil || f.Shape == nil:
 			old.Shape = nil
 		default:
-			old.Shape = old.Shape.or(f.Shape)
+			if old.Shape = old.Shape.or(f.Shape); len(old.Shape.Fields) > maxShapeFields {
+				old.Shape = nil
+			}
 		}
 		old.Kinds = old.Kinds.Or(f.Kinds)
 	}

@@ -95,7 +95,10 @@ func (s *Server) Has(name string) bool {
 // not listed are left out.
 func NewServer(name, prefix string, tools []value.Value, called []string) *Server {
 	s := &Server{Name: name}
-	seen := map[string]bool{}
+	seen, wanted := map[string]bool{}, map[string]bool{}
+	for _, tool := range called {
+		wanted[tool] = true
+	}
 	for _, t := range tools {
 		own, ok := strings.CutPrefix(t.Get("name").Str(), prefix)
 		if !ok || seen[own] {
@@ -103,7 +106,7 @@ func NewServer(name, prefix string, tools []value.Value, called []string) *Serve
 		}
 		seen[own] = true
 		s.ToolNames = append(s.ToolNames, own)
-		if slices.Contains(called, own) {
+		if wanted[own] {
 			s.Tools = append(s.Tools, NewTool(own, t))
 		}
 	}
