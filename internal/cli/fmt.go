@@ -115,7 +115,7 @@ func (a *app) formatOne(ctx context.Context, path string, o *fmtOptions) error {
 		return interrupted(ctx)
 	case errors.As(err, &invalid):
 		text := bytes.TrimPrefix(source, []byte("\ufeff"))
-		options := diag.TextOptions{Color: o.errColored, Width: a.textWidth(a.stderr)}
+		options := diag.TextOptions{Color: o.errColored, Width: a.textWidth(a.stderr), MaxProblems: diag.DefaultMaxProblems}
 		if err := diag.WriteText(a.stderr, invalid.Diagnostics, diag.Sources{name: text}, options); err != nil {
 			return failed(err)
 		}

@@ -113,5 +113,5 @@ func (a *app) report(ds []diag.Diagnostic, sources diag.Sources) {
 		return
 	}
 	color, _ := a.color("auto", a.stderr)
-	_ = diag.WriteText(a.stderr, ds, sources, diag.TextOptions{Color: color, Width: a.textWidth(a.stderr)})
+	_ = diag.WriteText(a.stderr, ds, sources, diag.TextOptions{Color: color, Width: a.textWidth(a.stderr), MaxProblems: diag.DefaultMaxProblems})
 }

@@ -30,6 +30,8 @@ func (a *app) validateCommand() *cobra.Command {
 		live     bool
 		lock     lockOptions
 		caller   caller
+
+		maxProblems int
 	}
 	cmd := &cobra.Command{
 		Use:   "validate PATH...",
@@ -64,7 +66,10 @@ cannot be read.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			write, err := a.diagnosticsWriter(o.format, o.color)
+			if o.maxProblems < 0 {
+				return usagef("--max-problems is %d; expected 0 or more", o.maxProblems)
+			}
+			write, err := a.diagnosticsWriter(o.format, o.color, o.maxProblems)
 			if err != nil {
 				return err
 			}
@@ -117,6 +122,7 @@ cannot be read.`,
 	cmd.Flags().StringVar(&o.format, "format", "text", "print as `FORMAT`: text, json, sarif or github")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
+	cmd.Flags().IntVar(&o.maxProblems, "max-problems", diag.DefaultMaxProblems, "print at most `N` problems of a file as text, errors first; 0 prints all")
 	a.mcpFlag(cmd, &o.mcpFiles)
 	o.lock.fileFlags(cmd)
 	cmd.Flags().BoolVar(&o.live, "live", false, "also connect to the servers and check calls against their tools")
@@ -129,6 +135,14 @@ type findings struct {
 	files       int
 	diagnostics []diag.Diagnostic
 	sources     diag.Sources
+	seen        map[finding]bool
+}
+
+// finding identifies a diagnostic.
+type finding struct {
+	file          string
+	pos           diag.Pos
+	code, message string
 }
 
 func (f findings) count(s diag.Severity) int {
@@ -144,7 +158,7 @@ func (f findings) count(s diag.Severity) int {
 // check loads files without running them. live also checks files without errors
 // against their servers.
 func (a *app) check(ctx context.Context, paths, mcpFiles []string, opts func(path string) []mcpgraph.Option, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
-	found := findings{files: len(paths), sources: diag.Sources{}}
+	found := findings{files: len(paths), sources: diag.Sources{}, seen: map[finding]bool{}}
 	for _, path := range paths {
 		if suite.IsTestFile(path) {
 			found.add(a.checkTests(ctx, path, mcpFiles))
@@ -183,16 +197,15 @@ func (a *app) checkTests(ctx context.Context, path string, mcpFiles []string) ([
 // its tests count once.
 func (f *findings) add(ds []diag.Diagnostic, sources diag.Sources) {
 	for _, d := range ds {
-		if !slices.ContainsFunc(f.diagnostics, func(other diag.Diagnostic) bool {
-			return other.File == d.File && other.Pos == d.Pos && other.Code == d.Code && other.Message == d.Message
-		}) {
+		if one := (finding{d.File, d.Pos, d.Code, d.Message}); !f.seen[one] {
+			f.seen[one] = true
 			f.diagnostics = append(f.diagnostics, d)
 		}
 	}
 	maps.Copy(f.sources, sources)
 }
 
-func (a *app) diagnosticsWriter(format, color string) (func(io.Writer, findings) error, error) {
+func (a *app) diagnosticsWriter(format, color string, maxProblems int) (func(io.Writer, findings) error, error) {
 	colored, err := a.color(color, a.stdout)
 	if err != nil {
 		return nil, err
@@ -200,7 +213,8 @@ func (a *app) diagnosticsWriter(format, color string) (func(io.Writer, findings)
 	switch format {
 	case "text":
 		return func(w io.Writer, f findings) error {
-			if err := diag.WriteText(w, f.diagnostics, f.sources, diag.TextOptions{Color: colored, Width: a.textWidth(a.stdout)}); err != nil {
+			opts := diag.TextOptions{Color: colored, Width: a.textWidth(a.stdout), MaxProblems: maxProblems}
+			if err := diag.WriteText(w, f.diagnostics, f.sources, opts); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintln(w, f.summary())

@@ -84,7 +84,7 @@ func (s *server) load(o launched) (*target, error) {
 	var wrong *mcpgraph.LoadError
 	if errors.As(err, &wrong) {
 		var text bytes.Buffer
-		_ = diag.WriteText(&text, wrong.Diagnostics, wrong.Sources, diag.TextOptions{})
+		_ = diag.WriteText(&text, wrong.Diagnostics, wrong.Sources, diag.TextOptions{MaxProblems: diag.DefaultMaxProblems})
 		s.output("stderr", text.String())
 		return nil, fmt.Errorf("%s has errors: %s", o.Program, first(wrong.Diagnostics))
 	}

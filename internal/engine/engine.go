@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -87,15 +88,27 @@ type LoadError struct {
 	Sources     diag.Sources      // the text of the files, to show with them
 }
 
-// Error returns the errors, one a line, without colour or source lines.
+// maxErrors is how many errors the text of a LoadError has.
+const maxErrors = 20
+
+// Error returns the first errors, one a line, without colour or source lines, and how
+// many more there are.
 func (e *LoadError) Error() string {
-	text := e.Path + " has errors"
+	var b strings.Builder
+	b.WriteString(e.Path + " has errors")
+	n := 0
 	for _, d := range e.Diagnostics {
-		if d.Severity == diag.Error {
-			text += "\n" + d.Error()
+		if d.Severity != diag.Error {
+			continue
+		}
+		if n++; n <= maxErrors {
+			b.WriteString("\n" + d.Error())
 		}
 	}
-	return text
+	if n > maxErrors {
+		fmt.Fprintf(&b, "\nand %d more errors", n-maxErrors)
+	}
+	return b.String()
 }
 
 // MemoryError is returned for a file that takes more memory than Options.Memory has

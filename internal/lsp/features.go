@@ -271,7 +271,7 @@ func (s *server) actions(t *text, p actionParams) (any, error) {
 	for _, a := range doc.Actions(language.Span{From: x.offset(p.Range.Start), To: x.offset(p.Range.End)}) {
 		out = append(out, codeAction{
 			Title: a.Title, Kind: quickFix, IsPreferred: true,
-			Diagnostics: []diagnostic{s.diagnostic(t, doc.Diagnostics[a.Diagnostic])},
+			Diagnostics: []diagnostic{s.diagnostic(t, doc.Diagnostics[a.Diagnostic], map[string]*lineIndex{})},
 			Edit:        s.workspaceEdit(a.Edits),
 		})
 	}

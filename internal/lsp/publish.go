@@ -24,11 +24,9 @@ func (s *server) publish(path string) {
 		return // a later text is checked soon
 	}
 	byFile := map[string][]diagnostic{}
-	for i, d := range doc.Diagnostics {
-		if i == maxProblem {
-			break
-		}
-		byFile[d.File] = append(byFile[d.File], s.diagnostic(t, d))
+	indexes := map[string]*lineIndex{}
+	for _, d := range worst(doc.Diagnostics, maxProblem) {
+		byFile[d.File] = append(byFile[d.File], s.diagnostic(t, d, indexes))
 	}
 	if byFile[path] == nil {
 		byFile[path] = []diagnostic{}
@@ -48,6 +46,46 @@ func (s *server) publish(path string) {
 		}
 		s.notify("textDocument/publishDiagnostics", u)
 	}
+}
+
+// worst returns at most so many diagnostics, in their order: errors before warnings,
+// and warnings before others.
+func worst(ds []diag.Diagnostic, most int) []diag.Diagnostic {
+	if len(ds) <= most {
+		return ds
+	}
+	keep := make([]bool, len(ds))
+	for s := diag.Error; s <= diag.Info; s++ {
+		for i, d := range ds {
+			if d.Severity == s && most > 0 {
+				keep[i] = true
+				most--
+			}
+		}
+	}
+	var kept []diag.Diagnostic
+	for i, d := range ds {
+		if keep[i] {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// fitting returns the first of some diagnostics, as many as a message has space for.
+func fitting(list []diagnostic) []diagnostic {
+	const around = 400 // bytes of one beside its texts
+	space := maxAnswer / 2
+	for i, d := range list {
+		space -= around + len(d.Message)
+		for _, r := range d.Related {
+			space -= around + len(r.Message)
+		}
+		if space < 0 || i == maxProblem {
+			return list[:i]
+		}
+	}
+	return list
 }
 
 // replaceFound notes what a check of one file found in which files, nil for a file
@@ -78,6 +116,7 @@ func (s *server) replaceFound(source string, byFile map[string][]diagnostic) []p
 		for _, list := range s.found[target] {
 			u.Diagnostics = append(u.Diagnostics, list...)
 		}
+		u.Diagnostics = fitting(u.Diagnostics)
 		if len(s.found[target]) == 0 {
 			delete(s.found, target)
 		}
@@ -90,8 +129,17 @@ func (s *server) replaceFound(source string, byFile map[string][]diagnostic) []p
 const diagnosticsPage = project.Documents + "docs/diagnostics.md#"
 
 // diagnostic returns a diagnostic of a text, or of another file that it is checked
-// with, as the protocol has it.
-func (s *server) diagnostic(t *text, d diag.Diagnostic) diagnostic {
+// with, as the protocol has it. indexes are those of other files, as far as they are
+// known already.
+func (s *server) diagnostic(t *text, d diag.Diagnostic, indexes map[string]*lineIndex) diagnostic {
+	linesOf := func(path string) *lineIndex {
+		index, ok := indexes[path]
+		if !ok {
+			index = s.linesOf(path)
+			indexes[path] = index
+		}
+		return index
+	}
 	x := t.lines()
 	out := diagnostic{
 		Severity: int(d.Severity) + 1, Code: d.Code, CodeDescription: &description{diagnosticsPage + d.Code},
@@ -102,7 +150,7 @@ func (s *server) diagnostic(t *text, d diag.Diagnostic) diagnostic {
 	}
 	if d.File == t.path {
 		out.Range = x.span(t.document().DiagnosticSpan(d))
-	} else if other := s.linesOf(d.File); other != nil {
+	} else if other := linesOf(d.File); other != nil {
 		out.Range = Range{other.place(d.Pos), other.place(d.Pos)}
 		if !d.End.IsZero() {
 			out.Range.End = other.place(d.End)
@@ -115,7 +163,7 @@ func (s *server) diagnostic(t *text, d diag.Diagnostic) diagnostic {
 			info.Location.URI = s.uri(d.File)
 		}
 		if r.File != "" && r.File != t.path {
-			index = s.linesOf(r.File)
+			index = linesOf(r.File)
 		}
 		if index != nil {
 			at := index.place(r.Pos)

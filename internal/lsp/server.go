@@ -326,10 +326,12 @@ func (s *server) start(id string, work answer) {
 
 // send writes a message. What cannot be written is lost: then the client is gone.
 func (s *server) send(message any) {
-	text, err := json.Marshal(message)
-	if err != nil {
-		return
+	if text, err := json.Marshal(message); err == nil {
+		s.write(text)
 	}
+}
+
+func (s *server) write(text []byte) {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	_ = s.channel.Send(text)
@@ -359,8 +361,19 @@ type call struct {
 	Params  any    `json:"params"`
 }
 
+// maxAnswer is how many bytes a message to the client may have. Editors hold up on
+// longer ones.
+const maxAnswer = 5_000_000
+
 func (s *server) reply(id string, result any) {
-	s.send(response{jsonrpc.Version, json.RawMessage(id), result})
+	text, err := json.Marshal(response{jsonrpc.Version, json.RawMessage(id), result})
+	switch {
+	case err != nil:
+	case len(text) > maxAnswer:
+		s.fail(id, codeRequestFailed, fmt.Sprintf("the answer has %d bytes; at most %d are sent", len(text), maxAnswer))
+	default:
+		s.write(text)
+	}
 }
 
 func (s *server) fail(id string, code int, message string) {

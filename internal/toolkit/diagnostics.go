@@ -1,6 +1,7 @@
 package toolkit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,9 @@ import (
 
 // maxDiagnostics is how many problems one answer has.
 const maxDiagnostics = 50
+
+// maxFix is how many bytes of JSON the value of a fix may have.
+const maxFix = 20_000
 
 const diagnosticsSchema = `{"type":"array","items":{"type":"object","properties":{"severity":{"type":"string"},"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"},"tool":{"type":"string"},"node":{"type":"string"},"pointer":{"type":"string"},"line":{"type":"integer"},"fix":{"type":"object"}}}}`
 
@@ -45,14 +49,13 @@ func (t *Toolkit) diagnosed(text []byte, fixes bool) *diagnosed {
 // list returns problems as JSON, of only one tool if that is not empty.
 func (d *diagnosed) list(ds []diag.Diagnostic, tool string) value.Value {
 	items := []value.Value{}
-	for _, one := range ds {
+	own := d.of(ds, tool)
+	if len(own) > maxDiagnostics {
+		slices.SortStableFunc(own, func(a, b diag.Diagnostic) int { return int(a.Severity) - int(b.Severity) })
+		own = own[:maxDiagnostics]
+	}
+	for _, one := range own {
 		at := d.place(one.Pos)
-		if tool != "" && at.tool != tool {
-			continue
-		}
-		if len(items) == maxDiagnostics {
-			break
-		}
 		b := object("severity", one.Severity.String(), "code", one.Code, "message", one.Message, "hint", optional(one.Hint))
 		if one.File != d.toolkit.opts.Path {
 			items = append(items, with(b, "file", one.File, "line", one.Pos.Line))
@@ -62,6 +65,32 @@ func (d *diagnosed) list(ds []diag.Diagnostic, tool string) value.Value {
 			"line", one.Pos.Line, "fix", d.fix(one, at)))
 	}
 	return value.FromArray(items)
+}
+
+// of returns the diagnostics of a tool; all if that is empty.
+func (d *diagnosed) of(ds []diag.Diagnostic, tool string) []diag.Diagnostic {
+	if tool == "" {
+		return slices.Clone(ds)
+	}
+	var own []diag.Diagnostic
+	for _, key := range []string{"tools", config.Prompts, config.Resources} {
+		before := ""
+		if key != "tools" {
+			before, key = key, strings.TrimSuffix(key, "/")
+		}
+		for _, item := range d.root.Get(key).Items() {
+			if before+item.Get("name").Text().String() != tool {
+				continue
+			}
+			from, to := item.Pos(), item.End()
+			for _, one := range ds {
+				if one.File == d.toolkit.opts.Path && !one.Pos.Before(from) && one.Pos.Before(to) {
+					own = append(own, one)
+				}
+			}
+		}
+	}
+	return own
 }
 
 // spot is a place in the file as an agent names it.
@@ -144,11 +173,14 @@ func (d *diagnosed) fix(p diag.Diagnostic, at spot) value.Value {
 		}
 		old, _ := follow(before.Value(), at.whole)
 		now, ok := follow(after.Value(), at.whole)
+		if ok && now.LongerThan(maxFix) {
+			return value.Undef
+		}
 		if ok && !value.Equal(old, now) {
 			return object("op", "set", "path", at.pointer, "value", now)
 		}
 		if i := strings.LastIndexByte(at.pointer, '/'); i > 0 { // a key
-			if now, ok := follow(after.Value(), at.whole[:strings.LastIndexByte(at.whole, '/')]); ok {
+			if now, ok := follow(after.Value(), at.whole[:strings.LastIndexByte(at.whole, '/')]); ok && !now.LongerThan(maxFix) {
 				return object("op", "set", "path", at.pointer[:i], "value", now)
 			}
 		}

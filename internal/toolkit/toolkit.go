@@ -207,8 +207,16 @@ func (t *Toolkit) call(ctx context.Context, r *server.Request) (value.Value, err
 	if err != nil {
 		return value.Undef, fmt.Errorf("%s: %s", r.Tool, t.engine.Redact(c.info, err.Error()))
 	}
-	return t.engine.RedactValue(c.info, out), nil
+	out = t.engine.RedactValue(c.info, out)
+	if out.LongerThan(maxAnswer) {
+		return value.Undef, fmt.Errorf("%s: the answer has %d bytes; at most %d are sent: ask for one part, or set a smaller maxBytes", r.Tool, out.TextSize(), maxAnswer)
+	}
+	return out, nil
 }
+
+// maxAnswer is how many bytes of JSON an answer may have. It is sent twice, as text
+// and as a value, in less than 5 MB.
+const maxAnswer = 2_000_000
 
 // allTools returns the tools in the order in which they are listed.
 func allTools() []*tool {

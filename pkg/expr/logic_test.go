@@ -288,7 +288,7 @@ func TestEveryMistakeInARuleIsReportedAtItsPlace(t *testing.T) {
 		message string
 		hint    string
 	}{
-		{[]any{"if", 0}, `unknown JSON Logic operator "equals"`, `expected "`},
+		{[]any{"if", 0}, `unknown JSON Logic operator "equals"`, `write {"==": `},
 		{[]any{"if", 1}, `unknown JSON Logic operator "fliter"`, `did you mean "filter"?`},
 		{[]any{"if", 2, "map", 0, "var"}, ``, ``},
 		{[]any{"if", 2, "map", 1}, `unknown JSON Logic operator "nosuch"`, `expected`},

@@ -15,15 +15,16 @@ import (
 // Text writes a report for people while the tests run: those that failed, with the
 // reasons, and a summary.
 type Text struct {
-	w       io.Writer
-	sources diag.Sources
-	options Options
-	err     error
+	w        io.Writer
+	problems *diag.TextWriter
+	options  Options
+	err      error
 }
 
 // NewText returns a Text that writes to w. Sources are the texts of the files.
 func NewText(w io.Writer, sources diag.Sources, o Options) *Text {
-	return &Text{w: w, sources: sources, options: o}
+	opts := diag.TextOptions{Color: o.Color, Width: o.Width, MaxProblems: diag.DefaultMaxProblems}
+	return &Text{w: w, problems: diag.NewTextWriter(w, sources, opts), options: o}
 }
 
 // Result writes what came of a test.
@@ -65,7 +66,7 @@ func (t *Text) problem(p runner.Problem) {
 
 func (t *Text) diagnostics(ds []diag.Diagnostic) {
 	if len(ds) > 0 && t.err == nil {
-		t.err = diag.WriteText(t.w, ds, t.sources, diag.TextOptions{Color: t.options.Color, Width: t.options.Width})
+		t.err = t.problems.Write(ds)
 	}
 }
 
