@@ -65,7 +65,7 @@ bench: ## runs the benchmarks that match BENCH, COUNT times
 bench-jsonata: ## measures the JSONata engine against the reference on node
 	$(GO) run ./pkg/jsonata/internal/bench/compare
 
-update: ## rewrites the expected outputs under testdata and in docs/diagnostics.md
+update: ## rewrites the expected outputs under testdata and the generated parts of docs
 	UPDATE=1 $(GO) test ./internal/repotest ./pkg/config ./pkg/nodes ./pkg/executor ./internal/cli
 
 clean: ## removes what builds leave behind
