@@ -110,7 +110,7 @@ type Result struct {
 }
 
 // JSON returns the value as compact JSON, keys in their order.
-func (r *Result) JSON() []byte { return r.Value.Append(nil) }
+func (r *Result) JSON() string { return r.Value.JSON() }
 
 // Call runs the tool with this name. Arguments are anything that encodes to a
 // JSON object, a [value.Value] as it is; nil means none. Where the walk began,

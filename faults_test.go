@@ -358,7 +358,7 @@ func checkFault(t *testing.T, f fault, h handling, prefix, outer, result, inner 
 			t.Fatalf("caught by the tool, and the run failed: %v", r.err)
 		}
 		var got struct{ Name, Path, Node, Type, Message string }
-		if err := json.Unmarshal(r.result.JSON(), &got); err != nil || got.Name != name || got.Path != path || got.Message == "" ||
+		if err := json.Unmarshal([]byte(r.result.JSON()), &got); err != nil || got.Name != name || got.Path != path || got.Message == "" ||
 			got.Type != cmp.Or(f.kind, kind) || !strings.HasSuffix(path, got.Node) {
 			t.Errorf("the error is %s, want %s at %s", r.result.JSON(), name, path)
 		}
