@@ -247,7 +247,13 @@ func compileSchema(doc any) (compiled *jsonschema.Schema, err error) {
 	if err := c.AddResource(schemaBase, doc); err != nil {
 		return nil, err
 	}
-	return c.Compile(schemaBase)
+	if compiled, err = c.Compile(schemaBase); err != nil {
+		return nil, err
+	}
+	if err := checkApplied(compiled); err != nil {
+		return nil, err
+	}
+	return compiled, nil
 }
 
 // wrongPart is one reason why a schema does not compile.
