@@ -31,7 +31,9 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/boundedfile":         {},
 	"pkg/callinfo":                 {ours: []string{"pkg/value"}},
 	"pkg/jsonata/internal/picture": {},
-	"pkg/jsonata/internal/regex":   {others: []string{"github.com/dlclark/regexp2/v2"}},
+	"internal/background":          {},
+	"internal/regexclock":          {ours: []string{"internal/background"}, others: []string{"github.com/dlclark/regexp2/v2"}},
+	"pkg/jsonata/internal/regex":   {ours: []string{"internal/regexclock"}, others: []string{"github.com/dlclark/regexp2/v2"}},
 
 	"pkg/jsonata": {
 		ours:   []string{"pkg/value", "pkg/jsonata/internal/picture", "pkg/jsonata/internal/regex"},
@@ -58,7 +60,7 @@ var layers = map[string]struct{ ours, others []string }{
 		},
 	},
 	"pkg/upstream/internal/wire": {
-		ours:   []string{"internal/jsonrpc", "pkg/config", "pkg/memory", "pkg/upstream/internal/redact", "pkg/value"},
+		ours:   []string{"internal/background", "internal/jsonrpc", "pkg/config", "pkg/memory", "pkg/upstream/internal/redact", "pkg/value"},
 		others: []string{"github.com/coder/websocket", "github.com/mark3labs/mcp-go"},
 	},
 	"pkg/upstream/internal/policy": {
@@ -78,7 +80,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/graph": {
 		ours: []string{
 			"internal/project",
-			"internal/draft07", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/lock", "pkg/memory",
+			"internal/draft07", "internal/regexclock", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/lock", "pkg/memory",
 			"pkg/value",
 		},
 		others: []string{

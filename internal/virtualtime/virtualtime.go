@@ -12,9 +12,11 @@ package virtualtime
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"runtime/debug"
 	"sync"
 	"testing"
@@ -36,6 +38,7 @@ func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e
 
 // host is the test that all bubbles belong to.
 var host = sync.OnceValue(func() *testing.T {
+	startResolver()
 	testing.Init()
 	if !flag.Parsed() {
 		_ = flag.CommandLine.Parse(nil)
@@ -57,6 +60,14 @@ var host = sync.OnceValue(func() *testing.T {
 		}}}, nil, nil)
 	return <-ready
 })
+
+// startResolver lets the resolver of the package net make the channel that it has for the
+// whole process. Made in a bubble, it would end the process at the first look-up outside.
+func startResolver() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // nobody is asked
+	_, _ = net.DefaultResolver.LookupHost(ctx, "localhost")
+}
 
 // Run runs f in a bubble and returns when f and all goroutines that it has started
 // have ended. The error is ErrDeadlock or a *PanicError of f itself; a panic in another

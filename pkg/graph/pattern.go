@@ -6,6 +6,8 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcpgraph/mcpgraph/internal/regexclock"
 )
 
 // patternTimeout bounds a match by backtracking. A value that takes longer
@@ -32,6 +34,7 @@ type backtracking struct{ re *regexp2.Regexp }
 func (b backtracking) String() string { return b.re.String() }
 
 func (b backtracking) MatchString(s string) bool {
+	regexclock.Keep()
 	ok, err := b.re.MatchString(s)
 	return ok && err == nil
 }

@@ -3,27 +3,23 @@ package regex
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"github.com/mcpgraph/mcpgraph/internal/regexclock"
 )
 
 // Limit is the longest that one search by backtracking may take, whatever its
 // context allows.
-const Limit = 5 * time.Second
+const Limit = regexclock.Longest
 
 const (
 	// maxStack bounds the memory of one search by backtracking, in integers.
 	maxStack = 1 << 20
 	// firstSlice is how long a search runs before the context is looked at.
 	firstSlice = 20 * time.Millisecond
-	// clockPeriod is how exactly regexp2 keeps its timeouts.
-	clockPeriod = 10 * time.Millisecond
 )
-
-// refineClock makes regexp2 notice timeouts sooner than by its default of 100 ms.
-var refineClock = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(clockPeriod) })
 
 // findBacktrack searches units from the index from on, and stores the start and
 // end of the match and of its captures in loc (-1 for those that took no part).
@@ -37,16 +33,15 @@ func (r *Regex) findBacktrack(ctx context.Context, p Processor, units []rune, fr
 	if err != nil {
 		return false, err
 	}
-	started := time.Now()
+	spent := time.Duration(0) // by slices: no clock is asked, which may be a virtual one
 	for slice := firstSlice; ; slice *= 2 {
 		if slice == 2*firstSlice && p != nil {
 			defer p.Acquire(ctx)()
-			started = time.Now().Add(-firstSlice)
 		}
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
-		left := r.limit - time.Since(started)
+		left := r.limit - spent
 		if left <= 0 {
 			return false, ErrTimeout
 		}
@@ -57,7 +52,9 @@ func (r *Regex) findBacktrack(ctx context.Context, p Processor, units []rune, fr
 		// what the copies share is made for sharing.
 		re := *compiled
 		re.MatchTimeout = max(min(slice, left), time.Millisecond)
+		spent += re.MatchTimeout
 		found := false
+		regexclock.Keep()
 		err := re.FindRunesMatches(units, from, func(m regexp2.MatchView) bool {
 			found = true
 			for g := range r.groups + 1 {

@@ -177,7 +177,6 @@ func (r *Regex) compileBacktrack() (*regexp2.Regexp, error) {
 	if r.fold {
 		options |= regexp2.IgnoreCase
 	}
-	refineClock()
 	return regexp2.Compile(b.String(), options, regexp2.OptionMaxBacktrackingStackSize(maxStack))
 }
 

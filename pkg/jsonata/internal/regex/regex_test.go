@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -448,4 +449,23 @@ func BenchmarkLines(b *testing.B) {
 			}
 		})
 	}
+}
+
+// The first search of a process may be in a bubble of virtual time. Later ones, in it and
+// outside, have their timeouts all the same.
+func TestSearchesInVirtualTimeHaveTimeouts(t *testing.T) {
+	search := func() {
+		r, err := Compile(catastrophe, "")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.limit = 100 * time.Millisecond
+		if _, err := r.MatchString(context.Background(), nil, strings.Repeat("a", 60)+"b"); !errors.Is(err, ErrTimeout) {
+			t.Errorf("got %v", err)
+		}
+	}
+	synctest.Test(t, func(*testing.T) { search() })
+	search()
+	synctest.Test(t, func(*testing.T) { search() })
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/background"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
@@ -210,18 +211,28 @@ func lookPath(command string, environment []string) (string, error) {
 // started it ends (prctl(2), PR_SET_PDEATHSIG), and Go ends threads when it
 // likes.
 func spawn(cmd *exec.Cmd) error {
-	done := make(chan error)
-	spawner() <- func() { done <- cmd.Start() }
-	return <-done
+	var err error
+	var done sync.Mutex // a channel could belong to a bubble of virtual time
+	done.Lock()
+	spawner() <- func() {
+		err = cmd.Start()
+		done.Unlock()
+	}
+	done.Lock()
+	defer done.Unlock()
+	return err
 }
 
-var spawner = sync.OnceValue(func() chan<- func() {
-	work := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for f := range work {
-			f()
-		}
-	}()
+var spawner = sync.OnceValue(func() (work chan<- func()) {
+	background.Do(func() {
+		all := make(chan func())
+		go func() {
+			runtime.LockOSThread()
+			for f := range all {
+				f()
+			}
+		}()
+		work = all
+	})
 	return work
 })
