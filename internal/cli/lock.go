@@ -21,6 +21,7 @@ type lockCommandOptions struct {
 	config, path string
 	check        bool
 	servers      []string
+	ignore       []string
 	mcpFiles     []string
 	caller       caller
 	logLevel     string
@@ -39,7 +40,8 @@ With a lock file, validate checks calls and expressions without servers, and ser
 and run refuse to call tools that have changed.
 
 --check writes nothing. It compares the servers with the lock file and prints what
-differs.
+differs. With --ignore descriptions, the descriptions of tools may differ, as serve
+and run let them: those of some servers hold the working folder.
 
 The exit code is 0 if all is well, 1 if --check finds a difference or a node calls
 a tool that its server does not have, 2 for a wrong command line or if there is no
@@ -57,6 +59,8 @@ reached. Then nothing is written.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.check, "check", false, "write nothing; exit 1 if the servers differ from the lock file")
+	flags.StringSliceVar(&o.ignore, "ignore", nil, "with --check, differences of these `PARTS` are shown and are none: descriptions")
+	_ = cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions([]string{ignoreDescriptions}, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringArrayVar(&o.servers, "server", nil, "only this server, by `NAME`; the others stay as they are (repeatable)")
 	flags.StringVar(&o.path, "lock", "", "the lock `FILE`; default: beside the file, with .lock.json in place of its ending")
 	a.mcpFlag(cmd, &o.mcpFiles)
@@ -65,7 +69,18 @@ reached. Then nothing is written.`,
 	return cmd
 }
 
+// ignoreDescriptions is the value of --ignore.
+const ignoreDescriptions = "descriptions"
+
 func (a *app) lock(o lockCommandOptions) (err error) {
+	for _, part := range o.ignore {
+		if part != ignoreDescriptions {
+			return usagef("--ignore is %q; expected %s", part, ignoreDescriptions)
+		}
+	}
+	if len(o.ignore) > 0 && !o.check {
+		return usagef("--ignore has no effect without --check")
+	}
 	log, err := a.logger(o.logLevel)
 	if err != nil {
 		return err
@@ -118,7 +133,7 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 	if before != nil {
 		differences = before.Diff(next)
 	}
-	drift := writeDifferences(a, before, next, differences)
+	drift := writeDifferences(a, before, next, differences, len(o.ignore) > 0)
 	if o.check {
 		return a.checked(path, drift)
 	}
@@ -176,11 +191,11 @@ func (a *app) readLock(ctx context.Context, path string, needed bool) (*lock.Fil
 }
 
 // writeDifferences prints what differs, by server, and reports whether any of it is
-// drift.
-func writeDifferences(a *app, before, now *lock.File, all []lock.Difference) (drift bool) {
+// drift. If ignored is set, descriptions of tools are none.
+func writeDifferences(a *app, before, now *lock.File, all []lock.Difference, ignored bool) (drift bool) {
 	server := ""
 	for i, d := range all {
-		drift = drift || !d.Note
+		drift = drift || !d.Note && !(ignored && d.Documentation)
 		if i == 0 || d.Server != server {
 			server = d.Server
 			fmt.Fprintln(a.stdout, serverLine(before.Server(server), now.Server(server)))

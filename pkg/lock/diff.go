@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -51,8 +52,42 @@ func (d Difference) String() string {
 	case d.Is.IsUndefined():
 		return fmt.Sprintf("%s: removed %s", what, d.Was.Preview(maxShown))
 	}
-	return fmt.Sprintf("%s: was %s, is %s", what, d.Was.Preview(maxShown), d.Is.Preview(maxShown))
+	was, is := differing(d.Was, d.Is)
+	return fmt.Sprintf("%s: was %s, is %s", what, was, is)
 }
+
+// differing returns what two values are, as JSON: if one is long, from a little before
+// the first difference.
+func differing(was, is value.Value) (string, string) {
+	if !was.LongerThan(maxShown) && !is.LongerThan(maxShown) {
+		return was.JSON(), is.JSON()
+	}
+	show := func(text string) string { return value.FromString(text).Preview(maxShown) }
+	a, b := was.Str(), is.Str()
+	if was.Kind() != value.String || is.Kind() != value.String {
+		a, b = was.JSON(), is.JSON()
+		show = func(text string) string {
+			if len(text) <= maxShown {
+				return text
+			}
+			return strings.ToValidUTF8(text[:maxShown], "") + value.CutMark
+		}
+	}
+	from := 0
+	for from < min(len(a), len(b)) && a[from] == b[from] {
+		from++
+	}
+	for from = max(0, from-before); from > 0 && !utf8.RuneStart(a[from]); {
+		from--
+	}
+	if from == 0 {
+		return show(a), show(b)
+	}
+	return "… " + show(a[from:]), "… " + show(b[from:])
+}
+
+// before is how many bytes before the first difference are shown.
+const before = 40
 
 // Diff returns the differences of a tool that is locked from one that a server lists
 // now, in the order of their places. At most maxDifferences are returned.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -296,6 +297,32 @@ func TestIssuersAreCompared(t *testing.T) {
 		}
 		if text != c.want {
 			t.Errorf("got %q, want %q", text, c.want)
+		}
+	}
+}
+
+// Of long texts the part around the first difference is shown.
+func TestLongTextsAreShownWhereTheyDiffer(t *testing.T) {
+	long := strings.Repeat("ä same text ", 50)
+	for _, c := range []struct{ was, is, want string }{
+		{`"` + long + `in /home/ann"`, `"` + long + `in /home/bob"`, `… "`},
+		{`"` + long + `"`, `"` + long + `and more"`, `and more"`},
+		{`["` + long + `","a"]`, `["` + long + `","b","c"]`, `"b","c"]`},
+		{`"x"`, `"` + long + `"`, `was "x"`},
+		{`"a"`, `"b"`, `was "a", is "b"`},
+	} {
+		was, err := value.Parse(c.was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := value.Parse(c.is)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := lock.Difference{Path: "/description", Was: was, Is: is}.String()
+		shown, now, _ := strings.Cut(got, ", is ")
+		if !strings.Contains(got, c.want) || strings.TrimPrefix(shown, "description: was ") == now || len(got) > 400 || !utf8.ValidString(got) {
+			t.Errorf("%s", got)
 		}
 	}
 }
