@@ -108,7 +108,7 @@ func TestProgressAndLogMessagesOfServersReachTheClientThatAsked(t *testing.T) {
 		"2025-11-25": {Events: true}, "2026-07-28": {Events: true, Modern: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := serve(t, mustLoad(t, overHTTP(t, web, "", "progress {count: 2}", "log {count: 1, text: hello}", "progress {count: 2}")))
+			c := serve(t, mustLoad(t, overHTTP(t, web, "", "progress {count: 2}", "log {count: 1, text: hello}", "progress {count: 2}", "echo {ms: 500}")))
 			c.ask("initialize", initialize)
 			before, answer := c.ask("tools/call", `{"name":"one"}`)
 			if len(before) > 0 || answer.Get("result").Get("isError").Bool() {
@@ -131,13 +131,12 @@ func TestProgressAndLogMessagesOfServersReachTheClientThatAsked(t *testing.T) {
 				t.Errorf("log messages: %s", logs)
 			}
 			want := []string{
-				`{"progressToken":"mine","progress":1,"total":5,"message":"node \"entry\" (entry)"}`,
-				`{"progressToken":"mine","progress":1.45,"total":5}`, `{"progressToken":"mine","progress":1.9,"total":5}`,
-				`{"progressToken":"mine","progress":2,"total":5,"message":"node \"n0\" (mcp)"}`,
-				`{"progressToken":"mine","progress":3,"total":5,"message":"node \"n1\" (mcp)"}`,
-				`{"progressToken":"mine","progress":3.45,"total":5}`, `{"progressToken":"mine","progress":3.9,"total":5}`,
-				`{"progressToken":"mine","progress":4,"total":5,"message":"node \"n2\" (mcp)"}`,
-				`{"progressToken":"mine","progress":5,"total":5,"message":"node \"exit\" (exit)"}`,
+				`{"progressToken":"mine","progress":1,"total":6,"message":"node \"entry\" (entry)"}`,
+				`{"progressToken":"mine","progress":1.45,"total":6}`, `{"progressToken":"mine","progress":1.9,"total":6}`,
+				`{"progressToken":"mine","progress":2,"total":6,"message":"node \"n0\" (mcp)"}`,
+				`{"progressToken":"mine","progress":3,"total":6,"message":"node \"n1\" (mcp)"}`,
+				`{"progressToken":"mine","progress":3.45,"total":6}`, `{"progressToken":"mine","progress":3.9,"total":6}`,
+				`{"progressToken":"mine","progress":4,"total":6,"message":"node \"n2\" (mcp)"}`,
 			}
 			if strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

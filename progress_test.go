@@ -1,9 +1,13 @@
 package mcpgraph_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -39,7 +43,12 @@ func said(notifications []value.Value) string {
 }
 
 func TestTheClientHearsOfNodesAsTheyFinish(t *testing.T) {
-	c := serve(t, mustLoad(t, steps))
+	// Over stdio no progress comes with the answer.
+	c := serve(t, mustLoad(t, steps, mcpgraph.WithHooks(executor.Hooks{NodeDone: func(_ context.Context, _ *executor.Run, rec executor.Record) {
+		if rec.Kind == "exit" || rec.Err != nil {
+			time.Sleep(300 * time.Millisecond)
+		}
+	}})))
 	c.ask("initialize", initialize)
 	for _, tt := range []struct{ call, want string }{
 		{`"either","arguments":{"long":true}`, `"progress":1,"message":"node \"entry\" (entry)"}

@@ -3,7 +3,6 @@ package serving
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -52,7 +51,6 @@ func Ask(r *server.Request) engine.AskFunc {
 		if params.Get("mode").Str() == server.URLMode {
 			params = withID(params, r.RunID+"/"+q.ID)
 		}
-		defer keepWaiting(r.Reporter(), q)()
 		answer, err := r.Ask(ctx, q.Method, params)
 		return answer, asFailure(ctx, err)
 	}
@@ -66,31 +64,6 @@ func withID(params value.Value, id string) value.Value {
 	}
 	b.Set("elicitationId", value.FromString(id))
 	return b.Value()
-}
-
-// waitingInterval is how often a client hears that its call waits for its user:
-// clients end calls that are silent.
-const waitingInterval = 15 * time.Second
-
-// keepWaiting reports progress until stop is called.
-func keepWaiting(r *server.Reporter, q executor.Question) (stop func()) {
-	if !r.WantsProgress() {
-		return func() {}
-	}
-	began, ended := time.Now(), make(chan struct{})
-	go func() {
-		ticker := time.NewTicker(waitingInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-ticker.C:
-				r.Progress("question "+q.ID, time.Since(began).Seconds(), max(time.Until(q.Until), 0).Seconds()+time.Since(began).Seconds(), "waiting for an answer")
-			}
-		}
-	}()
-	return func() { close(ended) }
 }
 
 // asFailure returns the failure of a question that was not answered.

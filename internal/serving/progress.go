@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
@@ -22,7 +23,14 @@ func reports(p *engine.Program, of *server.Request) []executor.Hooks {
 	if !progress && level == "" {
 		return nil
 	}
+	var known atomic.Bool
 	return []executor.Hooks{{
+		NodeStart: func(ctx context.Context, run *executor.Run, _ executor.Task) (context.Context, error) {
+			if progress && !known.Swap(true) {
+				r.Doing(func() string { return waitsFor(run) })
+			}
+			return ctx, nil
+		},
 		NodeDone: func(_ context.Context, run *executor.Run, rec executor.Record) {
 			switch {
 			case !progress:
@@ -54,6 +62,24 @@ func stepsLeft(g *graph.Graph, rec executor.Record) int {
 		return way.To.Steps
 	}
 	return -1
+}
+
+// waitsFor says what a run waits for now.
+func waitsFor(run *executor.Run) string {
+	const most = 100
+	active := run.Active(most)
+	if len(active) == 0 {
+		return "still at work"
+	}
+	a := active[len(active)-1] // what is innermost
+	node := fmt.Sprintf("node %q (%s)", a.Path, a.Kind)
+	if a.Tool != "" {
+		node = fmt.Sprintf("node %q (%s, tool %q of server %q)", a.Path, a.Kind, a.Tool, a.Server)
+	}
+	if a.State == "asking" {
+		return "waiting for an answer to " + node
+	}
+	return "waiting for " + node
 }
 
 func progressMessage(rec executor.Record) string {

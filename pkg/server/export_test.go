@@ -84,3 +84,9 @@ func pagesOf(keys []string) *pages {
 	}
 	return l
 }
+
+// How long progress is held over pipes, and how often a call gives a sign of life.
+const (
+	ProgressDelay = progressDelay
+	AliveInterval = aliveInterval
+)

@@ -170,8 +170,8 @@ func TestCallersAreIsolated(t *testing.T) {
 	default:
 	}
 	x.post(cancelled, ann...)
-	if g := <-answered; !strings.Contains(g.body, "cancelled") {
-		t.Errorf("%s", g.body)
+	if g := <-answered; g.status != http.StatusOK || g.body != "" { // nobody waits for an answer
+		t.Errorf("%d %s", g.status, g.body)
 	}
 	<-ended
 	x.close()

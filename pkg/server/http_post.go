@@ -231,6 +231,10 @@ func (x *exchange) answer(m jsonrpc.Request) bool {
 	a := x.run(m)
 	// While the client reads, only the answer is needed.
 	x.account.Reset(requestBytes + int64(cap(a.text)) + x.response.pendingBytes())
+	if a.none {
+		x.response.finishEmpty()
+		return false
+	}
 	if a.scopes != nil {
 		recordRefusal(x.response.w, auth.InsufficientScope, "it needs "+strings.Join(a.scopes, " "), slog.LevelInfo)
 		x.challenge(x.response.w.Header(), a.scopes)
@@ -304,6 +308,7 @@ type requestResult struct {
 	status int // of HTTP
 	text   []byte
 	ok     bool     // has a result, not an error
+	none   bool     // the client cancelled it and expects no answer
 	scopes []string // to request, if the caller lacks one of them
 }
 
@@ -337,7 +342,10 @@ func (x *exchange) run(m jsonrpc.Request) requestResult {
 	}
 	defer j.finish()
 	x.response.startKeepAlive()
-	text, rpcErr, _ := j.run()
+	text, rpcErr, cancelled := j.run()
+	if cancelled {
+		return requestResult{none: true}
+	}
 	if rpcErr != nil {
 		return requestResult{status: x.statusOf(rpcErr), text: appendError(nil, m.ID, rpcErr)}
 	}

@@ -211,6 +211,24 @@ func (p *httpResponse) finish(status int, message []byte) {
 	<-p.out.done
 }
 
+// finishEmpty ends the response to a request that gets no answer: an event stream without
+// it, if the client accepts one.
+func (p *httpResponse) finishEmpty() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	if p.keepAliveTimer != nil {
+		p.keepAliveTimer.Stop()
+	}
+	if !p.acceptsEvents {
+		p.sendAccepted()
+		return
+	}
+	p.startStream()
+	p.out.close()
+	<-p.out.done
+}
+
 // flushWriter writes and flushes, within the write timeout.
 type flushWriter struct{ *httpResponse }
 

@@ -339,8 +339,8 @@ func TestSessionCancelsOnlyItsOwnCalls(t *testing.T) {
 		t.Errorf("the same id twice: %d %s", g.status, g.body)
 	}
 	x.post(cancelled, mine...)
-	if g := <-answered; !strings.Contains(g.body, "cancelled") {
-		t.Errorf("%s", g.body)
+	if g := <-answered; g.status != http.StatusOK || g.body != "" { // nobody waits for an answer
+		t.Errorf("%d %s", g.status, g.body)
 	}
 	<-ended
 }

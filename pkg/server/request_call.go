@@ -106,14 +106,16 @@ func (p *snapshot) runCall(ctx context.Context, r *Request) (v value.Value, err 
 			}
 		}
 	}()
+	r.reporter = newReporter(ctx, r)
+	defer r.reporter.end()
+	r.reporter.Doing(func() string { return "waiting for its turn" })
 	if err := r.slot.wait(ctx); err != nil {
 		if ctx.Err() == nil {
 			r.reason = "busy"
 		}
 		return value.Undef, err
 	}
-	r.reporter = newReporter(r)
-	defer r.reporter.end()
+	r.reporter.Doing(nil)
 	return r.offer.call(ctx, r)
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -28,6 +29,10 @@ func reportingOptions(t *testing.T, late chan<- *server.Reporter) server.Options
 		for _, level := range []string{"debug", "info", "error", "loud"} {
 			c.Log(value.FromEntries([]value.Entry{{Key: "level", Value: value.FromString(level)}, {Key: "data", Value: value.FromFloat(1)}}))
 		}
+		if q.Transport == server.Pipe {
+			time.Sleep(2 * server.ProgressDelay)
+		}
+		c.Step(0, "what ends with the call")
 		if late != nil {
 			late <- c
 		}
@@ -104,6 +109,7 @@ func TestProgressOfManySourcesIncreases(t *testing.T) {
 					said++
 					r.Step(4-i, "step")
 				}
+				time.Sleep(2 * server.ProgressDelay)
 				return q.Args, nil
 			}
 			c := start(t, opts)
@@ -150,6 +156,7 @@ func TestNotificationsAreRateLimited(t *testing.T) {
 			r.Step(n-1-i, "")
 			r.Log(message)
 		}
+		time.Sleep(2 * server.ProgressDelay)
 		return q.Args, nil
 	}
 	c := start(t, opts)
