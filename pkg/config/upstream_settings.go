@@ -50,7 +50,7 @@ var remoteSettings = []Setting{
 }
 
 var connectionSettings = []Setting{
-	{Name: "type", Doc: "Transport; by default stdio if there is a command, websocket for a ws:// or wss:// url, and http otherwise", Values: transportNames()},
+	{Name: "type", Doc: "Transport; by default stdio if there is a command, websocket for a ws:// or wss:// url, and http otherwise. MCP deprecates sse", Values: transportNames()},
 	{Name: "connectTimeoutMs", Doc: "Timeout for starting or connecting, including the handshake, and for getting a token", Shape: DurationShape, Default: milliseconds(DefaultConnectTimeout)},
 	{Name: "timeoutMs", Doc: "Timeout of a call without any message from the server", Shape: DurationShape, Default: milliseconds(DefaultTimeout)},
 	{Name: "maxCallTimeMs", Doc: "Timeout of a call, including waits and retries; by default none", Shape: DurationShape},

@@ -11,7 +11,7 @@ import (
 // 2025-11-25, Roots).
 var Roots = &graph.Kind{
 	Name: "roots",
-	Doc:  "Asks the client for its roots, the folders that it works on; its output is {roots: [{uri, name}]}",
+	Doc:  "Asks the client for its roots, the folders that it works on; its output is {roots: [{uri, name}]}. MCP deprecates roots since 2026-07-28",
 	Asks: graph.AskRoots,
 	Decode: func(f *graph.Fields) graph.Step {
 		s := roots{next: f.Next()}

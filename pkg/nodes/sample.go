@@ -13,7 +13,7 @@ import (
 // what the model answered.
 var Sample = &graph.Kind{
 	Name:   "sample",
-	Doc:    "Asks the language model of the client; its output is the answer",
+	Doc:    "Asks the language model of the client; its output is the answer. MCP deprecates sampling since 2026-07-28",
 	Asks:   graph.AskModel,
 	Decode: decodeSample,
 }
