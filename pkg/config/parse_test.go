@@ -454,7 +454,7 @@ func TestAliasesAreBounded(t *testing.T) {
 		usual += fmt.Sprintf(", k%d: 1", i)
 	}
 	usual += "}\n" + strings.Repeat("- {<<: *a, own: 1}\n", 3000)
-	if _, root, ds := read("f.yaml", []byte(usual)); root == nil {
+	if _, root, ds := read("f.yaml", []byte(usual), nil); root == nil {
 		t.Errorf("usual merge keys: %v", ds)
 	}
 }
@@ -465,7 +465,7 @@ func TestFieldsOfLargeMaps(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&b, "k%d: %d\n", i, i)
 	}
-	_, root, ds := read("f.yaml", []byte(b.String()+"<<: {k7: x, merged: y}\n"))
+	_, root, ds := read("f.yaml", []byte(b.String()+"<<: {k7: x, merged: y}\n"), nil)
 	if root == nil {
 		t.Fatal(ds)
 	}
