@@ -32,17 +32,6 @@ func TypesOf(names ...string) Types {
 	return all
 }
 
-// Names returns the types as JSON Schema names them.
-func (t Types) Names() []string {
-	var names []string
-	for i, name := range []string{"string", "number", "boolean", "null", "array", "object"} {
-		if t&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 const (
 	maskString Types = 1 << iota
 	maskNumber
