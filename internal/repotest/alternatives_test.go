@@ -166,7 +166,8 @@ func TestToolsDoNotPassThrough(t *testing.T) {
 var deprecated = map[string][]string{
 	"docs/language.md":  {"### Ask the model of the client: sample", "### Get the folders of the client: roots"},
 	"docs/serving.md":   {"## Show progress and logs to clients", "## Ask the user of a client"},
-	"docs/upstreams.md": {"## Choose a transport"},
+	"docs/upstreams.md": {"## Choose a transport", "## How a connection lives and ends"},
+	"docs/recipes.md":   {"## Let the model of the client decide"},
 }
 
 // TestWhatMCPDeprecatesIsSaidWhereItIsUsed wants a link to the table of what is
