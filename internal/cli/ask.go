@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -53,17 +55,44 @@ func (a *app) readAnswers(pairs []string) (*answers, error) {
 	return all, nil
 }
 
-// check refuses answers that cannot be those of their nodes in a tool.
+// check refuses answers that cannot be those of their nodes in a tool, and those of nodes
+// that the tool does not have or that ask nothing.
 func (s *answers) check(g *graph.Graph) error {
-	return s.checkIn(g, map[*graph.Graph]bool{})
+	asks := map[string]bool{} // by the id of each node
+	if err := s.checkIn(g, map[*graph.Graph]bool{}, asks); err != nil || g == nil {
+		return err
+	}
+	var asking []string
+	for id, does := range asks {
+		if does {
+			asking = append(asking, id)
+		}
+	}
+	slices.Sort(asking)
+	for _, id := range slices.Sorted(maps.Keys(s.given)) {
+		does, known := asks[id]
+		switch near, ok := diag.Nearest(id, asking); {
+		case does:
+		case known:
+			return usagef("--answer %s: this node asks nothing", id)
+		case ok:
+			return usagef("--answer %s: there is no such node; did you mean %q?", id, near)
+		case len(asking) == 0:
+			return usagef("--answer %s: there is no such node, and no node of this tool asks anything", id)
+		default:
+			return usagef("--answer %s: there is no such node; expected %s", id, diag.List(asking))
+		}
+	}
+	return nil
 }
 
-func (s *answers) checkIn(g *graph.Graph, seen map[*graph.Graph]bool) error {
+func (s *answers) checkIn(g *graph.Graph, seen map[*graph.Graph]bool, asks map[string]bool) error {
 	if g == nil || seen[g] {
 		return nil
 	}
 	seen[g] = true
 	for _, n := range g.Nodes {
+		asks[n.ID] = asks[n.ID] || n.Approval != nil || n.Kind != nil && n.Kind.Asks != ""
 		for _, given := range s.given[n.ID] {
 			_, err := executor.Question{Method: n.AskMethod()}.Result(given)
 			if err != nil && executor.FailureOf(err).Name != graph.FailCannotAsk {
@@ -71,11 +100,11 @@ func (s *answers) checkIn(g *graph.Graph, seen map[*graph.Graph]bool) error {
 			}
 		}
 		for _, body := range n.Bodies {
-			if err := s.checkIn(body, seen); err != nil {
+			if err := s.checkIn(body, seen, asks); err != nil {
 				return err
 			}
 		}
-		if err := s.checkIn(n.Callee, seen); err != nil {
+		if err := s.checkIn(n.Callee, seen, asks); err != nil {
 			return err
 		}
 	}
@@ -157,11 +186,23 @@ func (s *answers) fields(ctx context.Context, schema value.Value) (value.Value, 
 				break
 			}
 			types := schematext.Types(schema, field.Value)
-			if v, err := readAs(types, said); err == nil && (len(types) == 0 || fits(types, v)) {
-				b.Set(field.Key, v)
-				break
+			v, err := readAs(types, said)
+			switch {
+			case said == "":
+				fmt.Fprintln(s.app.stderr, "  a value is required")
+				continue
+			case err != nil || len(types) > 0 && !fits(types, v):
+				fmt.Fprintf(s.app.stderr, "  expected %s\n", strings.Join(types, " or "))
+				continue
 			}
-			fmt.Fprintf(s.app.stderr, "  expected %s\n", strings.Join(types, " or "))
+			if one, err := graph.NewSchema(field.Value); err == nil {
+				if err := one.Validate(v); err != nil {
+					fmt.Fprintf(s.app.stderr, "  %s\n", visible(err.Error()))
+					continue
+				}
+			}
+			b.Set(field.Key, v)
+			break
 		}
 	}
 	return b.Value(), nil
