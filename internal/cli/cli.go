@@ -65,6 +65,8 @@ type app struct {
 	stdout, stderr io.Writer
 	environ        map[string]string
 	inputs         map[string]string // of --input, by id
+	stdinFor       string            // what stdin was read for; empty: nothing yet
+	stdinConfig    *string           // the configuration on stdin, once it was read
 }
 
 func environment(environ []string) map[string]string {

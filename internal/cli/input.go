@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"os"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
 // stdinName is what messages call the standard input.
@@ -37,7 +39,10 @@ func (a *app) readInput(ctx context.Context, flag, path string) (text, name stri
 	var b []byte
 	var err error
 	if name = path; path == "-" {
-		name = stdinName
+		if a.stdinFor != "" {
+			return "", name, usagef("%s and %s cannot both read stdin; name a file", a.stdinFor, flag)
+		}
+		a.stdinFor, name = flag, stdinName
 		b, err = unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.ReadAll(a.stdin) })
 	} else {
 		b, err = unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.Read(path) })
@@ -63,10 +68,51 @@ func (a *app) readOrStdin(ctx context.Context, path string, opts ...mcpgraph.Opt
 	if path != "-" {
 		return a.read(ctx, path, opts...)
 	}
-	text, name, err := a.readInput(ctx, "-", path)
+	text, err := a.configOnStdin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
-	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadBytes(name, []byte(text), opts...) })
+	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadBytes(stdinName, []byte(text), opts...) })
+}
+
+// configOnStdin reads the configuration from stdin, once.
+func (a *app) configOnStdin(ctx context.Context) (string, error) {
+	if a.stdinConfig != nil {
+		return *a.stdinConfig, nil
+	}
+	text, _, err := a.readInput(ctx, "CONFIG", "-")
+	if err == nil {
+		a.stdinConfig = &text
+	}
+	return text, err
+}
+
+// needsFile refuses to read a configuration from stdin, for a command that reads it again
+// or names it to others.
+func needsFile(command, path string) error {
+	if path == "-" {
+		return usagef("%s needs a file; it cannot read CONFIG from stdin", command)
+	}
+	return nil
+}
+
+// shownName returns what messages call the configuration at path.
+func shownName(path string) string {
+	if path == "-" {
+		return stdinName
+	}
+	return path
+}
+
+// foreign returns the options to load a file of another program, as desktop clients have
+// it: its servers alone. It returns none for a configuration.
+func foreign(path string) []mcpgraph.Option {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil // a pipe can be read once
+	}
+	if text, err := boundedfile.Read(path); err == nil && config.IsForeign(path, text) {
+		return []mcpgraph.Option{mcpgraph.WithServersOnly()}
+	}
+	return nil
 }

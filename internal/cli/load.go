@@ -55,7 +55,7 @@ func showNone([]diag.Diagnostic, diag.Sources) bool { return false }
 // loadShowing is load, but shows the warnings of a file without errors only if
 // show is true.
 func (a *app) loadShowing(ctx context.Context, path string, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	engine, err := a.read(ctx, path, opts...)
+	engine, err := a.readOrStdin(ctx, path, opts...)
 	var ds []diag.Diagnostic
 	var sources diag.Sources
 	var loadErr *mcpgraph.LoadError

@@ -81,6 +81,9 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 	if len(o.ignore) > 0 && !o.check {
 		return usagef("--ignore has no effect without --check")
 	}
+	if o.config == "-" && o.path == "" {
+		return usagef("lock needs --lock FILE if CONFIG is read from stdin")
+	}
 	log, err := a.logger(o.logLevel)
 	if err != nil {
 		return err
@@ -91,7 +94,7 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := a.load(ctx, o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log), mcpgraph.WithLockMode(lock.Off))
+	engine, err := a.load(ctx, o.config, append(foreign(o.config), mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log), mcpgraph.WithLockMode(lock.Off))...)
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,7 @@ changes, and shows what became different. Ctrl-C ends it.`,
 			if err := configArgs("CONFIG", "TOOL")(cmd, args); err != nil {
 				return err
 			}
+			o.config = args[0]
 			if o.drivenBy == "" && !o.debug && o.node == "" && o.record == "" {
 				o.file = a.enginePeek(args[0], o.mcpFiles)
 			}
@@ -162,6 +163,8 @@ func (o *runOptions) check() error {
 		return usagef("--debug reads commands from stdin; name a file of arguments, --args @FILE")
 	case o.detach && (o.trace != "" || o.record != "" || o.watch || len(o.answers) > 0):
 		return usagef("--detach excludes --trace, --record, --watch and --answer")
+	case o.config == "-" && (o.debug || o.watch || o.detach):
+		return usagef("--debug, --watch and --detach need a file; they cannot read CONFIG from stdin")
 	case o.watch && (o.argsJSON == "-" || o.context == "-"):
 		return usagef("--watch cannot read stdin again; name a file")
 	}

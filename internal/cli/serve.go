@@ -71,6 +71,9 @@ process; a client that cancels its call, or disconnects, cancels the run.`,
 }
 
 func (a *app) serve(o serveOptions) (err error) {
+	if err := needsFile("serve", o.config); err != nil {
+		return err
+	}
 	log, err := a.logger(o.logLevel)
 	if err != nil {
 		return err

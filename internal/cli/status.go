@@ -43,7 +43,7 @@ is 1 if a server fails.`,
 			if err != nil {
 				return err
 			}
-			engine, err := a.loadOnce(ctx, args[0], mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
+			engine, err := a.loadOnce(ctx, args[0], append(foreign(args[0]), mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))...)
 			if err != nil {
 				return err
 			}

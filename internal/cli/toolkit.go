@@ -82,6 +82,9 @@ Under the name mcpgraphtoolkit, the program is this command.`,
 }
 
 func (a *app) toolkit(o toolkitOptions) (err error) {
+	if err := needsFile("toolkit", o.graph); err != nil {
+		return err
+	}
 	switch {
 	case o.graph == "":
 		return usagef("missing -g FILE")

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -114,8 +113,14 @@ func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
 	if err := p.questions.check(p.graph); err != nil {
 		return p, err
 	}
-	p.args, err = given.typed(p.graph.Input)
-	return p, err
+	if p.args, err = given.typed(p.graph.Input); err != nil || r.node != "" || p.graph.Input == nil {
+		return p, err
+	}
+	if err := p.graph.Input.ValidateContext(ctx, p.args); err != nil {
+		schema, _ := value.ParseLazy(p.graph.Input.Raw())
+		return p, usagef("invalid arguments of %s: %s%s", graph.Quoted(r.tool), err, misspelt(schema, p.args))
+	}
+	return p, nil
 }
 
 // run loads the file, runs the tool or the node, and returns what to print.
@@ -166,9 +171,6 @@ func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
 
 // start starts a durable run and returns its id.
 func (r *toolRunner) start(ctx context.Context, p prepared) (value.Value, error) {
-	if err := p.graph.Input.ValidateContext(ctx, p.args); err != nil {
-		return value.Undef, &exitError{exitProblems, fmt.Errorf("tool %q: invalid arguments: %w", r.tool, err)}
-	}
 	id := runs.NewID()
 	err := r.client.Start(ctx, durable.Start{
 		ID: id, Tool: r.tool, Digest: r.engine.Digest(), Args: p.args, Info: p.info, Forwarded: r.engine.Forwards,

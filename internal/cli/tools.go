@@ -84,7 +84,7 @@ func (a *app) tools(o toolsOptions) (err error) {
 	defer closeEngine(engine, &err)
 	number := len(engine.File().Upstreams)
 	if number == 0 {
-		return failedf("%s has no servers; add one under mcpServers, or pass --mcp FILE", o.config)
+		return failedf("%s has no servers; add one under mcpServers, or pass --mcp FILE", shownName(o.config))
 	}
 	if o.server != "" {
 		number = 1

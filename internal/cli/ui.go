@@ -90,6 +90,9 @@ It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
 const defaultUIRuns = 200
 
 func (a *app) ui(o uiOptions) (err error) {
+	if err := needsFile("ui", o.config); err != nil {
+		return err
+	}
 	log, err := a.logger(o.logLevel)
 	if err != nil {
 		return err

@@ -71,6 +71,9 @@ func serversOf(file *config.File) string {
 }
 
 func (a *app) worker(o workerOptions) (err error) {
+	if err := needsFile("worker", o.config); err != nil {
+		return err
+	}
 	if o.calls < 1 {
 		return usagef("--max-calls must be positive")
 	}

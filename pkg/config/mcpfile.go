@@ -58,6 +58,13 @@ func (d *decoder) mcpFile(root *Node) {
 	}
 }
 
+// IsForeign reports whether the text of the file at path is one of another program: it has
+// servers, and none of the keys of a configuration.
+func IsForeign(path string, text []byte) bool {
+	_, root, _ := read(path, withoutComments(text), nil)
+	return root != nil && root.Kind() == Map && isForeign(root)
+}
+
 // isForeign reports whether a file is another program's: it has servers, and none
 // of the keys of a configuration.
 func isForeign(root *Node) bool {
