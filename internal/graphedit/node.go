@@ -190,7 +190,7 @@ func (w *work) renameNode(key, to string) error {
 	source := w.doc.Source()
 	text := bytes.TrimPrefix(source, []byte("\ufeff"))
 	mark := len(source) - len(text)
-	edits, err := language.New(w.path, string(text), language.Options{}, nil).RenameNode(tool, p.id(), to)
+	edits, err := language.New(w.path, string(text), language.Options{Config: true}, nil).RenameNode(tool, p.id(), to)
 	if err != nil {
 		return err
 	}

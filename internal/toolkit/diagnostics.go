@@ -153,7 +153,7 @@ func (d *diagnosed) fix(p diag.Diagnostic, at spot) value.Value {
 	}
 	if d.doc == nil {
 		d.doc = language.New(d.toolkit.opts.Path, string(d.text), language.Options{
-			Getenv: d.toolkit.opts.Getenv, Inputs: d.toolkit.opts.Inputs, MCPFiles: d.toolkit.opts.MCPFiles, Read: boundedfile.Read,
+			Getenv: d.toolkit.opts.Getenv, Inputs: d.toolkit.opts.Inputs, MCPFiles: d.toolkit.opts.MCPFiles, Read: boundedfile.Read, Config: true,
 		}, nil)
 	}
 	for _, a := range d.doc.Actions(d.doc.DiagnosticSpan(p)) {
