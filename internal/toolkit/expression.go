@@ -13,7 +13,7 @@ import (
 const expressionTime = 10 * time.Second
 
 func tryTools() []*tool {
-	const out = `{"type":"object","properties":{"result":{},"error":{"type":"object","properties":{"message":{"type":"string"},"code":{"type":"string"},"position":{"type":"integer"},"hint":{"type":"string"}},"required":["message"]},"warnings":{"type":"array","items":{"type":"object","properties":{"message":{"type":"string"},"hint":{"type":"string"},"position":{"type":"integer"}}}}}}`
+	const out = `{"type":"object","properties":{"result":{},"error":{"type":"object","properties":{"message":{"type":"string"},"code":{"type":"string"},"position":{"type":"integer"},"hint":{"type":"string"}},"required":["message"]},"warnings":{"type":"array","items":{"type":"object"}}}}`
 	const maxBytes = `,"maxBytes":{"type":"integer","minimum":100,"default":20000}`
 	return []*tool{
 		{core: true, handle: testJSONata, Tool: define("testJSONata", "Evaluates a JSONata expression over context: the outputs of nodes by id, as $.ID.", reads,

@@ -47,7 +47,7 @@ func serverTools() []*tool {
 // cannot be asked.
 func listOfServers(properties string) string {
 	return strings.TrimSuffix(listOf(properties), `},"required":["items"]}`) +
-		`,"errors":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"error":{"type":"string"}}}}},"required":["items"]}`
+		`,"errors":{"type":"array","items":{"type":"object"}}},"required":["items"]}`
 }
 
 // withErrors returns a list of what servers have, and why others cannot be asked.
