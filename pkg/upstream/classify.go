@@ -60,6 +60,8 @@ func classifyCause(err, raw error) policy.Failure {
 		return policy.Failure{Final: true, Silent: true}
 	case errors.Is(raw, errCallTimeLimit):
 		return policy.Failure{Final: true, Fault: true, Names: []string{failedTimeout}}
+	case errors.Is(raw, errNoContent):
+		return policy.Failure{Final: true, Unknown: true}
 	case isRefusal(raw):
 		return policy.Failure{Final: true}
 	case errors.As(raw, &status):

@@ -31,6 +31,7 @@ func TestNextCallWorksAfterMisbehaviour(t *testing.T) {
 		{name: "content that is no block", tool: "reply", args: `{"result":{"content":[{"type":"text","text":"a"},"b"]}}`, want: []string{`content that is not a block: "b"`}},
 		{name: "isError that is neither true nor false", tool: "reply", args: `{"result":{"content":[],"isError":"maybe"}}`,
 			want: []string{`it answered a result whose isError is not a boolean: "maybe"`}},
+		{name: "no content", tool: "reply", args: `{"result":{}}`, want: []string{"it answered a result without content and structuredContent"}},
 		{name: "null members", tool: "reply", args: `{"result":{"content":null,"isError":null}}`},
 		{name: "a result for null", tool: "garbage", args: `{"text":"{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{\"content\":[]}}"}`, want: []string{"a result without an id"}},
 		{name: "an error for null", tool: "garbage", args: `{"text":"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"what?\"}}"}`, want: []string{"what? (JSON-RPC error -32700)"}},

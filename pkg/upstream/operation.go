@@ -35,6 +35,7 @@ func callOf(tool string, args value.Value) operation {
 			}
 			reply, err := s.callTool(ctx, tool, args, pass)
 			if err == nil {
+				reply = unwrapped(reply)
 				err = checkResult(reply)
 			}
 			if err == nil && call.Token != "" {

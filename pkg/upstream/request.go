@@ -91,12 +91,48 @@ type resultError string
 
 func (e resultError) Error() string { return "it answered " + string(e) }
 
+// unwrapped returns a result of revision 2024-10-07, which has all of it in toolResult,
+// in the form of the later revisions. Any other result stays as it is.
+func unwrapped(reply value.Value) value.Value {
+	old := reply.Get("toolResult")
+	if old.IsUndefined() || reply.Has("content") || reply.Has("structuredContent") {
+		return reply
+	}
+	if old.Kind() == value.Object && old.Get("content").Kind() == value.Array {
+		return old
+	}
+	block := value.NewBuilder(2)
+	block.Set("type", value.FromString("text"))
+	text := old
+	if old.Kind() != value.String {
+		text = value.FromString(old.JSON())
+	}
+	block.Set("text", text)
+	b := value.NewBuilder(3)
+	b.Set("content", value.FromArray([]value.Value{block.Value()}))
+	if old.Kind() == value.Object {
+		b.Set("structuredContent", old)
+	}
+	for _, from := range []value.Value{reply, old} {
+		if e := from.Get("isError"); !e.IsUndefined() {
+			b.Set("isError", e)
+		}
+	}
+	return b.Value()
+}
+
+// errNoContent is returned for a result of a tool that has nothing: it would read as null.
+var errNoContent = errors.New("it answered a result without content and structuredContent")
+
 // checkResult refuses a result of a tool that cannot be told from a success or a failure,
 // or whose content is not a list of blocks (MCP 2025-11-25, schema, CallToolResult). Null
 // is as good as nothing: encoders of some languages write it.
 func checkResult(reply value.Value) error {
 	if e := reply.Get("isError"); !e.IsUndefined() && !e.IsNull() && e.Kind() != value.Bool {
 		return resultError("a result whose isError is not a boolean: " + e.Preview(redact.MaxQuoted))
+	}
+	if !reply.Has("content") && !reply.Has("structuredContent") && !reply.Get("isError").Bool() {
+		return errNoContent
 	}
 	content := reply.Get("content")
 	if content.IsUndefined() || content.IsNull() {
