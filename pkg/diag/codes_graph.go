@@ -54,6 +54,7 @@ const (
 	CodeUnknownProperty  = "unknown-property"
 	CodeSchema           = "bad-schema"
 	CodeKeyword          = "unknown-keyword"
+	CodeClientSchema     = "client-schema"
 	CodeRequired         = "unknown-required"
 	CodeImpossible       = "impossible-value"
 )
@@ -102,6 +103,7 @@ var graphCodes = []CodeInfo{
 	{CodeUnknownProperty, Warning, "An expression reads a property that its node's output does not have"},
 	{CodeSchema, Error, "A JSON Schema does not compile"},
 	{CodeKeyword, Warning, "A JSON Schema has an unknown keyword that looks like a typo"},
+	{CodeClientSchema, Warning, "Known clients cannot read the outputSchema of a tool, and refuse all tools"},
 	{CodeRequired, Warning, "A JSON Schema requires a property that it does not describe"},
 	{CodeImpossible, Warning, "A value in the file never matches a schema in the file"},
 }

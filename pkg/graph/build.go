@@ -298,6 +298,9 @@ func (b *builder) fill(g *Graph) {
 // start builds the part of a graph that does not depend on its nodes.
 func (b *builder) start(t *config.Tool) *Graph {
 	owner := fmt.Sprintf("tool %q", t.Name.String())
+	if !t.Private {
+		b.clientPatterns(t.OutputSchema, "outputSchema of "+owner)
+	}
 	return &Graph{
 		Name: t.Name.String(), Title: t.Title, Description: t.Description,
 		Limits:      b.file.Limits,

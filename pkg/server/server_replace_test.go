@@ -16,7 +16,7 @@ func TestReplaceNotifiesClientsAndChangesAnswers(t *testing.T) {
 	opts := server.Options{Tools: []server.Tool{tool(t, "old")}, Call: echo}
 	c := start(t, opts)
 	c.initialize("2025-11-25")
-	c.want(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"old","inputSchema":{"type":"object"}}]}}`)
+	c.want(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"old","inputSchema":{"type":"object","properties":{}}}]}}`)
 
 	next := opts
 	next.Tools = []server.Tool{tool(t, "new"), tool(t, "echo")}
@@ -24,7 +24,7 @@ func TestReplaceNotifiesClientsAndChangesAnswers(t *testing.T) {
 	if got := c.line(); got != toolsChanged {
 		t.Errorf("got %s", got)
 	}
-	c.want(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"new","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]}}`)
+	c.want(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"new","inputSchema":{"type":"object","properties":{}}},{"name":"echo","inputSchema":{"type":"object","properties":{}}}]}}`)
 	c.want(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"old"}}`, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"unknown tool \"old\"; expected \"echo\" or \"new\""}}`)
 
 	// The same list again is nothing to tell, whatever the tools now do.

@@ -15,6 +15,10 @@ import (
 // How many entries a page of a list has. Some clients read the first page only, and
 // without a tool nobody can call it.
 const (
+	// definitionsKept is the first revision whose clients keep the definitions of an
+	// outputSchema.
+	definitionsKept = "2025-11-25"
+
 	pageSize      = 100
 	toolsPageSize = 1000
 )
@@ -119,10 +123,13 @@ func (p *snapshot) pageAfter(r *Request, l pages) ([]byte, *rpcError) {
 		if i > from {
 			dst = append(dst, ',')
 		}
-		if r.modern {
-			dst = append(dst, l.at(i).modern...)
-		} else {
-			dst = append(dst, l.at(i).legacy...)
+		switch one := l.at(i); {
+		case r.modern:
+			dst = append(dst, one.modern...)
+		case one.oldest != nil && r.Protocol < definitionsKept:
+			dst = append(dst, one.oldest...)
+		default:
+			dst = append(dst, one.legacy...)
 		}
 	}
 	dst = append(dst, ']')

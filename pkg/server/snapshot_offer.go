@@ -28,6 +28,7 @@ const (
 type listed struct {
 	*offer
 	key    string // name or URI, unique in its list
+	oldest []byte // for revisions before 2025-11-25; nil: as legacy
 	legacy []byte // for revisions with sessions
 	modern []byte // since revision 2026-07-28
 }
@@ -37,7 +38,8 @@ func sameList(a, b []listed) bool {
 		return false
 	}
 	for i := range a {
-		if a[i].key != b[i].key || string(a[i].legacy) != string(b[i].legacy) || string(a[i].modern) != string(b[i].modern) {
+		if a[i].key != b[i].key || string(a[i].oldest) != string(b[i].oldest) ||
+			string(a[i].legacy) != string(b[i].legacy) || string(a[i].modern) != string(b[i].modern) {
 			return false
 		}
 	}

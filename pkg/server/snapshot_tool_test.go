@@ -27,14 +27,14 @@ func TestToolsAreListedAsWritten(t *testing.T) {
 		c := start(t, opts)
 		c.initialize(version)
 		c.want(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
-			`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+first+`,{"name":"a_second","inputSchema":{"type":"object"}}]}}`)
+			`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+first+`,{"name":"a_second","inputSchema":{"type":"object","properties":{}}}]}}`)
 		c.closed()
 	}
 
 	c := start(t, opts)
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`)
 	line := c.line()
-	if !strings.Contains(line, `"tools":[`+first+`,{"name":"a_second","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"type":"number"}}}]`) {
+	if !strings.Contains(line, `"tools":[`+first+`,{"name":"a_second","inputSchema":{"type":"object","properties":{}},"outputSchema":{"type":"array","items":{"type":"number"}}}]`) {
 		t.Errorf("revision 2026-07-28 lists %s", line)
 	}
 	c.closed()
@@ -44,11 +44,11 @@ func TestInputSchemasAreListedAsObjects(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"properties":{"a":{}},"type":"object"}`:     `{"properties":{"a":{}},"type":"object"}`,
 		`{"properties":{"a":{}},"x":1}`:               `{"type":"object","properties":{"a":{}},"x":1}`,
-		`{"required":["a"],"type":["object","null"]}`: `{"type":"object","required":["a"]}`,
-		`{"$ref":"#/$defs/a","$defs":{"a":{}}}`:       `{"type":"object","$ref":"#/$defs/a","$defs":{"a":{}}}`,
-		`{}`:                                          `{"type":"object"}`,
-		`true`:                                        `{"type":"object"}`,
-		`false`:                                       `{"type":"object","not":{}}`,
+		`{"required":["a"],"type":["object","null"]}`: `{"type":"object","required":["a"],"properties":{}}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{}}}`:       `{"type":"object","$ref":"#/$defs/a","$defs":{"a":{}},"properties":{}}`,
+		`{}`:                                          `{"type":"object","properties":{}}`,
+		`true`:                                        `{"type":"object","properties":{}}`,
+		`false`:                                       `{"type":"object","not":{},"properties":{}}`,
 	} {
 		c := start(t, server.Options{Call: echo, Tools: []server.Tool{{Name: "t", InputSchema: parse(t, schema)}}})
 		c.initialize("2025-11-25")
