@@ -74,6 +74,7 @@ type Tool struct {
 	InputSchema  json.RawMessage   `json:"inputSchema,omitempty"` // an object of anything where empty
 	OutputSchema json.RawMessage   `json:"outputSchema,omitempty"`
 	Annotations  json.RawMessage   `json:"annotations,omitempty"`
+	Execution    json.RawMessage   `json:"execution,omitempty"`
 	Result       json.RawMessage   `json:"result,omitempty"` // the whole result, sent as it is
 	Results      []json.RawMessage `json:"results,omitempty"`
 

@@ -172,13 +172,14 @@ func (s *server) list(m message) {
 		InputSchema  json.RawMessage `json:"inputSchema"`
 		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 		Annotations  json.RawMessage `json:"annotations,omitempty"`
+		Execution    json.RawMessage `json:"execution,omitempty"`
 	}
 	tools := []listed{}
 	for _, t := range s.script.Tools {
 		if t.InputSchema == nil {
 			t.InputSchema = json.RawMessage(`{"type":"object"}`)
 		}
-		tools = append(tools, listed{t.Name, t.Description, t.InputSchema, t.OutputSchema, t.Annotations})
+		tools = append(tools, listed{t.Name, t.Description, t.InputSchema, t.OutputSchema, t.Annotations, t.Execution})
 	}
 	for _, b := range Builtins {
 		l := listed{Name: b.Name, Description: b.Does, InputSchema: json.RawMessage(`{"type":"object"}`)}

@@ -90,22 +90,25 @@ func installFiles(t *testing.T) {
 		}
 		return path
 	}
-	script := func(name, schema string) string {
-		text, err := json.Marshal(mcptest.Script{Tools: []mcptest.Tool{{Name: "read_file", InputSchema: json.RawMessage(schema)}}})
+	script := func(name, schema, execution string) string {
+		text, err := json.Marshal(mcptest.Script{Tools: []mcptest.Tool{{
+			Name: "read_file", InputSchema: json.RawMessage(schema), Execution: json.RawMessage(execution),
+		}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return write(name, text, 0o600)
 	}
 	good := script("good.json", `{"type": "object", "required": ["path"], "additionalProperties": false,
-		"properties": {"path": {"type": "string"}, "lines": {"type": "integer"}}}`)
-	broken := script("broken.json", `{"type": "objekt"}`)
+		"properties": {"path": {"type": "string"}, "lines": {"type": "integer"}}}`, `null`)
+	broken := script("broken.json", `{"type": "objekt"}`, `null`)
+	task := script("task.json", `{"type": "object"}`, `{"taskSupport": "required"}`)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("mcp-files", fmt.Appendf(nil, "#!/bin/sh\nscript=%q\n[ \"$1\" = --broken-schema ] && script=%q\n%s=1 exec %q \"$script\"\n",
-		good, broken, fakeServer, self), 0o700)
+	write("mcp-files", fmt.Appendf(nil, "#!/bin/sh\nscript=%q\n[ \"$1\" = --broken-schema ] && script=%q\n[ \"$1\" = --tasks ] && script=%q\n%s=1 exec %q \"$script\"\n",
+		good, broken, task, fakeServer, self), 0o700)
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 

@@ -118,6 +118,7 @@ const (
 	CodeServerTool = "unknown-server-tool"
 	CodeArguments  = "bad-arguments"
 	CodeToolSchema = "unusable-schema"
+	CodeTaskOnly   = "task-only"
 )
 
 // liveCodes describes the codes of validation against running servers.
@@ -125,6 +126,7 @@ var liveCodes = []CodeInfo{
 	{CodeServerDown, Error, "mcpgraph cannot connect to an upstream server"},
 	{CodeServerTool, Error, "A node calls a tool that its server does not have"},
 	{CodeArguments, Error, "The arguments of a call do not match the tool's inputSchema"},
+	{CodeTaskOnly, Error, "A node calls a tool that can only be called as a task"},
 	{CodeToolSchema, Warning, "The inputSchema of a tool that a node calls does not compile"},
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -33,7 +34,7 @@ func (s *Set) CheckTools(server string, tools []value.Value) []diag.Diagnostic {
 			continue
 		}
 		names = append(names, own)
-		l.tools[own] = &liveTool{schema: t.Get("inputSchema")}
+		l.tools[own] = &liveTool{schema: t.Get("inputSchema"), taskOnly: lock.IsTaskOnly(t.Get("execution"))}
 	}
 	l.names = diag.NewNames(names)
 	for _, n := range s.calls(server) {
@@ -57,6 +58,7 @@ type liveTool struct {
 	args     *diag.Names // that it takes, once they are needed
 	compiled *partial
 	err      error
+	taskOnly bool
 }
 
 // arguments returns the names of the arguments that a tool takes.
@@ -85,6 +87,12 @@ func (l *live) check(n *Node) {
 	if tool == nil {
 		l.report(l.missing(n))
 		return
+	}
+	if tool.taskOnly {
+		d := n.toolSrc.Problem(diag.CodeTaskOnly, fmt.Sprintf(
+			"tool %q of server %q can only be called as a task (its execution.taskSupport is \"required\"): calls of it fail", n.Tool, l.up.Name))
+		d.Hint = "call another tool: mcpgraph calls no tools as tasks"
+		l.report(d)
 	}
 	if n.args != nil && n.args.program != nil {
 		return // nothing is known of the arguments

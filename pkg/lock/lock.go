@@ -49,7 +49,13 @@ type Tool struct {
 	Name                                   string // as nodes write it
 	Description                            string
 	InputSchema, OutputSchema, Annotations value.Value
+	// Execution is locked if the tool can only be called as a task.
+	Execution value.Value
 }
+
+// IsTaskOnly reports whether the member "execution" of a tool says that it can only be
+// called as a task (MCP 2025-11-25, ToolExecution).
+func IsTaskOnly(execution value.Value) bool { return execution.Get("taskSupport").Str() == "required" }
 
 // Server returns the server with the name of its entry, or nil. A nil File has
 // none.
@@ -117,12 +123,16 @@ func NewServer(name, prefix string, tools []value.Value, called []string) *Serve
 
 // NewTool returns what is to be locked of a tool that a server listed.
 func NewTool(name string, listed value.Value) *Tool {
-	return &Tool{
+	t := &Tool{
 		Name: name, Description: listed.Get("description").Str(),
 		InputSchema:  canonical(listed.Get("inputSchema")),
 		OutputSchema: canonical(listed.Get("outputSchema")),
 		Annotations:  canonical(listed.Get("annotations")),
 	}
+	if execution := listed.Get("execution"); IsTaskOnly(execution) {
+		t.Execution = canonical(execution)
+	}
+	return t
 }
 
 // With returns a file in which s replaces the server of its name, or is added.

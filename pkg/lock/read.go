@@ -120,7 +120,7 @@ func (r *reader) server(name string, servers value.Value) *Server {
 		one := r.object(tools, e.Key, at...)
 		s.Tools = append(s.Tools, &Tool{
 			Name: e.Key, Description: r.string(one, keyDescription, append(slices.Clip(at), e.Key)),
-			InputSchema: one.Get(keyInputSchema), OutputSchema: one.Get(keyOutputSchema), Annotations: one.Get(keyAnnotations),
+			InputSchema: one.Get(keyInputSchema), OutputSchema: one.Get(keyOutputSchema), Annotations: one.Get(keyAnnotations), Execution: one.Get(keyExecution),
 		})
 	}
 	sortTools(s.Tools)

@@ -27,6 +27,7 @@ const (
 	keyInputSchema  = "inputSchema"
 	keyOutputSchema = "outputSchema"
 	keyAnnotations  = "annotations"
+	keyExecution    = "execution"
 )
 
 // Encode returns the file as JSON with two spaces of indentation and a line break
@@ -94,5 +95,5 @@ type part struct {
 
 // parts returns what of a tool decides what calls of it mean.
 func (t *Tool) parts() []part {
-	return []part{{keyInputSchema, t.InputSchema}, {keyOutputSchema, t.OutputSchema}, {keyAnnotations, t.Annotations}}
+	return []part{{keyInputSchema, t.InputSchema}, {keyOutputSchema, t.OutputSchema}, {keyAnnotations, t.Annotations}, {keyExecution, t.Execution}}
 }

@@ -28,6 +28,8 @@ const lockedTools = `[
 	{"name": "either", "outputSchema": {"type": "object", "oneOf": [{"properties": {"name": {"type": "string"}}}, {"properties": {"label": {"type": "string"}}}]}},
 	{"name": "bare", "inputSchema": {"type": "object"}},
 	{"name": "set", "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}},
+	{"name": "task", "execution": {"taskSupport": "required"}},
+	{"name": "maybe", "execution": {"taskSupport": "optional"}},
 	{"name": "unlocked"}
 ]`
 
@@ -37,7 +39,7 @@ func locked(t testing.TB) *lock.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (*lock.File)(nil).With(lock.NewServer("s", "", v.Elems(), []string{"list", "free", "either", "bare", "set"}))
+	return (*lock.File)(nil).With(lock.NewServer("s", "", v.Elems(), []string{"list", "free", "either", "bare", "set", "task", "maybe"}))
 }
 
 // build compiles a file with the server s, whose first tool is named t and has these
@@ -174,6 +176,8 @@ func TestCallsAreComparedWithTheLock(t *testing.T) {
 		"tool: list, args: {path: x}":               "",
 		"tool: list, args: {path: {expr: $.entry}}": "",
 		"tool: lst, args: {path: x}":                `unknown-server-tool server "s" has no tool "lst": did you mean "list"?`,
+		"tool: maybe":                               "",
+		"tool: task":                                `task-only tool "task" of server "s" can only be called as a task (its execution.taskSupport is "required"): calls of it fail: call another tool: mcpgraph calls no tools as tasks`,
 		"tool: unlocked":                            "not-locked tool \"unlocked\" of server \"s\" is not in the lock file: calls of it fail: lock it with `mcpgraph lock`",
 		"tool: list":                                `bad-arguments tool "list" of server "s" requires the argument "path": `,
 		"tool: list, args: {path: 1}":               `bad-arguments the argument "path" of tool "list" of server "s": expected a string, found the number 1: `,
