@@ -87,3 +87,20 @@ func fieldList(k *graph.Kind) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// TestFailuresOfTheLanguageAreDocumented wants each name of a failure in the section
+// that lists them.
+func TestFailuresOfTheLanguageAreDocumented(t *testing.T) {
+	t.Parallel()
+	_, section, _ := strings.Cut(readFile(t, "docs/language.md"), "\n### Failures\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	names := regexp.MustCompile(`(?m)^\tFail\w+ += "(\w+)"`).FindAllStringSubmatch(readFile(t, "pkg/graph/failure.go"), -1)
+	if len(names) < 20 {
+		t.Fatalf("found %d names of failures", len(names))
+	}
+	for _, n := range names {
+		if !strings.Contains(section, "`"+n[1]+"`") {
+			t.Errorf("docs/language.md, Failures: no `%s`", n[1])
+		}
+	}
+}
