@@ -34,7 +34,7 @@ func newBalancer(t *testing.T, behind ...*web) *balancer {
 	b := &balancer{}
 	b.Server = httptest.NewServer(&httputil.ReverseProxy{
 		FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
-		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 		Rewrite: func(r *httputil.ProxyRequest) {
 			all := *b.targets.Load()
 			r.SetURL(all[int(b.next.Add(1))%len(all)])
