@@ -104,7 +104,7 @@ tools:
 			in.Close()
 			close(let)
 		default:
-			if answered[id] || fmt.Sprint(m.Result.Structured.N) != id || progress[m.Result.Structured.N] != 3 {
+			if answered[id] || fmt.Sprint(m.Result.Structured.N) != id || progress[m.Result.Structured.N] > 3 { // what comes with the result is left out
 				t.Errorf("the answer to %s is of %d, after progress %v", id, m.Result.Structured.N, progress[m.Result.Structured.N])
 			}
 			answered[id] = true
