@@ -40,6 +40,7 @@ func TestKeptListsAreBounded(t *testing.T) {
 				kept++
 			}
 		}
+		synctest.Wait()
 		if kept != 9 || all.find(key(0)) == nil || all.find(key(19)) == nil || all.bytes > keptListBytes || all.memory.Held() < all.bytes/2 {
 			t.Errorf("%d lists of %d bytes are kept, and %d bytes count", kept, all.bytes, all.memory.Held())
 		}
@@ -50,6 +51,7 @@ func TestKeptListsAreBounded(t *testing.T) {
 			t.Error("a list that is read is not kept, or one that is not")
 		}
 		time.Sleep(keptListTime + time.Second)
+		synctest.Wait() // for the timer that drops the last list
 		if len(all.kept) != 0 || all.bytes != 0 || all.memory.Held() != 0 {
 			t.Errorf("%d lists, %d bytes, %d held", len(all.kept), all.bytes, all.memory.Held())
 		}
