@@ -5,8 +5,9 @@ FUZZ    ?= 100000x
 BENCH   ?= .
 COUNT   ?= 1
 SOAK    ?= 200000
+GROWTH  ?= 4
 
-.PHONY: build web test conformance e2e screenshots lint fuzz soak stress chaos bench bench-jsonata update clean
+.PHONY: build web test conformance e2e screenshots lint fuzz growth soak stress chaos bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -46,6 +47,9 @@ fuzz: ## runs every fuzz target FUZZ times (or for so long: 10m)
 			$(GO) test "$$dir" -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZ) -fuzzminimizetime=1x || exit 1; \
 		done || exit 1; \
 	done
+
+growth: ## prints what each shape of file costs at n, 2n and 4n, with files GROWTH times as long as in the tests
+	MCPGRAPH_GROWTH=$(GROWTH) $(GO) test ./internal/cli -run='^TestGrowth$$' -count=1 -timeout=1h -v
 
 soak: ## makes SOAK calls of every kind and shows that the process stays small, and 200 edits of a long file
 	MCPGRAPH_SOAK=$(SOAK) $(GO) test . -run='^TestSoak$$' -count=1 -timeout=2h -v

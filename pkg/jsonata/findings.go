@@ -127,6 +127,7 @@ type checker struct {
 	lambdas  int  // functions around
 	uses     []use
 	findings []Finding
+	reached  map[reach][]string // what can be read there
 	// typeOf, which may be nil, tells what the paths of the source can be. typed is
 	// true if that could make more findings.
 	typeOf func(Read) Kinds
@@ -442,8 +443,31 @@ func (c *checker) resolve() {
 	}
 }
 
-// visible lists the functions and variables that can be read in a scope.
+// reach is a scope with as many names as it and those around it have by then.
+type reach struct {
+	scope *names
+	count int
+}
+
+// visible lists the functions and variables that can be read in a scope. Findings at
+// which these are the same share the list.
 func (c *checker) visible(s *names) []string {
+	key := reach{scope: s}
+	for outer := s; outer != nil; outer = outer.parent {
+		key.count += len(outer.bound)
+	}
+	list, ok := c.reached[key]
+	if !ok {
+		list = c.listed(s)
+		if c.reached == nil {
+			c.reached = map[reach][]string{}
+		}
+		c.reached[key] = list
+	}
+	return list
+}
+
+func (c *checker) listed(s *names) []string {
 	all := map[string]bool{"eval": true}
 	for name := range builtins {
 		all[name] = true
