@@ -156,7 +156,7 @@ func (a *app) export(o exportOptions, given func(flag string) bool) (err error) 
 	if err != nil {
 		return err
 	}
-	// Whoever exports reads the warnings: they are about other folders, too.
+	// The warnings are for the person who exports: the entry is used in other folders.
 	engine, err := a.load(context.Background(), o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithUnsetVariables())
 	if err != nil {
 		return err

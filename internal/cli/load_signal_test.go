@@ -160,7 +160,7 @@ func TestASignalEndsAReload(t *testing.T) {
 }
 
 // TestAReloadThatDoesNotFitIsRefused lets serve read a file that is too large for
-// --memory: the one before is served on.
+// --memory: the one before is still served.
 func TestAReloadThatDoesNotFitIsRefused(t *testing.T) {
 	c := start(t, []string{"serve", "tools.yaml", "--memory", "64MiB"}, map[string]string{"tools.yaml": manyTools(1)})
 	c.callTool("t0")

@@ -47,7 +47,7 @@ type HTTPOptions struct {
 
 	// SessionKey is the secret that seals the ids of sessions. A process with the same
 	// secret takes up the sessions of others, also after a restart; what one process
-	// alone knew of them (log level, subscriptions) begins anew. If it is empty, a
+	// alone knew of them (log level, subscriptions) is reset. If it is empty, a
 	// random one is made, and the sessions end with the process.
 	SessionKey []byte
 

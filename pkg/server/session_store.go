@@ -47,8 +47,8 @@ type httpSession struct {
 	unsubscribe func()      // the same
 	requests    int         // being handled
 	idleTimer   *time.Timer
-	// unaware means that the client does not know yet that this process began the
-	// session anew: it may have missed changes, and its subscriptions are gone.
+	// unaware means that the client does not know yet that this process took up
+	// the session: it may have missed changes, and its subscriptions are gone.
 	unaware bool
 }
 
@@ -143,7 +143,7 @@ func (s *sessionStore) begin(ctx context.Context, session *httpSession) {
 	}
 }
 
-// tell reports whether the client must be told that its session began anew. It does so
+// tell reports whether the client must be told that its session was taken up. It does so
 // once.
 func (s *sessionStore) tell(session *httpSession) bool {
 	s.mu.Lock()
