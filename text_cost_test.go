@@ -40,7 +40,13 @@ func BenchmarkLongText(b *testing.B) {
 
 func benchmarkLongText(b *testing.B, line string) {
 	text := value.FromString(strings.Repeat(line, 1<<20/len(line))).JSON()
-	engine := mustLoad(b, textFile, mcpgraph.WithServer("big", textServer(text)))
+	benchmarkBig(b, textFile, "text", `[{"type":"text","text":`+text+`}]`)
+}
+
+// benchmarkBig calls a tool over pipes. The tool calls a server that answers with
+// content.
+func benchmarkBig(b *testing.B, file, tool, content string) {
+	engine := mustLoad(b, file, mcpgraph.WithServer("big", textServer(content)))
 	defer engine.Close()
 	inR, in, _ := os.Pipe()
 	outR, out, _ := os.Pipe()
@@ -56,15 +62,45 @@ func benchmarkLongText(b *testing.B, line string) {
 		}
 	}
 	ask(costHello)
-	b.SetBytes(int64(len(text)))
+	b.SetBytes(int64(len(content)))
 	b.ReportAllocs()
 	for b.Loop() {
-		ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"text"}}`)
+		ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `"}}`)
 	}
 }
 
-// textServer is an MCP server of one tool, which returns a text, given as JSON.
-func textServer(text string) func(context.Context, io.Reader, io.Writer) error {
+const rowsFile = `version: "1.0"
+server: {name: rows, version: "1"}
+tools:
+  - name: rows
+    description: Sums what is open of a server's rows
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: read}
+      - {id: read, type: mcp, server: big, tool: text, next: sum}
+      - {id: sum, type: transform, transform: {expr: '{"sum": $sum($.read.rows[open].price), "n": $count($.read.rows[open])}'}, next: exit}
+      - {id: exit, type: exit}
+`
+
+// BenchmarkRows measures a call whose 1 MiB of rows, as text or as structured
+// content of a server, are filtered and summed.
+func BenchmarkRows(b *testing.B) {
+	var rows strings.Builder
+	for i := 0; rows.Len() < 1<<20; i++ {
+		fmt.Fprintf(&rows, `,{"id":%d,"name":"order %d","price":%d.25,"tags":["a","b"],"open":%t,"at":"2026-01-%02dT00:00:00Z"}`, i, i, i%100, i%3 == 0, i%28+1)
+	}
+	structured := `{"rows":[` + rows.String()[1:] + `]}`
+	text := value.FromString(structured).JSON()
+	for name, content := range map[string]string{
+		"text":       `[{"type":"text","text":` + text + `}]`,
+		"structured": `[],"structuredContent":` + structured,
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkBig(b, rowsFile, "rows", content) })
+	}
+}
+
+// textServer is an MCP server of one tool, which returns content, given as JSON.
+func textServer(content string) func(context.Context, io.Reader, io.Writer) error {
 	return func(_ context.Context, in io.Reader, out io.Writer) error {
 		lines := bufio.NewScanner(in)
 		for lines.Scan() {
@@ -77,7 +113,7 @@ func textServer(text string) func(context.Context, io.Reader, io.Writer) error {
 			case "initialize":
 				result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"big","version":"1"}}`
 			case "tools/call":
-				result = `{"content":[{"type":"text","text":` + text + `}]}`
+				result = `{"content":` + content + `}`
 			}
 			if id.IsUndefined() {
 				continue

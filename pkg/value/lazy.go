@@ -26,11 +26,11 @@ type Meter interface{ Grow(n int64) error }
 type lazyText struct {
 	text   string
 	spaced bool
-	level  uint8      // of nesting, from where decoding began
-	meter  Meter      // nil counts nothing
-	up     *lazyText  // that this is a member of, or nil
-	marks  []longMark // of the text that decoding began with, from here on
-	base   int        // where text begins in that
+	level  uint8     // of nesting, from where decoding began
+	meter  Meter     // nil counts nothing
+	up     *lazyText // that this is a member of, or nil
+	marks  []mark    // of the text that decoding began with, from here on
+	base   int       // where text begins in that
 
 	mu     sync.Mutex
 	parsed atomic.Pointer[Value]
@@ -167,10 +167,25 @@ func (l *lazyText) scanner() scanner {
 	return scanner{text: l.text, pos: 1, marks: l.marks, base: l.base}
 }
 
-// weigh walks through a text one level deep. It is valid: nothing fails.
+// weigh walks through a text one level deep, if it has no mark that says what it
+// becomes. It is valid: nothing fails.
 func weigh(l *lazyText) (w weighed) {
+	object := l.text[0] == '{'
+	if len(l.marks) > 0 && l.marks[0].start == l.base && (l.marks[0].flat || l.level >= lazyLevels) {
+		w.members, w.bytes = l.marks[0].members, l.marks[0].bytes
+	} else {
+		w.walk(l, object)
+	}
+	if l.level >= lazyLevels {
+		w.bytes *= 4 // its arrays grow as they are read, and are copied then
+	}
+	w.bytes += containerSize(object, w.members)
+	return w
+}
+
+func (w *weighed) walk(l *lazyText, object bool) {
 	s := l.scanner()
-	object, end := l.text[0] == '{', byte(']')
+	end := byte(']')
 	if object {
 		end = '}'
 	}
@@ -197,11 +212,6 @@ func weigh(l *lazyText) (w weighed) {
 		}
 	}
 	w.bytes = s.bytes
-	if l.level >= lazyLevels {
-		w.bytes *= 4 // its arrays grow as they are read, and are copied then
-	}
-	w.bytes += containerSize(object, w.members)
-	return w
 }
 
 // containerSize is what an array or object of n members takes beside them.

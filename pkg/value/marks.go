@@ -2,41 +2,52 @@ package value
 
 import "sort"
 
-// longMark is the place of a long string in a text. The text of a value that is
-// decoded level by level is walked through once for each level; with the marks of
-// the first walk the others pass over its long strings.
-type longMark struct {
-	start   int // of the quote before it
-	length  int // with both quotes
-	escaped bool
+// mark is what the first walk through a text found out about a long string, array
+// or object in it. The text of a value that is decoded level by level is walked
+// through once for each level; with the marks of the first walk, which checks the
+// text, the others pass over what is long.
+type mark struct {
+	start  int // of the quote or bracket that it begins with
+	length int // with the quote or bracket that ends it
+
+	escaped bool // a string with escapes
+
+	// Of an array or object:
+	spaced  bool  // it has white space between tokens
+	flat    bool  // none of its members stays text when it is decoded
+	members int   // repeated keys counted
+	bytes   int64 // that decoding its members allocates, if none stays text
 }
 
-// markFrom is the length from which a string is worth a mark.
+// markFrom is the length from which a string is worth a mark. Arrays and objects
+// are from the length on from which they stay text.
 const markFrom = 4 << 10
 
-// mark notes the string from start to the position if it is long.
-func (s *scanner) mark(start int, escaped bool) {
+// markString notes the string from start to the position if it is long.
+func (s *scanner) markString(start int, escaped bool) {
 	if s.marking && s.pos-start >= markFrom {
-		s.marks = append(s.marks, longMark{start, s.pos - start, escaped})
+		s.marks = append(s.marks, mark{start: start, length: s.pos - start, escaped: escaped})
 	}
 }
 
-// marked returns the mark of the string that begins at the position.
-func (s *scanner) marked() (longMark, bool) {
-	if s.marking {
-		return longMark{}, false
+// marked returns the mark of what begins at the position, or nil.
+func (s *scanner) marked() *mark {
+	if s.marking || len(s.marks) == 0 {
+		return nil
 	}
 	at := s.base + s.pos
-	for len(s.marks) > 0 && s.marks[0].start < at {
-		s.marks = s.marks[1:]
+	for s.marks[0].start < at {
+		if s.marks = s.marks[1:]; len(s.marks) == 0 {
+			return nil
+		}
 	}
-	if len(s.marks) == 0 || s.marks[0].start != at {
-		return longMark{}, false
+	if s.marks[0].start != at {
+		return nil
 	}
-	return s.marks[0], true
+	return &s.marks[0]
 }
 
 // marksFrom returns those of marks that are at a place or behind it.
-func marksFrom(marks []longMark, at int) []longMark {
+func marksFrom(marks []mark, at int) []mark {
 	return marks[sort.Search(len(marks), func(i int) bool { return marks[i].start >= at }):]
 }

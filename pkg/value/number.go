@@ -33,8 +33,9 @@ func FromNumberText(text string) Value {
 	}
 	v := FromFloat(f)
 	if (f >= maxSafe || f <= -maxSafe) && isInteger(text) && FormatNumber(f) != text {
+		digits := text // only such numbers pay for a string header of their own
 		v.meta |= uint32(textual)
-		v.ptr = unsafe.Pointer(&text)
+		v.ptr = unsafe.Pointer(&digits)
 	}
 	return v
 }

@@ -80,6 +80,11 @@ type parser struct {
 
 	elemSlab  []Value
 	entrySlab []Entry
+
+	// shapes are the members of the latest object of a depth, modulo their number.
+	// Rows of a table have the same keys in the same order: those are compared with
+	// the text, not read from it. Keys with escapes are in no shape.
+	shapes [8][]Entry
 }
 
 func (p *parser) value(depth int) (Value, error) {
@@ -187,6 +192,8 @@ func (p *parser) object(depth int) (Value, error) {
 	start := p.pos
 	p.pos++
 	base := len(p.entries)
+	last := &p.shapes[depth%len(p.shapes)]
+	shape, alike, plain := *last, true, true
 	for {
 		p.space()
 		if p.peek() == '}' && len(p.entries) == base {
@@ -195,9 +202,18 @@ func (p *parser) object(depth int) (Value, error) {
 		if p.peek() != '"' {
 			return Value{}, p.fail("expected a key in double quotes")
 		}
-		key, err := p.string()
-		if err != nil {
-			return Value{}, err
+		var key string
+		if n := len(p.entries) - base; alike && n < len(shape) && p.isKey(shape[n].Key) {
+			key = shape[n].Key
+			p.pos += len(key) + 2
+		} else {
+			var err error
+			at := p.pos
+			if key, err = p.string(); err != nil {
+				return Value{}, err
+			}
+			alike = false
+			plain = plain && p.pos-at == len(key)+2 // an escape is longer than what it stands for
 		}
 		p.space()
 		if p.peek() != ':' {
@@ -219,17 +235,30 @@ func (p *parser) object(depth int) (Value, error) {
 		p.pos++
 	}
 	p.pos++
-	members, again, repeated := unique(p.entries[base:])
-	if repeated {
-		if p.repeated = true; p.strict {
-			return Value{}, p.twice(start, again)
+	members := p.entries[base:]
+	if !alike {
+		var again string
+		var repeated bool
+		if members, again, repeated = unique(members); repeated {
+			if p.repeated = true; p.strict {
+				return Value{}, p.twice(start, again)
+			}
 		}
 	}
 	out := carve(&p.entrySlab, len(members))
 	copy(out, members)
+	if *last = nil; plain {
+		*last = out
+	}
 	clear(p.entries[base:])
 	p.entries = p.entries[:base]
 	return FromEntries(out), nil
+}
+
+// isKey reports whether the string at the position is key, which has no escapes.
+func (p *parser) isKey(key string) bool {
+	rest := p.text[p.pos+1:]
+	return len(rest) > len(key) && rest[len(key)] == '"' && rest[:len(key)] == key
 }
 
 // unique drops repeated keys in place: the last value in the first place.
@@ -265,14 +294,15 @@ next:
 	return entries[:n], again, repeated
 }
 
-// carve takes n items from a slab, which grows with use.
+// carve takes n items from a slab, which grows with use. The first is as long as
+// what is asked first: a text of one object has nothing to spare.
 func carve[T any](slab *[]T, n int) []T {
 	if n == 0 {
 		return nil
 	}
 	s := *slab
 	if cap(s)-len(s) < n {
-		size := min(max(2*cap(s), 4), 512)
+		size := min(max(2*cap(s), n), 512)
 		if n > size {
 			return make([]T, n)
 		}

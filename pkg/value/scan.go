@@ -16,8 +16,8 @@ type scanner struct {
 
 	keys []string // of the objects that are open, where they must be unique
 
-	marking bool // long strings are noted in marks
-	marks   []longMark
+	marking bool // what is long is noted in marks
+	marks   []mark
 	base    int // where text begins in the text that marks are about
 }
 
@@ -98,7 +98,7 @@ func (s *scanner) skipNumber() error {
 
 // skipString moves behind a string and reports whether it holds escapes.
 func (s *scanner) skipString() (escaped bool, err error) {
-	if long, ok := s.marked(); ok {
+	if long := s.marked(); long != nil {
 		s.pos += long.length
 		return long.escaped, nil
 	}
@@ -111,7 +111,7 @@ func (s *scanner) skipString() (escaped bool, err error) {
 		switch c := s.text[i]; {
 		case c == '"':
 			s.pos = i + 1
-			s.mark(start, escaped)
+			s.markString(start, escaped)
 			return escaped, nil
 		case c < ' ':
 			s.pos = i
@@ -182,8 +182,19 @@ func (s *scanner) skipCounted() error {
 }
 
 func (s *scanner) skipMembers(end byte, depth int) error {
+	if long := s.marked(); long != nil {
+		s.pos += long.length
+		s.spaced = s.spaced || long.spaced
+		s.bytes += long.bytes + containerSize(end == '}', long.members)
+		return nil
+	}
+	start, keys, marks := s.pos, len(s.keys), len(s.marks)
+	if s.marking { // marks stand in the order of their starts
+		s.marks = append(s.marks, mark{start: start, flat: true, bytes: -s.bytes})
+	}
+	spaced := s.spaced
+	s.spaced = false
 	s.pos++
-	start, keys := s.pos-1, len(s.keys)
 	var key string // as it stands in the text
 	n := 0
 	for ; ; n++ {
@@ -210,11 +221,15 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 			s.pos++
 			s.space()
 		}
+		at := s.pos
 		if err := s.skipValue(depth); err != nil {
 			if end == '}' {
 				return within(err, unescape(key))
 			}
 			return within(err, strconv.Itoa(n))
+		}
+		if s.marking && s.pos-at >= lazyFrom && (s.text[at] == '{' || s.text[at] == '[') {
+			s.marks[marks].flat = false
 		}
 		s.space()
 		if c := s.peek(); c == end {
@@ -226,6 +241,16 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 		s.pos++
 	}
 	s.pos++
+	if s.marking {
+		if s.pos-start < lazyFrom {
+			s.marks = s.marks[:marks]
+		} else {
+			long := &s.marks[marks]
+			long.length, long.members, long.spaced = s.pos-start, n, s.spaced
+			long.bytes += s.bytes
+		}
+	}
+	s.spaced = s.spaced || spaced
 	s.bytes += containerSize(end == '}', n)
 	if len(s.keys) > keys {
 		again, ok := repeatedKey(s.keys[keys:])

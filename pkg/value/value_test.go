@@ -358,5 +358,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil || relazy.JSON() != v.JSON() {
 			t.Fatalf("lazily %s, at once %s (%v)", relazy.JSON(), v.JSON(), err)
 		}
+		rows := `{"r":[` + text + "," + text + `],"s":"` + strings.Repeat("x", lazyFrom) + `"}`
+		all, err := Parse(rows)
+		lall, lerr := ParseLazy(rows)
+		if err != nil || lerr != nil || readAll(lall) != readAll(all) || !Equal(lall, all) {
+			t.Fatalf("lazily %s (%v), at once %s (%v)", lall.JSON(), lerr, all.JSON(), err)
+		}
 	})
 }
