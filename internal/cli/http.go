@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,6 +87,23 @@ func (l *listening) close() {
 	if l != nil {
 		_ = l.listener.Close() // the server has closed it, or nothing was served
 	}
+}
+
+// tokens returns those of --auth-tokens; nil without the flag.
+func (l *listening) tokens() *auth.TokensFile {
+	if l == nil {
+		return nil
+	}
+	tokens, _ := l.options.Guard.(*auth.TokensFile)
+	return tokens
+}
+
+// readAgain adds the files that the flags name to others, for a reloader.
+func (o *httpOptions) readAgain(others []string) []string {
+	if o.auth.TokensFile == "" {
+		return slices.Clone(others)
+	}
+	return append(slices.Clone(others), o.auth.TokensFile)
 }
 
 func (o *httpOptions) at() address { return address{"--http", o.address} }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/audit"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
@@ -25,21 +26,30 @@ import (
 // settle is how long a file may take to be written in pieces.
 const settle = 100 * time.Millisecond
 
-// reloader reads the file again that an engine was made of: at SIGHUP, and with
-// --watch when it has changed.
+// reloadable is what a file was read for, such as an engine.
+type reloadable interface {
+	// File is the file as it was last read without errors.
+	File() *config.File
+	Diagnostics() ([]diag.Diagnostic, diag.Sources)
+	// ReloadContext reads the file again. Its errors are those of an Engine.
+	ReloadContext(context.Context) (*mcpgraph.Changes, error)
+}
+
+// reloader reads the file again that something was made of: at SIGHUP, and when it
+// has changed if that is asked for.
 type reloader struct {
 	*app
 	path    string
 	others  []string // files that --mcp and --auth-tokens name, and the lock file
 	hangup  chan os.Signal
-	watch   *fsnotify.Watcher // nil without --watch and without a page
-	replace bool              // with --watch
+	watch   *fsnotify.Watcher // nil without reloadOptions.watch and without a page
+	replace bool              // reload when a file has changed
 
 	mu   sync.Mutex // one reload at a time
 	seen contents
 
-	// Set when the engine is there. A page can begin without one.
-	engine *mcpgraph.Engine
+	// Set when the file was read. A page can begin without an engine.
+	of     reloadable
 	load   func(context.Context) (*mcpgraph.Engine, error) // makes the engine; nil if there always is one
 	page   *ui.Page                                        // nil without one
 	log    *slog.Logger
@@ -84,8 +94,8 @@ func (r *reloader) close() {
 // files are the files to watch.
 func (r *reloader) files() []string {
 	paths := append([]string{r.path}, r.others...)
-	if r.engine != nil {
-		if a := r.engine.File().Server.Auth; a != nil && a.TokensFile != "" {
+	if r.of != nil {
+		if a := r.of.File().Server.Auth; a != nil && a.TokensFile != "" {
 			paths = append(paths, a.TokensFile)
 		}
 	}
@@ -194,25 +204,25 @@ func (r *reloader) again(ctx context.Context) error {
 	}
 	r.follow() // the file may name others than before
 	r.seen.note(r.files())
-	ds, sources := r.engine.Diagnostics()
+	ds, sources := r.of.Diagnostics()
 	r.report(worse(ds, diag.Info), sources)
 	r.log.Info("reloaded the file", append([]any{"file", r.path}, attributes(changes)...)...)
-	if r.page != nil {
-		r.page.Reloaded(r.engine)
+	if engine, ok := r.of.(*mcpgraph.Engine); ok && r.page != nil {
+		r.page.Reloaded(engine)
 	}
 	return nil
 }
 
 // exchange reads the file again, or for the first time without errors.
 func (r *reloader) exchange(ctx context.Context) (*mcpgraph.Changes, error) {
-	if r.engine != nil {
-		return r.engine.ReloadContext(ctx)
+	if r.of != nil {
+		return r.of.ReloadContext(ctx)
 	}
 	engine, err := r.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.engine = engine
+	r.of = engine
 	return &mcpgraph.Changes{}, nil
 }
 

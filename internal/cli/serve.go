@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -15,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcpgraph/mcpgraph"
-	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
 )
@@ -133,11 +131,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		options = append(options, mcpgraph.WithDriver(driver, listener != nil || o.observe.expose))
 		durableRuns = durablePage{client}
 	}
-	others := slices.Clone(o.mcpFiles)
-	if o.http.auth.TokensFile != "" {
-		others = append(others, o.http.auth.TokensFile)
-	}
-	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: others, watch: o.watch, page: listener != nil})
+	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.http.readAgain(o.mcpFiles), watch: o.watch, page: listener != nil})
 	if err != nil {
 		return err
 	}
@@ -152,10 +146,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer endpoint.close()
-	again.engine, again.log, again.audit = engine, ob.log, records
-	if endpoint != nil {
-		again.tokens, _ = endpoint.options.Guard.(*auth.TokensFile)
-	}
+	again.of, again.log, again.audit, again.tokens = engine, ob.log, records, endpoint.tokens()
 	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { ending.Store(true) })
 	var beside sync.WaitGroup

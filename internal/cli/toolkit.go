@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/toolkit"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
 type toolkitOptions struct {
@@ -52,6 +55,10 @@ FILE. Edits change nothing else in the file, and nothing invalid is saved.
 
 It serves one client on stdio, or with --http any number of clients. It ends with
 stdin. The skill (see mcpgraph skill --help) explains to an agent how to use it.
+
+Each call reads the file as it is then. Over HTTP, and at SIGHUP, a changed file or
+tokens file (tokensFile, --auth-tokens) is read without a call, so that removed tokens
+are refused at once.
 
 Under the name mcpgraphtoolkit, the program is this command.`,
 		Example: `  mcpgraph toolkit -g tools.yaml
@@ -103,6 +110,11 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 	if _, err := os.Stat(o.graph); errors.Is(err, os.ErrNotExist) {
 		return failedf("%s does not exist; `mcpgraph init %s` writes a first file", o.graph, o.graph)
 	}
+	again, err := a.newReloader(reloadOptions{path: o.graph, others: o.http.readAgain(o.mcpFiles), watch: o.http.address != ""})
+	if err != nil {
+		return err
+	}
+	defer again.close()
 	t, err := toolkit.New(toolkit.Options{
 		Path: o.graph, MCPFiles: o.mcpFiles, Getenv: a.getenv, Inputs: a.inputs, Log: log, Core: o.tools == coreToolkitTools,
 		HTTP:   o.http.address != "",
@@ -110,7 +122,7 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 	})
 	var broken *toolkit.LoadError
 	if errors.As(err, &broken) {
-		return a.refused(o.graph, &mcpgraph.LoadError{Path: broken.Path, Diagnostics: broken.Diagnostics, Sources: broken.Sources})
+		return a.refused(o.graph, (*mcpgraph.LoadError)(broken))
 	}
 	if err != nil {
 		return failed(err)
@@ -125,7 +137,11 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 		return err
 	}
 	defer endpoint.close()
+	again.of, again.log, again.tokens = toolkitFile{t}, t.Log(), endpoint.tokens()
 	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
+	var reloading sync.WaitGroup
+	reloading.Go(func() { again.run(ctx) })
+	defer reloading.Wait()
 	defer stop()
 	if endpoint != nil {
 		log.Info("serving the toolkit over HTTP", "url", endpoint.url)
@@ -138,4 +154,19 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 		return failed(err)
 	}
 	return nil
+}
+
+// toolkitFile lets a reloader read the file of a toolkit.
+type toolkitFile struct{ *toolkit.Toolkit }
+
+// Diagnostics returns none: agents ask for them.
+func (t toolkitFile) Diagnostics() ([]diag.Diagnostic, diag.Sources) { return nil, nil }
+
+func (t toolkitFile) ReloadContext(ctx context.Context) (*mcpgraph.Changes, error) {
+	changes, err := t.Reload(ctx)
+	var broken *toolkit.LoadError
+	if errors.As(err, &broken) {
+		err = (*mcpgraph.LoadError)(broken)
+	}
+	return (*mcpgraph.Changes)(changes), err
 }

@@ -132,15 +132,15 @@ func (a *app) ui(o uiOptions) (err error) {
 	var exit *exitError
 	switch {
 	case err == nil:
-		again.engine = engine
+		again.of = engine
 	case errors.As(err, &exit) && exit.code == exitProblems:
 		// The page shows the errors, and the file can be corrected there.
 	default:
 		return err
 	}
 	defer func() {
-		if again.engine != nil {
-			closeEngine(again.engine, &err)
+		if engine, ok := again.of.(*mcpgraph.Engine); ok {
+			closeEngine(engine, &err)
 		}
 	}()
 	ctx, stop := a.untilSignal()

@@ -222,7 +222,7 @@ func (c *call) save(ctx context.Context, s *state, r *graphedit.Result, p planne
 		}
 		c.remember(one)
 		if program != nil {
-			c.file.saved(r, program)
+			c.file.saved(ctx, r, program)
 			program = nil // it is the file's
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
@@ -31,6 +32,7 @@ type state struct {
 	program  *engine.Program   // nil if the file has errors
 	broken   *engine.LoadError // why
 	servers  error             // why the entries of servers cannot be read; their secrets are not known
+	access   error             // why what the file says about access does not apply
 }
 
 func newFile(t *Toolkit) *file { return &file{toolkit: t} }
@@ -77,9 +79,7 @@ func (f *file) read(ctx context.Context) (*state, error) {
 			before.Release()
 		}
 		if web := f.toolkit.web.Load(); web != nil {
-			if err := f.toolkit.admit(web); err != nil {
-				e.Log().Warn("the file's new settings of the server do not apply", "error", err)
-			}
+			next.access = f.toolkit.admit(web)
 		}
 	}
 	next.program, err = e.CompileText(ctx, text)
@@ -107,8 +107,12 @@ func (f *file) replace(next *state) {
 
 // saved makes what an edit has written the current state, with its program, which
 // the file then owns. The lock must be held.
-func (f *file) saved(r *graphedit.Result, program *engine.Program) {
+func (f *file) saved(ctx context.Context, r *graphedit.Result, program *engine.Program) {
 	f.replace(&state{stamp: f.stamp(r.Text), text: r.Text, revision: r.Revision, doc: r.Document, program: program})
+	if !slices.Equal(program.Set().File.Scopes(), f.toolkit.File().Scopes()) {
+		f.state.stamp = "" // callers need other scopes
+		_, _ = f.read(ctx) // the next reader gets an error, too
+	}
 }
 
 // now returns the file as it is now.

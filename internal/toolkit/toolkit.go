@@ -4,6 +4,7 @@
 package toolkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,8 +166,27 @@ Look first (searchMcpTools, getMcpServerTool), try calls and expressions (sample
 // Guard returns what the file configures to authenticate callers over HTTP, or nil.
 func (t *Toolkit) Guard() (auth.Guard, error) { return t.engine.Current().Guard() }
 
-// File returns the servers of the file, and how it is served, as of the start.
+// File returns the servers of the file, and how it is served.
 func (t *Toolkit) File() *config.File { return t.engine.Current().Set().File }
+
+// Log returns the logger of the toolkit, which redacts secrets.
+func (t *Toolkit) Log() *slog.Logger { return t.engine.Log() }
+
+// Reload reads the file again if it has changed, as calls do, and applies what it says
+// about servers and access. The error is a *[LoadError] or explains why that does not
+// apply; what was there before still does.
+func (t *Toolkit) Reload(ctx context.Context) (*engine.Changes, error) {
+	before := t.engine.Use()
+	defer before.Release()
+	s, err := t.file.now(ctx)
+	if err == nil {
+		err = cmp.Or(s.servers, s.access)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.engine.Current().Changes(before), nil
+}
 
 // ServeStdio serves one client until in ends or ctx is done.
 func (t *Toolkit) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
