@@ -36,11 +36,7 @@ func (f *Form) Check(ctx context.Context, content value.Value) error {
 // emptyForm asks for consent alone.
 var emptyForm = func() *Form {
 	doc := draft07.Object("type", draft07.Text("object"), "properties", draft07.Object())
-	compiled, err := compileSchema(doc.Any())
-	if err != nil {
-		panic(err)
-	}
-	return &Form{&Schema{raw: doc.JSON(), compiled: compiled, quick: newQuick(doc)}, doc}
+	return &Form{newSchema(doc, doc.JSON(), nil), doc}
 }()
 
 // Form asks for the schema of a form. Without one the person can only accept or

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -17,23 +18,50 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Schema is a compiled JSON Schema, by default of draft 2020-12; "$schema"
-// chooses another. It is immutable and safe for concurrent use.
+// Schema is a JSON Schema that is known to compile, by default of draft 2020-12;
+// "$schema" chooses another. It is immutable and safe for concurrent use.
 type Schema struct {
-	raw      string
-	compiled *jsonschema.Schema
-	quick    *quick
-	src      *config.Node
+	raw   string
+	quick *quick
+	src   *config.Node
+
+	compiling sync.Once
+	compiled  *jsonschema.Schema // once library was called, which returns it
+	wrong     error
+}
+
+// newSchema returns a schema; compiled is nil if it is plain.
+func newSchema(doc value.Value, raw string, compiled *jsonschema.Schema) *Schema {
+	return &Schema{raw: raw, quick: newQuick(doc), compiled: compiled}
+}
+
+// library returns the schema as the library has it. A plain one is compiled now.
+func (s *Schema) library() (*jsonschema.Schema, error) {
+	s.compiling.Do(func() {
+		if s.compiled != nil {
+			return
+		}
+		doc, err := value.Parse(s.raw)
+		if err == nil {
+			s.compiled, err = compileSchema(doc.Any())
+		}
+		s.wrong = err
+	})
+	return s.compiled, s.wrong
 }
 
 // NewSchema compiles a schema that is no part of a file, such as that of a tool of
 // an upstream server.
 func NewSchema(schema value.Value) (*Schema, error) {
+	raw := schema.JSON()
+	if len(raw) <= maxPlainText && isPlainSchema(schema, 0) {
+		return newSchema(schema, raw, nil), nil
+	}
 	compiled, err := compileValue(schema)
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), schemaBase, ""))
 	}
-	return &Schema{raw: schema.JSON(), compiled: compiled, quick: newQuick(schema)}, nil
+	return newSchema(schema, raw, compiled), nil
 }
 
 // Properties returns the names of the properties that a schema of an object lists; none
@@ -70,7 +98,10 @@ func (s *Schema) validate(ctx context.Context, v value.Value) error {
 		}
 		defer held.Shrink(n)
 	}
-	err := s.compiled.Validate(v.Any())
+	compiled, err := s.library()
+	if err == nil {
+		err = compiled.Validate(v.Any())
+	}
 	if err == nil {
 		return nil
 	}
@@ -108,10 +139,16 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 		return nil
 	}
 	b.keywords(src, what, true)
+	if len(text) <= maxPlainText && isPlainSchema(v, 0) && acceptsItsValues(v) {
+		s := newSchema(v, text, nil)
+		s.src = src
+		return s
+	}
 	doc := v.Any()
 	compiled, err := compileSchema(doc)
 	if err == nil {
-		s := &Schema{raw: text, compiled: compiled, quick: newQuick(v), src: src}
+		s := newSchema(v, text, compiled)
+		s.src = src
 		b.defaults(s, what)
 		return s
 	}
