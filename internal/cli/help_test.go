@@ -26,6 +26,9 @@ func TestHelpFitsATerminal(t *testing.T) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth {
 				t.Errorf("%s --help has a line of %d columns: %s", cmd.CommandPath(), n, line)
 			}
+			if strings.Contains(line, "(default )") || strings.Contains(line, " | ") && !strings.Contains(line, "mcpgraph ") {
+				t.Errorf("%s --help has an empty default or the source of a table: %s", cmd.CommandPath(), line)
+			}
 		}
 		for _, c := range cmd.Commands() {
 			walk(c)

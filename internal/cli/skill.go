@@ -110,12 +110,11 @@ func (a *app) skillInstallCommand() *cobra.Command {
 project (--project, the default: below this folder) or that of the user (--user). An
 older version of the skill there is replaced.
 
-| program | project | user |
-|---|---|---|
-| claude | .claude/skills | ~/.claude/skills |
-| cursor | .cursor/skills | ~/.cursor/skills |
-| vscode | .github/skills | ~/.copilot/skills |
-| codex | .agents/skills | ~/.agents/skills |`,
+  PROGRAM   --project        --user
+  claude    .claude/skills   ~/.claude/skills
+  cursor    .cursor/skills   ~/.cursor/skills
+  vscode    .github/skills   ~/.copilot/skills
+  codex     .agents/skills   ~/.agents/skills`,
 		Example: `  mcpgraph skill install
   mcpgraph skill install --for codex --user`,
 		Args: configArgs(),

@@ -80,7 +80,7 @@ a file cannot be read.`,
 	flags.StringArrayVarP(&o.outputs, "output", "o", nil, "also write a report to a file, `FORMAT=FILE` (repeatable)")
 	flags.BoolVar(&o.coverage, "coverage", false, "list nodes and edges that no test walks")
 	flags.Float64Var(&o.minCoverage, "min-coverage", -1, "fail if less than this `PERCENT` of nodes and edges is covered")
-	flags.Lookup("min-coverage").DefValue = ""
+	flags.Lookup("min-coverage").DefValue = "0" // which help leaves out
 	flags.BoolVarP(&o.watch, "watch", "w", false, "run the tests again when a file changes")
 	flags.BoolVarP(&o.update, "update", "u", false, "write snapshots that are new or have changed")
 	flags.BoolVar(&o.live, "live", false, "call the real servers, in real time; mocks do not answer")

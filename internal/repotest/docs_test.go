@@ -199,34 +199,71 @@ func TestServersInDocsAreClean(t *testing.T) {
 	}
 }
 
-// TestTestFilesInDocsPass runs every yaml block of docs/testing.md that is a test file,
-// with the configuration of that page.
+// TestTestFilesInDocsPass runs every yaml block of a page that is a test file, with the
+// configuration that stands first on the page.
 func TestTestFilesInDocsPass(t *testing.T) {
 	t.Parallel()
-	const page = "docs/testing.md"
-	config := ""
-	var tests []string
-	for place, block := range blocks(t, "yaml") {
-		switch {
-		case !strings.HasPrefix(place, page):
-		case strings.HasPrefix(block, "version:"):
+	for page, least := range map[string]int{"docs/testing.md": 4, "docs/prompts-and-resources.md": 1} {
+		config, tests := testFilesOf(t, page)
+		if config == "" || len(tests) < least {
+			t.Fatalf("%s has %d test files: has the form of the blocks changed?", page, len(tests))
+		}
+		for _, text := range tests {
+			if out, err := testCommand(t, config, text, "--strict").CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s\n%s", err, text, out)
+			}
+		}
+	}
+}
+
+// testFilesOf returns the first configuration of a page, and its test files in their
+// order.
+func testFilesOf(t *testing.T, page string) (config string, tests []string) {
+	t.Helper()
+	for _, m := range fence.FindAllStringSubmatch(readFile(t, page), -1) {
+		switch block := m[2]; {
+		case m[1] != "yaml":
+		case strings.HasPrefix(block, "version:") && config == "":
 			config = block
 		case strings.HasPrefix(block, "tests:"):
 			tests = append(tests, block)
 		}
 	}
-	if config == "" || len(tests) < 4 {
-		t.Fatalf("%s has %d test files: has the form of the blocks changed?", page, len(tests))
+	return config, tests
+}
+
+// testCommand returns a command that tests a configuration in a folder of its own.
+func testCommand(t *testing.T, config, tests string, flags ...string) *exec.Cmd {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"shop.yaml": config, "shop.test.yaml": tests} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, text := range tests {
-		dir := t.TempDir()
-		for name, text := range map[string]string{"shop.yaml": config, "shop.test.yaml": text} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if out, err := exec.Command("mcpgraph", "test", "--strict", dir).CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s\n%s", err, text, out)
-		}
+	cmd := exec.Command("mcpgraph", append([]string{"test", "shop.test.yaml"}, flags...)...)
+	cmd.Dir = dir
+	return cmd
+}
+
+var elapsed = regexp.MustCompile(`\(\d+ ms\)`)
+
+// TestFailedTestOfDocsLooksLikeThat changes the first test of docs/testing.md so that it
+// fails as the page shows.
+func TestFailedTestOfDocsLooksLikeThat(t *testing.T) {
+	t.Parallel()
+	const page = "docs/testing.md"
+	config, tests := testFilesOf(t, page)
+	_, shown, _ := strings.Cut(readFile(t, page), "```text\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	if len(tests) == 0 || shown == "" {
+		t.Fatal("has the form of the page changed?")
+	}
+	out, err := testCommand(t, config, strings.Replace(tests[0], "result: {pieces: 7}", "result: {pieces: 8}", 1)).Output()
+	if err == nil {
+		t.Error("the test passed")
+	}
+	if got := elapsed.ReplaceAllString(string(out), "(1 ms)"); !strings.HasPrefix(got, shown) {
+		t.Errorf("got:\n%s\nthe page shows:\n%s", got, shown)
 	}
 }
