@@ -6,8 +6,9 @@ BENCH   ?= .
 COUNT   ?= 1
 SOAK    ?= 200000
 GROWTH  ?= 4
+BASE    ?=
 
-.PHONY: build web test conformance e2e screenshots lint fuzz growth soak stress chaos bench bench-jsonata update clean
+.PHONY: build web test conformance e2e screenshots lint fuzz growth footprint soak stress chaos bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -50,6 +51,9 @@ fuzz: ## runs every fuzz target FUZZ times (or for so long: 10m)
 
 growth: ## prints what each shape of file costs at n, 2n and 4n, with files GROWTH times as long as in the tests
 	MCPGRAPH_GROWTH=$(GROWTH) $(GO) test ./internal/cli -run='^TestGrowth$$' -count=1 -timeout=1h -v
+
+footprint: ## prints what the idle programs cost: start, memory, size; with BASE=COMMIT beside those of another commit
+	$(GO) run ./internal/footprint -base='$(BASE)'
 
 soak: ## makes SOAK calls of every kind and shows that the process stays small, and 200 edits of a long file
 	MCPGRAPH_SOAK=$(SOAK) $(GO) test . -run='^TestSoak$$' -count=1 -timeout=2h -v

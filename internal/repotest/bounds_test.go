@@ -6,6 +6,7 @@ import "testing"
 var wholeFiles = map[string]string{
 	"pkg/durable/storage.go":                          "mcpgraph wrote these files, and bounded them then",
 	"pkg/jsonata/internal/bench/compare/reference.go": "compares with what npm installed",
+	"internal/footprint/main.go":                      "reads programs that it has built",
 	"internal/mcptest/conformance.go":                 "part of tests",
 	"internal/mcptest/script.go":                      "part of tests",
 	"web/build/licenses.go":                           "builds the page",

@@ -225,6 +225,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/atomicfile":  {},
 	"internal/virtualtime": {},
 	"internal/diff":        {others: []string{"github.com/rogpeppe/go-internal"}},
+	"internal/footprint":   {},
 	"internal/mcptest":     {},
 	"internal/testscale":   {},
 
