@@ -80,7 +80,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"pkg/graph": {
 		ours: []string{
 			"internal/project",
-			"internal/draft07", "internal/regexclock", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/lock", "pkg/memory",
+			"internal/draft07", "internal/jsonschema", "internal/regexclock", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/lock", "pkg/memory",
 			"pkg/value",
 		},
 		others: []string{
@@ -226,8 +226,11 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/virtualtime": {},
 	"internal/diff":        {others: []string{"github.com/rogpeppe/go-internal"}},
 	"internal/footprint":   {},
-	"internal/mcptest":     {},
-	"internal/testscale":   {},
+	"internal/jsonschema": {
+		others: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"},
+	},
+	"internal/mcptest":   {},
+	"internal/testscale": {},
 
 	"internal/mcptest/fakeserver": {ours: []string{"internal/mcptest"}},
 	"internal/mcptest/protected": {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonschema"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/mcpgraph/mcpgraph/internal/jsonschema"
 	"github.com/mcpgraph/mcpgraph/internal/regexclock"
 )
 

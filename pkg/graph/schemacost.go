@@ -3,7 +3,7 @@ package graph
 import (
 	"fmt"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/mcpgraph/mcpgraph/internal/jsonschema"
 )
 
 // maxApplied is how many schemas may apply to one value.
