@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
-
-	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
 const (
@@ -20,14 +18,14 @@ const (
 // value and source in step by the rules of YAML 1.2.2, chapters 7 and 8, rather
 // than parse again: what was read is known, so that indentation and the end of
 // plain scalars follow from it.
-func (d *document) align(y *yaml.Node) *alignment {
-	a := &aligner{src: d.source, value: y.Value}
-	a.at = d.skipProperties(y)
+func (d *document) align(w *written) *alignment {
+	a := &aligner{src: d.source, value: w.raw}
+	a.at = d.skipProperties(w)
 	switch {
-	case y.Style&quotedStyles != 0:
-		a.quoted(y.Style&yaml.DoubleQuotedStyle != 0)
-	case y.Style&blockStyles != 0:
-		a.block(y.Style&yaml.FoldedStyle != 0)
+	case w.style&quotedStyles != 0:
+		a.quoted(w.style&yaml.DoubleQuotedStyle != 0)
+	case w.style&blockStyles != 0:
+		a.block(w.style&yaml.FoldedStyle != 0)
 	default:
 		a.plain()
 	}
@@ -36,19 +34,19 @@ func (d *document) align(y *yaml.Node) *alignment {
 
 // skipProperties returns the offset of a node's content, behind its tag and
 // anchor, which the YAML library counts as part of the node.
-func (d *document) skipProperties(y *yaml.Node) int {
-	at := d.lines.Offset(diag.Pos{Line: y.Line, Col: y.Column})
-	if y.Anchor == "" && y.Style&yaml.TaggedStyle == 0 && y.Tag != "!" {
+func (d *document) skipProperties(w *written) int {
+	at := d.lines.Offset(w.pos())
+	if w.properties == nil {
 		return at
 	}
-	if y.Kind == yaml.ScalarNode && y.Value == "" && y.Style&(quotedStyles|blockStyles) == 0 {
+	if w.scalar && w.raw == "" && w.style&(quotedStyles|blockStyles) == 0 {
 		return at
 	}
 	src := d.source
 	for at < len(src) && (src[at] == '&' || src[at] == '!') {
 		// A name need not end at white space: the library lets "&a::" be the
 		// anchor "a:" and the text ":".
-		if name := "&" + y.Anchor; y.Anchor != "" && bytes.HasPrefix(src[at:], []byte(name)) {
+		if name := "&" + w.anchor(); name != "&" && bytes.HasPrefix(src[at:], []byte(name)) {
 			at = skipBlank(src, at+len(name))
 			continue
 		}

@@ -43,7 +43,7 @@ func (b *builder) node(y *yaml.Node) *Node {
 		y.Line, y.Column = end.Line, end.Col
 	}
 	b.own++
-	n.doc, n.yaml, n.weight, n.height = b.doc, y, 1, 1
+	n.doc, n.written, n.weight, n.height = b.doc, writtenOf(y), 1, 1
 	return n
 }
 
@@ -57,12 +57,15 @@ func (b *builder) build(y *yaml.Node) *Node {
 	if y.Anchor != "" {
 		b.anchors[y] = nil
 	}
+	if y.Kind == yaml.ScalarNode && b.restore != nil {
+		y.Value = b.restore(y.Value, y.Style&yaml.DoubleQuotedStyle != 0)
+	}
 	n := b.node(y)
 	switch y.Kind {
 	case yaml.MappingNode:
-		b.buildMap(n)
+		b.buildMap(n, y.Content)
 	case yaml.SequenceNode:
-		b.buildList(n)
+		b.buildList(n, y.Content)
 	default:
 		b.buildScalar(n)
 	}
@@ -100,49 +103,58 @@ func (b *builder) addChild(n, child *Node, place *yaml.Node) {
 	n.weight = int32(min(weight, math.MaxInt32))
 	switch {
 	case place.Kind == yaml.AliasNode && n.weight > maxExpansion:
-		b.fail(aliasProblem(b.doc, place, diag.CodeAliasBomb, fmt.Sprintf(
+		b.fail(b.problemAt(child, place, diag.CodeAliasBomb, fmt.Sprintf(
 			"alias *%s expands the file to more than %d values", place.Value, maxExpansion)))
 	case n.weight > maxExpansion && int(n.weight)-b.own > maxExpansion:
-		b.fail(aliasProblem(b.doc, place, diag.CodeAliasBomb, fmt.Sprintf(
+		b.fail(b.problemAt(child, place, diag.CodeAliasBomb, fmt.Sprintf(
 			"aliases expand the file to more than %d values", maxExpansion)))
 	case place.Kind == yaml.AliasNode && n.height > maxDepth:
-		b.fail(aliasProblem(b.doc, place, diag.CodeDepth, fmt.Sprintf(
+		b.fail(b.problemAt(child, place, diag.CodeDepth, fmt.Sprintf(
 			"alias *%s nests the file more than %d levels deep", place.Value, maxDepth)))
 	}
 }
 
-func aliasProblem(d *document, place *yaml.Node, code, message string) diag.Diagnostic {
-	return (&Node{doc: d, yaml: place}).Problem(code, message)
+// problemAt is a problem of a value that stands at a place: of the alias for it, if
+// there is one.
+func (b *builder) problemAt(n *Node, place *yaml.Node, code, message string) diag.Diagnostic {
+	return b.at(n, place).Problem(code, message)
 }
 
-func (b *builder) buildList(n *Node) {
+// at returns n or, if place is an alias for it, a node that stands for the alias.
+func (b *builder) at(n *Node, place *yaml.Node) *Node {
+	if place.Kind != yaml.AliasNode {
+		return n
+	}
+	return &Node{doc: b.doc, written: writtenOf(place)}
+}
+
+func (b *builder) buildList(n *Node, content []*yaml.Node) {
 	n.kind = List
 	b.checkTag(n, "!!seq")
-	if len(n.yaml.Content) > 0 {
-		n.items = make([]*Node, 0, len(n.yaml.Content))
+	elems := make([]value.Value, 0, len(content))
+	if len(content) > 0 {
+		n.inner = &inner{items: make([]*Node, 0, len(content))}
 	}
-	elems := make([]value.Value, 0, len(n.yaml.Content))
-	for _, y := range n.yaml.Content {
+	for _, y := range content {
 		child := b.build(y)
 		b.addChild(n, child, y)
-		n.items = append(n.items, child)
+		n.inner.items = append(n.inner.items, child)
 		elems = append(elems, child.value)
+	}
+	if i := len(content) - 1; i >= 0 {
+		n.inner.last = b.at(n.inner.items[i], content[i])
 	}
 	n.value = value.FromArray(elems)
 }
 
 func (b *builder) buildScalar(n *Node) {
-	y := n.yaml
-	if b.restore != nil {
-		y.Value = b.restore(y.Value, y.Style&yaml.DoubleQuotedStyle != 0)
-	}
 	// A long string counts for more, since every alias for it is a copy once it
 	// is written out.
-	long := min(len(y.Value)/64, maxExpansion)
+	long := min(len(n.raw)/64, maxExpansion)
 	n.weight += int32(long)
 	b.own += long
 	b.lookalike(n)
-	v, problem := resolve(y)
+	v, problem := resolve(&n.written)
 	n.value = v
 	if problem.code != "" {
 		d := n.Problem(problem.code, problem.message)
@@ -153,14 +165,14 @@ func (b *builder) buildScalar(n *Node) {
 
 // checkTag reports a tag that is neither the usual one of its kind nor absent.
 func (b *builder) checkTag(n *Node, usual string) {
-	if y := n.yaml; y.Style&yaml.TaggedStyle != 0 && y.Tag != usual {
+	if n.style&yaml.TaggedStyle != 0 && n.tag() != usual {
 		b.report(n.unknownTag())
 	}
 }
 
 func (n *Node) unknownTag() diag.Diagnostic {
-	d := n.Problem(diag.CodeTag, unknownTag(n.yaml.Tag))
-	d.End = diag.Pos{Line: d.Pos.Line, Col: d.Pos.Col + len(n.yaml.Tag)}
+	d := n.Problem(diag.CodeTag, unknownTag(n.tag()))
+	d.End = diag.Pos{Line: d.Pos.Line, Col: d.Pos.Col + len(n.tag())}
 	d.Hint = knownTags
 	return d
 }

@@ -35,31 +35,38 @@ func ParseYAML(path string, source []byte) (*Node, []diag.Diagnostic) {
 // not a single YAML document; then there is an error among the diagnostics. It is
 // nil, too, if the meter stops.
 func read(path string, source []byte, meter *memory.Meter) (*document, *Node, []diag.Diagnostic) {
+	d, root, _, ds := readTree(path, source, meter)
+	return d, root, ds
+}
+
+// readTree is read that also returns the library's tree. Nodes do not keep it: it
+// takes more memory than they do.
+func readTree(path string, source []byte, meter *memory.Meter) (d *document, root *Node, tree *yaml.Node, _ []diag.Diagnostic) {
 	source = bytes.TrimPrefix(source, byteOrderMark)
-	d := &document{path: path, source: source, lines: diag.NewLines(source)}
+	d = &document{path: path, source: source, lines: diag.NewLines(source)}
 	if bad := d.checkEncoding(); bad != nil {
-		return d, nil, []diag.Diagnostic{*bad}
+		return d, nil, nil, []diag.Diagnostic{*bad}
 	}
 	if !meter.Hold(2*len(source) + libraryNode*about(source)) {
-		return d, nil, nil
+		return d, nil, nil, nil
 	}
 	text, undo := makeCompatible(source)
-	root, bad := d.load(text, meter)
+	tree, bad := d.load(text, meter)
 	if bad != nil {
-		return d, nil, []diag.Diagnostic{*bad}
+		return d, nil, nil, []diag.Diagnostic{*bad}
 	}
 	b := &builder{doc: d, restore: undo, anchors: map[*yaml.Node]*Node{}, meter: meter}
-	n := b.build(root)
+	root = b.build(tree)
 	if b.fatal || b.stopped {
-		n = nil
+		root = nil
 	}
-	return d, n, b.diagnostics
+	return d, root, tree, b.diagnostics
 }
 
 // What a value of a file takes, in bytes: as the library has it, and as a Node.
 const (
 	libraryNode = 180
-	nodeBytes   = 160
+	nodeBytes   = 128
 )
 
 // about returns about how many values a YAML text has.
@@ -165,33 +172,4 @@ func (d *document) problem(pos diag.Pos, code, message, hint string) *diag.Diagn
 	return &diag.Diagnostic{
 		File: d.path, Pos: pos, Severity: diag.SeverityOf(code), Code: code, Message: message, Hint: hint,
 	}
-}
-
-// end returns the offset just behind a node of the library's tree.
-func (d *document) end(y *yaml.Node) int {
-	switch {
-	case y.Kind == yaml.AliasNode:
-		return d.lines.Offset(diag.Pos{Line: y.Line, Col: y.Column}) + 1 + len(y.Value)
-	case y.Kind == yaml.ScalarNode:
-		return d.align(y).end
-	}
-	at := d.skipProperties(y)
-	flow := y.Style&yaml.FlowStyle != 0
-	if flow {
-		at++
-	}
-	if n := len(y.Content); n > 0 {
-		at = max(at, d.end(y.Content[n-1]))
-	}
-	if !flow {
-		return at
-	}
-	for at < len(d.source) {
-		at = skipBlank(d.source, at)
-		if at < len(d.source) && (d.source[at] == ']' || d.source[at] == '}') {
-			return at + 1
-		}
-		at++
-	}
-	return len(d.source)
 }

@@ -67,12 +67,12 @@ func (l *Layout) HasProperties() bool { return l.Content > l.Start }
 // ParseLayout parses a single YAML document like ParseYAML, and also returns how
 // it is written. Both are nil if the source is not one YAML document.
 func ParseLayout(path string, source []byte) (*Node, *Layout, []diag.Diagnostic) {
-	d, n, ds := read(path, source, nil)
+	d, n, tree, ds := readTree(path, source, nil)
 	if n == nil {
 		return nil, nil, ds
 	}
 	b := &layoutBuilder{document: d}
-	return n, b.build(n.yaml, 0), ds
+	return n, b.build(tree, 0), ds
 }
 
 // layoutBuilder turns the library's tree into Layouts.
@@ -106,9 +106,10 @@ func (b *layoutBuilder) build(y *yaml.Node, empty int) *Layout {
 }
 
 func (b *layoutBuilder) scalar(l *Layout, y *yaml.Node, empty int) {
-	l.Text, l.Style = y.Value, scalarStyle(y.Style)
-	plain := l.Style == PlainStyle && y.Value == ""
-	if plain && y.Anchor == "" && y.Style&yaml.TaggedStyle == 0 && y.Tag != "!" {
+	w := writtenOf(y)
+	l.Text, l.Style = w.raw, scalarStyle(w.style)
+	plain := l.Style == PlainStyle && w.raw == ""
+	if plain && w.properties == nil {
 		l.Start, l.Content, l.End = empty, empty, empty
 		return
 	}
@@ -117,14 +118,14 @@ func (b *layoutBuilder) scalar(l *Layout, y *yaml.Node, empty int) {
 		l.End = l.Content
 		return
 	}
-	l.Content = b.skipProperties(y)
+	l.Content = b.skipProperties(&w)
 	if end, ok := b.simpleEnd(l); ok {
 		l.End = end
 		return
 	}
-	l.End = b.align(y).end
+	l.End = b.align(&w).end
 	// The blank lines behind a scalar that keeps them belong to it.
-	if head := b.source[l.Content:lineEnd(b.source, l.Content)]; y.Style&blockStyles != 0 && keepsBreaks(head) {
+	if head := b.source[l.Content:lineEnd(b.source, l.Content)]; w.style&blockStyles != 0 && keepsBreaks(head) {
 		for at := l.End; at < len(b.source); {
 			at += len(b.source[at:]) - len(bytes.TrimLeft(b.source[at:], " "))
 			if at < len(b.source) && !isBreak(b.source[at]) {
@@ -197,7 +198,8 @@ func (b *layoutBuilder) properties(at int) int {
 }
 
 func (b *layoutBuilder) collection(l *Layout, y *yaml.Node) {
-	l.Content, l.Style = b.skipProperties(y), BlockStyle
+	w := writtenOf(y)
+	l.Content, l.Style = b.skipProperties(&w), BlockStyle
 	at := l.Content
 	bare := false // a map of one key in a list: [key: value]
 	if y.Style&yaml.FlowStyle != 0 {

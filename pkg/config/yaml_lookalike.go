@@ -12,8 +12,8 @@ import (
 // lookalike reports a character that looks like a space where YAML would take a space
 // as none of the text: at an end of text without quotes, or behind the colon of a key.
 func (b *builder) lookalike(n *Node) {
-	text := n.yaml.Value
-	if n.yaml.Style&(quotedStyles|blockStyles) != 0 || strings.IndexFunc(text, isSpaceLookalike) < 0 {
+	text := n.raw
+	if n.style&(quotedStyles|blockStyles) != 0 || strings.IndexFunc(text, isSpaceLookalike) < 0 {
 		return
 	}
 	at := -1

@@ -45,14 +45,19 @@ func (s *keySet) add(f Field) {
 	}
 }
 
-func (b *builder) buildMap(n *Node) {
+func (b *builder) buildMap(n *Node, content []*yaml.Node) {
 	n.kind = Map
 	b.checkTag(n, "!!map")
-	content := n.yaml.Content
+	if len(content) > 0 {
+		n.inner = &inner{}
+	}
 	set := &keySet{fields: make([]Field, 0, len(content)/2)}
 	var merges []merge
 	for i := 0; i+1 < len(content); i += 2 {
 		key, child := b.build(content[i]), b.build(content[i+1])
+		if i+2 == len(content) {
+			n.inner.last = b.at(child, content[i+1])
+		}
 		if isMerge(content[i]) {
 			merges = append(merges, merge{child, content[i+1], len(set.fields)})
 			continue
@@ -72,9 +77,11 @@ func (b *builder) buildMap(n *Node) {
 	if merges != nil {
 		set = b.mergeAll(n, set, merges)
 	}
-	n.fields, n.index = set.fields, set.index
-	entries := make([]value.Entry, len(n.fields))
-	for i, f := range n.fields {
+	if n.inner != nil {
+		n.inner.fields, n.inner.index = set.fields, set.index
+	}
+	entries := make([]value.Entry, len(set.fields))
+	for i, f := range set.fields {
 		entries[i] = value.Entry{Key: f.Key.String(), Value: f.Value.value}
 	}
 	n.value = value.FromEntries(entries)
@@ -116,7 +123,7 @@ const maxMerged = 200_000
 func (b *builder) merge(n *Node, own, out *keySet, source *Node, place *yaml.Node) {
 	switch {
 	case source.kind == Map:
-		for _, f := range source.fields {
+		for _, f := range source.Fields() {
 			if _, ok := own.find(f.Key.String()); ok {
 				continue
 			}
@@ -124,15 +131,15 @@ func (b *builder) merge(n *Node, own, out *keySet, source *Node, place *yaml.Nod
 				continue
 			}
 			if b.merged++; b.merged > maxMerged {
-				b.fail(aliasProblem(b.doc, place, diag.CodeAliasBomb, fmt.Sprintf(
+				b.fail(b.problemAt(source, place, diag.CodeAliasBomb, fmt.Sprintf(
 					"merge keys (<<) copy more than %d keys in this file", maxMerged)))
 				return
 			}
 			out.add(f)
 			b.addChild(n, f.Value, place)
 		}
-	case source.kind == List && !slices.ContainsFunc(source.items, func(s *Node) bool { return s.kind != Map }):
-		for i, s := range source.items {
+	case source.kind == List && !slices.ContainsFunc(source.Items(), func(s *Node) bool { return s.kind != Map }):
+		for i, s := range source.Items() {
 			at := place
 			if place.Kind == yaml.SequenceNode {
 				at = place.Content[i]
@@ -146,7 +153,7 @@ func (b *builder) merge(n *Node, own, out *keySet, source *Node, place *yaml.Nod
 
 func (b *builder) badKey(key *Node) diag.Diagnostic {
 	d := key.Problem(diag.CodeKey, fmt.Sprintf("a key must be a string, found %s", key.Describe()))
-	if key.yaml.Style&yaml.FlowStyle != 0 {
+	if key.style&yaml.FlowStyle != 0 {
 		d.Hint = "put quotes around text that begins with a brace or a bracket"
 	}
 	return d

@@ -26,16 +26,22 @@ const (
 // is immutable and safe for concurrent use. A nil *Node stands for a value that
 // is not there: its kind is Scalar, its value undefined.
 type Node struct {
-	doc    *document
-	yaml   *yaml.Node
-	kind   Kind
+	doc *document
+	written
+	kind           Kind
+	weight, height int32
+	inner          *inner // nil for a Scalar and what is empty
+	value          value.Value
+	text           textMap
+}
+
+// inner is what a Map or List holds.
+type inner struct {
 	items  []*Node
 	fields []Field
 	index  map[string]int // of many fields; nil for few
-	value  value.Value
-	text   textMap
 
-	weight, height int32
+	last *Node // the value that is written last in it; nil if there is none
 }
 
 // Field is one key of a Map and its value.
@@ -66,7 +72,7 @@ func (n *Node) Pos() diag.Pos {
 	if n == nil {
 		return diag.Pos{}
 	}
-	return diag.Pos{Line: n.yaml.Line, Col: n.yaml.Column}
+	return n.pos()
 }
 
 // End returns the place just behind the last character of the node.
@@ -74,10 +80,37 @@ func (n *Node) End() diag.Pos {
 	if n == nil {
 		return diag.Pos{}
 	}
-	if n.yaml.Kind == yaml.ScalarNode {
-		return n.doc.lines.Pos(n.alignment().end)
+	return n.doc.lines.Pos(n.end())
+}
+
+// end returns the offset just behind the node.
+func (n *Node) end() int {
+	if n.alias {
+		return n.doc.lines.Offset(n.pos()) + 1 + len(n.raw)
 	}
-	return n.doc.lines.Pos(n.doc.end(n.yaml))
+	if n.kind == Scalar || n.IsGenerated() {
+		return n.alignment().end
+	}
+	at := n.doc.skipProperties(&n.written)
+	flow := n.style&yaml.FlowStyle != 0
+	if flow {
+		at++
+	}
+	if n.inner != nil && n.inner.last != nil {
+		at = max(at, n.inner.last.end())
+	}
+	if !flow {
+		return at
+	}
+	source := n.doc.source
+	for at < len(source) {
+		at = skipBlank(source, at)
+		if at < len(source) && (source[at] == ']' || source[at] == '}') {
+			return at + 1
+		}
+		at++
+	}
+	return len(source)
 }
 
 // Value returns the node as a JSON value, resolved by the core schema of YAML
@@ -107,19 +140,19 @@ func (n *Node) IsNull() bool { return n.Value().IsNull() }
 // Items returns the elements of a List, nil for anything else. The slice must
 // not be changed.
 func (n *Node) Items() []*Node {
-	if n == nil {
+	if n == nil || n.inner == nil {
 		return nil
 	}
-	return n.items
+	return n.inner.items
 }
 
 // Fields returns the keys and values of a Map in the order of the file, nil for
 // anything else. The slice must not be changed.
 func (n *Node) Fields() []Field {
-	if n == nil {
+	if n == nil || n.inner == nil {
 		return nil
 	}
-	return n.fields
+	return n.inner.fields
 }
 
 // Get returns the value of a key of a Map, or nil if there is none.
@@ -131,9 +164,9 @@ func (n *Node) Get(key string) *Node {
 // Field returns a key of a Map together with its value and reports whether it
 // is there.
 func (n *Node) Field(key string) (Field, bool) {
-	if n != nil && n.index != nil {
-		if i, ok := n.index[key]; ok {
-			return n.fields[i], true
+	if n != nil && n.inner != nil && n.inner.index != nil {
+		if i, ok := n.inner.index[key]; ok {
+			return n.inner.fields[i], true
 		}
 		return Field{}, false
 	}
@@ -180,11 +213,11 @@ func (n *Node) Describe() string {
 	case value.Null:
 		return "null"
 	case value.Bool:
-		return "the boolean " + n.yaml.Value
+		return "the boolean " + n.raw
 	case value.Number:
-		return "the number " + n.yaml.Value
+		return "the number " + n.raw
 	default:
-		return "the string " + quote(n.yaml.Value)
+		return "the string " + quote(n.raw)
 	}
 }
 

@@ -16,35 +16,35 @@ type scalarProblem struct{ code, message, hint string }
 
 // resolve returns the JSON value of a scalar by the core schema (YAML 1.2.2,
 // 10.3.2).
-func resolve(y *yaml.Node) (value.Value, scalarProblem) {
-	plain := y.Style&(quotedStyles|blockStyles) == 0
-	if y.Style&yaml.TaggedStyle == 0 {
-		if !plain || y.Tag == "!" {
-			return value.FromString(y.Value), scalarProblem{}
+func resolve(w *written) (value.Value, scalarProblem) {
+	plain := w.style&(quotedStyles|blockStyles) == 0
+	if w.style&yaml.TaggedStyle == 0 {
+		if !plain || w.tag() == "!" {
+			return value.FromString(w.raw), scalarProblem{}
 		}
-		return resolvePlain(y.Value)
+		return resolvePlain(w.raw)
 	}
-	if y.Tag == "!!str" {
-		return value.FromString(y.Value), scalarProblem{}
+	if w.tag() == "!!str" {
+		return value.FromString(w.raw), scalarProblem{}
 	}
-	v, bad := resolvePlain(y.Value)
+	v, bad := resolvePlain(w.raw)
 	fits := false
-	switch y.Tag {
+	switch w.tag() {
 	case "!!null":
 		fits = v.Kind() == value.Null
 	case "!!bool":
 		fits = v.Kind() == value.Bool
 	case "!!int":
-		fits = v.Kind() == value.Number && (isBased(y.Value) || !strings.ContainsAny(y.Value, ".eE"))
+		fits = v.Kind() == value.Number && (isBased(w.raw) || !strings.ContainsAny(w.raw, ".eE"))
 	case "!!float":
 		fits = v.Kind() == value.Number || bad.code == diag.CodeNumber
 	case "!!merge":
-		return value.FromString(y.Value), scalarProblem{}
+		return value.FromString(w.raw), scalarProblem{}
 	default:
-		return value.FromString(y.Value), scalarProblem{diag.CodeTag, unknownTag(y.Tag), knownTags}
+		return value.FromString(w.raw), scalarProblem{diag.CodeTag, unknownTag(w.tag()), knownTags}
 	}
 	if !fits {
-		return value.FromString(y.Value), scalarProblem{diag.CodeTag, quote(y.Value) + " is not a " + y.Tag, ""}
+		return value.FromString(w.raw), scalarProblem{diag.CodeTag, quote(w.raw) + " is not a " + w.tag(), ""}
 	}
 	return v, bad
 }

@@ -18,7 +18,7 @@ func (t Text) String() string {
 	if t.node == nil {
 		return ""
 	}
-	return t.node.yaml.Value
+	return t.node.raw
 }
 
 // File returns the path of the file that the string was read from.
@@ -75,7 +75,7 @@ func (n *Node) alignment() *alignment {
 	if a := n.text.p.Load(); a != nil {
 		return a
 	}
-	a := n.doc.align(n.yaml)
+	a := n.doc.align(&n.written)
 	n.text.p.Store(a)
 	return a
 }

@@ -32,8 +32,8 @@ func scalars(n *Node, f func(*Node)) {
 // every byte of the value has to come from the same byte of the file, or be a
 // line break, an escape or a doubled quote there.
 func checkAlignment(n *Node) error {
-	text, src := n.yaml.Value, n.doc.source
-	a := n.doc.align(n.yaml)
+	text, src := n.raw, n.doc.source
+	a := n.doc.align(&n.written)
 	for i, p := range a.pieces {
 		end := len(text)
 		if i+1 < len(a.pieces) {
@@ -79,7 +79,7 @@ func unescape(e string) (string, bool) {
 	if root == nil {
 		return "", false
 	}
-	return root.yaml.Value, true
+	return root.raw, true
 }
 
 func TestTextOfEveryStyleHasExactPlaces(t *testing.T) {
