@@ -203,6 +203,9 @@ func (s *server) call(m message) {
 	s.counting.Unlock()
 	for _, t := range s.script.Tools {
 		if t.Name == p.Name {
+			if s.isTask(m, t, p.Arguments) {
+				return
+			}
 			s.reply(m.ID, t.answer(p.Arguments, nth))
 			return
 		}

@@ -49,6 +49,9 @@ func (s *server) capabilities() map[string]any {
 		out["prompts"] = map[string]any{"listChanged": true}
 		out["completions"] = map[string]any{}
 	}
+	if s.script.Tasks != nil && !s.modern {
+		out["tasks"] = map[string]any{"requests": map[string]any{"tools": map[string]any{"call": map[string]any{}}}}
+	}
 	if s.script.Resources != nil {
 		out["resources"] = map[string]any{"listChanged": true, "subscribe": true}
 	}

@@ -62,6 +62,7 @@ type Script struct {
 	// CallLog is a file that gets a line with the tool's name for each call, over
 	// all sessions and processes; empty is none.
 	CallLog string `json:"callLog,omitempty"`
+	Tasks   *Tasks `json:"tasks,omitempty"` // nil: there are none
 	Offers
 }
 

@@ -46,6 +46,7 @@ type tally struct {
 	calls     map[string]int               // calls so far, by tool
 	cancelled []string                     // request ids of notifications/cancelled
 	streams   map[listened]map[string]bool // URIs that are subscribed to, by what tells of them
+	tasks     []*fakeTask                  // begun so far
 }
 
 func newServer(s Script, out, stderr io.Writer, exit func(int)) *server {
@@ -117,7 +118,7 @@ func (s *server) handle(m message) {
 		s.counting.Unlock()
 		s.gone(string(p.RequestID))
 	default:
-		if s.offer(m) {
+		if s.offer(m) || s.ofTask(m) {
 			return
 		}
 		if m.ID != nil && s.script.Start != StartIgnorant {

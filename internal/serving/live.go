@@ -65,7 +65,7 @@ func CheckLive(ctx context.Context, info *callinfo.Info, p *engine.Program) []di
 			ds = append(ds, unreachable(s))
 			continue
 		}
-		ds = append(ds, p.Set().CheckTools(s.Entry.Name, s.Status.Tools)...)
+		ds = append(ds, p.Set().CheckTools(s.Entry.Name, s.Status.Tools, s.Status.CallsTasks)...)
 	}
 	diag.Sort(ds)
 	return ds

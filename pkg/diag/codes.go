@@ -126,7 +126,7 @@ var liveCodes = []CodeInfo{
 	{CodeServerDown, Error, "mcpgraph cannot connect to an upstream server"},
 	{CodeServerTool, Error, "A node calls a tool that its server does not have"},
 	{CodeArguments, Error, "The arguments of a call do not match the tool's inputSchema"},
-	{CodeTaskOnly, Error, "A node calls a tool that can only be called as a task"},
+	{CodeTaskOnly, Error, "A node calls a tool that can only be called as a task, of a server without tasks"},
 	{CodeToolSchema, Warning, "The inputSchema of a tool that a node calls does not compile"},
 }
 

@@ -13,9 +13,9 @@ import (
 
 // CheckTools compares the calls of a server in all graphs with what it answered
 // to tools/list: each tool has to be there, and what is known of the arguments
-// before any run has to fit its inputSchema. The diagnostics are sorted by
-// place.
-func (s *Set) CheckTools(server string, tools []value.Value) []diag.Diagnostic {
+// before any run has to fit its inputSchema. Tools that can only be called as tasks need
+// a server that callsTasks. The diagnostics are sorted by place.
+func (s *Set) CheckTools(server string, tools []value.Value, callsTasks bool) []diag.Diagnostic {
 	var up *config.Upstream
 	for _, u := range s.File.Upstreams {
 		if u.Name == server {
@@ -34,7 +34,7 @@ func (s *Set) CheckTools(server string, tools []value.Value) []diag.Diagnostic {
 			continue
 		}
 		names = append(names, own)
-		l.tools[own] = &liveTool{schema: t.Get("inputSchema"), taskOnly: lock.IsTaskOnly(t.Get("execution"))}
+		l.tools[own] = &liveTool{schema: t.Get("inputSchema"), uncallable: !callsTasks && lock.IsTaskOnly(t.Get("execution"))}
 	}
 	l.names = diag.NewNames(names)
 	for _, n := range s.calls(server) {
@@ -54,11 +54,11 @@ type live struct {
 
 // liveTool is a tool as the server describes it; its schema is compiled once.
 type liveTool struct {
-	schema   value.Value
-	args     *diag.Names // that it takes, once they are needed
-	compiled *partial
-	err      error
-	taskOnly bool
+	schema     value.Value
+	args       *diag.Names // that it takes, once they are needed
+	compiled   *partial
+	err        error
+	uncallable bool // it can only be called as a task, and the server has none
 }
 
 // arguments returns the names of the arguments that a tool takes.
@@ -88,10 +88,10 @@ func (l *live) check(n *Node) {
 		l.report(l.missing(n))
 		return
 	}
-	if tool.taskOnly {
+	if tool.uncallable {
 		d := n.toolSrc.Problem(diag.CodeTaskOnly, fmt.Sprintf(
-			"tool %q of server %q can only be called as a task (its execution.taskSupport is \"required\"): calls of it fail", n.Tool, l.up.Name))
-		d.Hint = "call another tool: mcpgraph calls no tools as tasks"
+			"tool %q of server %q can only be called as a task (its execution.taskSupport is \"required\"), and the server does not announce tasks: calls of it fail", n.Tool, l.up.Name))
+		d.Hint = "call another tool, or update the server"
 		l.report(d)
 	}
 	if n.args != nil && n.args.program != nil {

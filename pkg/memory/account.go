@@ -212,6 +212,15 @@ func WithAccount(ctx context.Context, a *Account) (_ context.Context, cancel fun
 	return context.WithValue(ctx, accountKey{}, a), func() { end(nil) }
 }
 
+// WithoutAccount returns a context for what does not count on the account of ctx, and
+// ends with it.
+func WithoutAccount(ctx context.Context) context.Context {
+	if AccountOf(ctx) == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, accountKey{}, (*Account)(nil))
+}
+
 // AccountOf returns the account of the call that ctx belongs to, or nil if it
 // has none.
 func AccountOf(ctx context.Context) *Account {

@@ -59,7 +59,7 @@ tools:
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := set.CheckTools("s", tools.Elems())
+			found := set.CheckTools("s", tools.Elems(), false)
 			if tt.want == "" {
 				if len(found) > 0 {
 					t.Errorf("found %v", found)
@@ -69,7 +69,7 @@ tools:
 			if len(found) != 1 || !strings.Contains(found[0].Message, tt.want) || found[0].Pos.Line != 11 {
 				t.Errorf("found %v, want %s", found, tt.want)
 			}
-			if other := set.CheckTools("other", tools.Elems()); other != nil {
+			if other := set.CheckTools("other", tools.Elems(), false); other != nil {
 				t.Errorf("of a server that is not in the file: %v", other)
 			}
 		})

@@ -31,6 +31,7 @@ func capabilitiesOf(announced value.Value) []string {
 	add(resourcesChange, resources.Get("listChanged").Bool())
 	add(hasSubscriptions, resources.Get("subscribe").Bool())
 	add(hasCompletions, !announced.Get("completions").IsUndefined())
+	add(hasTasks, !announced.Get("tasks").Get("requests").Get("tools").Get("call").IsUndefined())
 	return out
 }
 

@@ -50,10 +50,13 @@ func classifyCause(err, raw error) policy.Failure {
 		kind   *wire.ContentTypeError
 		own    *interceptError
 		odd    resultError
+		task   *taskError
 	)
 	switch {
 	case err == nil:
 		return policy.Failure{}
+	case errors.As(raw, &task):
+		return task.failure(err)
 	case errors.As(raw, &own), errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks),
 		errors.Is(raw, errDrift), errors.Is(raw, errNotLocked), errors.Is(raw, errLacks),
 		errors.Is(raw, errNoStream), errors.Is(raw, errTooMany):

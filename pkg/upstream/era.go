@@ -188,7 +188,10 @@ func (s *server) describeClient(name, version string) {
 	info := append([]byte(`{"name":`), value.AppendString(nil, name)...)
 	info = append(value.AppendString(append(info, `,"version":`...), version), '}')
 	s.clientInfo = string(info)
-	s.capabilities = s.capabilitiesJSON()
-	s.modernMeta = fmt.Sprintf("%q:%q,%q:%s,%q:%s", mcp.MetaKeyProtocolVersion, wire.ModernRevision,
-		mcp.MetaKeyClientInfo, s.clientInfo, mcp.MetaKeyClientCapabilities, s.capabilities)
+	s.capabilities = s.capabilitiesJSON("")
+	meta := func(capabilities string) string {
+		return fmt.Sprintf("%q:%q,%q:%s,%q:%s", mcp.MetaKeyProtocolVersion, wire.ModernRevision,
+			mcp.MetaKeyClientInfo, s.clientInfo, mcp.MetaKeyClientCapabilities, capabilities)
+	}
+	s.modernMeta, s.modernTaskMeta = meta(s.capabilities), meta(s.capabilitiesJSON(`"extensions":{"`+tasksExtension+`":{}}`))
 }

@@ -182,6 +182,7 @@ func (s *server) requestError(ctx context.Context, op, tool string, session *ses
 		over   wire.EndedError
 		status *wire.StatusError
 		cred   *credential.Error
+		task   *taskError
 		stderr []string
 		raw    = err
 	)
@@ -198,6 +199,10 @@ func (s *server) requestError(ctx context.Context, op, tool string, session *ses
 		return s.timeLimitError(op, tool, "to answer")
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return s.stoppedError(ctx, op, tool, "before it was answered")
+	case errors.As(err, &task):
+		e := s.newError(op, tool, message+unexpectedSince(odd, peerLog), s.retryHint(), err)
+		e.raw, e.Stderr = raw, peerLog.Stderr()
+		return e
 	case errors.As(err, &cred):
 		message, hint = cred.Message, cred.Hint
 	case errors.As(err, &rpc):

@@ -27,9 +27,10 @@ var answerableRequests = []struct{ method, capability string }{
 	{string(mcp.MethodListRoots), `"roots":{}`},
 }
 
-// capabilitiesJSON returns our capabilities as JSON: those that we have answers for.
-func (s *server) capabilitiesJSON() string {
-	out := ""
+// capabilitiesJSON returns our capabilities as JSON: those that we have answers for, and
+// more.
+func (s *server) capabilitiesJSON(more string) string {
+	out := more
 	for _, a := range answerableRequests {
 		if s.answers[a.method] != nil {
 			if out != "" {

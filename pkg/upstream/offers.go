@@ -120,7 +120,7 @@ func (p *Pool) request(ctx context.Context, info *callinfo.Info, r read) (value.
 			return value.Value{}, err
 		}
 		defer held.Shrink(sent)
-		reply, err := session.exchange(ctx, "", &wire.Message{Method: r.Method, Name: r.name, Params: r.members}, pass)
+		reply, err := session.exchangeOf(ctx, &wire.Message{Method: r.Method, Name: r.name, Params: r.members}, pass)
 		switch {
 		case err != nil && !r.none.IsUndefined() && isUnknownMethod(err):
 			return r.none, nil

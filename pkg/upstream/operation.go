@@ -17,6 +17,8 @@ type operation struct {
 	op   string // as in Error
 	tool string // that is called; empty if it is no tool
 	run  runner
+	// abandon is called at the end; it may be nil.
+	abandon func(context.Context)
 }
 
 // runner makes the requests of an operation on a session, each of them through pass.
@@ -27,13 +29,15 @@ type passer func(request func() (value.Value, error)) (value.Value, error)
 
 // callOf returns the operation that calls a tool.
 func callOf(tool string, args value.Value) operation {
+	t := &taskCall{tool: tool}
 	return operation{
+		abandon:   t.abandon,
 		Operation: policy.Operation{Name: tool, Args: args}, op: "call", tool: tool,
 		run: func(ctx context.Context, s *session, call *credential.Call, pass passer) (value.Value, error) {
 			if err := s.checkLock(ctx, call, tool); err != nil {
 				return value.Value{}, err
 			}
-			reply, err := s.callTool(ctx, tool, args, pass)
+			reply, err := s.callTool(ctx, call, t, args, pass)
 			if err == nil {
 				reply = unwrapped(reply)
 				err = checkResult(reply)
@@ -58,6 +62,9 @@ func (s *server) perform(ctx context.Context, o operation) (_ Result, err error)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errCallTimeLimit)
 		defer cancel()
+	}
+	if o.abandon != nil {
+		defer o.abandon(ctx)
 	}
 	if s.intercept != nil && o.tool != "" {
 		return s.performIntercepted(ctx, o)

@@ -19,6 +19,10 @@ import (
 // realServer returns a pool of one server from the npm registry, named fake as all
 // servers of these tests are.
 func realServer(t *testing.T, program string, change func(*config.Upstream), args ...string) *Pool {
+	return start(t, Options{}, realEntry(t, program, change, args...))
+}
+
+func realEntry(t *testing.T, program string, change func(*config.Upstream), args ...string) *config.Upstream {
 	u := &config.Upstream{
 		Name: "fake", Transport: config.Stdio, Command: filepath.Join(mcptest.RealServers(t), program), Args: args,
 		InheritEnv: config.Inherit{All: true},
@@ -26,7 +30,7 @@ func realServer(t *testing.T, program string, change func(*config.Upstream), arg
 	if change != nil {
 		change(u)
 	}
-	return start(t, Options{}, u)
+	return u
 }
 
 func TestRealFilesystemServer(t *testing.T) {

@@ -47,8 +47,8 @@ type server struct {
 	listWatchers  listWatchers
 
 	// What servers learn of us, as JSON: our name, our capabilities, and both
-	// of them as members of _meta.
-	clientInfo, capabilities, modernMeta string
+	// of them as members of _meta, without and with the tasks extension.
+	clientInfo, capabilities, modernMeta, modernTaskMeta string
 
 	lock    atomic.Pointer[toolLock] // that of the newest pool; nil: nothing is locked
 	era     atomic.Int32             // how the server wants to be spoken to

@@ -33,6 +33,9 @@ type session struct {
 	mu      sync.Mutex
 	pending map[string]*pendingRequest // requests under way, by id
 	retired bool                       // it ends with the last of them
+	// taskTools are the tools that the server refuses to clients that do not declare the
+	// tasks extension.
+	taskTools map[string]bool
 
 	toolHeaders atomic.Pointer[toolHeaders]  // nil: not read, or changed
 	checked     atomic.Pointer[checkedTools] // nil: not compared with a lock
@@ -198,6 +201,9 @@ func isForCaller(method string) bool {
 // says with each request.
 func (s *session) params(ctx context.Context, m *wire.Message, l *callinfo.Listener) json.RawMessage {
 	meta := s.peer.meta
+	if meta != "" && s.declaresTasks(m) {
+		meta = s.server.modernTaskMeta
+	}
 	out := make([]byte, 0, len(m.Params)+len(meta)+64)
 	out = append(append(out, '{'), m.Params...)
 	call := isForCaller(m.Method)
@@ -243,8 +249,11 @@ func (s *session) cancelled(ctx context.Context, id string, why error) {
 	}()
 }
 
-// callTool calls a tool. Arguments that are not an object become an empty one.
-func (s *session) callTool(ctx context.Context, tool string, args value.Value, pass passer) (value.Value, error) {
+// callTool calls the tool of t. Arguments that are not an object become an empty one.
+func (s *session) callTool(ctx context.Context, call *credential.Call, t *taskCall, args value.Value, pass passer) (value.Value, error) {
+	if t.begun != nil {
+		return pass(func() (value.Value, error) { return t.finish(ctx, s) })
+	}
 	// The arguments are rendered, put into a message and queued.
 	sent := 3 * int64(args.TextSize())
 	held := memory.AccountOf(ctx)
@@ -253,7 +262,8 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value, p
 	}
 	defer held.Shrink(sent)
 	members := append(make([]byte, 0, 256), `"name":`...)
-	members = value.AppendString(members, s.server.entry.NamePrefix+tool)
+	name := s.server.entry.NamePrefix + t.tool
+	members = value.AppendString(members, name)
 	members = append(members, `,"arguments":`...)
 	if args.Kind() == value.Object {
 		members = args.Append(members)
@@ -263,28 +273,36 @@ func (s *session) callTool(ctx context.Context, tool string, args value.Value, p
 	var mirrored []string
 	if s.peer.mirrors {
 		var err error
-		if mirrored, err = s.mirroredHeaders(ctx, s.server.entry.NamePrefix+tool, members); err != nil {
+		if mirrored, err = s.mirroredHeaders(ctx, name, members); err != nil {
 			return value.Value{}, wire.NotWritten(err)
 		}
 	}
-	return s.exchange(ctx, tool, &wire.Message{
-		Method: string(mcp.MethodToolsCall), Name: s.server.entry.NamePrefix + tool, Headers: mirrored, Params: members,
-	}, pass)
+	return s.exchange(ctx, &wire.Message{
+		Method: string(mcp.MethodToolsCall), Name: name, Headers: mirrored, Params: members,
+	}, pass, func(m func() *wire.Message) (value.Value, error) { return t.request(ctx, s, call, m) })
 }
 
-// exchange makes the request m of a caller, and answers what the server asks for
-// meanwhile. The tool may be empty. Each request is made by pass, which calls what it
-// is given.
-func (s *session) exchange(ctx context.Context, tool string, m *wire.Message, pass passer) (value.Value, error) {
+// exchangeOf is exchange for what is no call of a tool.
+func (s *session) exchangeOf(ctx context.Context, m *wire.Message, pass passer) (value.Value, error) {
+	return s.exchange(ctx, m, pass, func(m func() *wire.Message) (value.Value, error) {
+		return s.requestFor(ctx, "", m(), s.server.entry.Timeout)
+	})
+}
+
+// exchange makes the request m of a caller with request, and answers what the server
+// asks for meanwhile. Each request is made by pass, which calls what it is given.
+func (s *session) exchange(ctx context.Context, m *wire.Message, pass passer, request func(func() *wire.Message) (value.Value, error)) (value.Value, error) {
 	headers := traceHeaders(m.Headers, ctx)
 	if err := s.setLevel(ctx); err != nil {
 		return value.Value{}, wire.NotWritten(err)
 	}
 	once := func(extra []byte) (value.Value, error) {
 		return pass(func() (value.Value, error) {
-			return s.requestFor(ctx, tool, &wire.Message{
-				Method: m.Method, Name: m.Name, Headers: headers, Params: append(m.Params[:len(m.Params):len(m.Params)], extra...),
-			}, s.server.entry.Timeout)
+			return request(func() *wire.Message {
+				return &wire.Message{
+					Method: m.Method, Name: m.Name, Headers: headers, Params: append(m.Params[:len(m.Params):len(m.Params)], extra...),
+				}
+			})
 		})
 	}
 	reply, err := once(nil)

@@ -29,6 +29,8 @@ type Status struct {
 	Issuer string
 	// Tools are as Pool.Tools returns them.
 	Tools []value.Value
+	// CallsTasks says that tools can be called that can only be called as tasks.
+	CallsTasks bool
 	// Prompts, Resources and Templates count what the server has beside tools; 0 also if
 	// it cannot list them.
 	Prompts, Resources, Templates int
@@ -63,6 +65,7 @@ func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (
 	err = s.runForCaller(withInfo(ctx, info), "status", func(ctx context.Context, session *session) error {
 		out.Protocol, out.Name, out.Version = session.peer.revision, session.peer.name, session.peer.version
 		out.Title, out.Instructions = session.peer.title, session.peer.instructions
+		out.CallsTasks = session.callsTasks()
 		took, err := session.ping(ctx)
 		if err == nil {
 			out.RoundTrip = took

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -16,10 +17,12 @@ import (
 // toolHints is which tools may be called twice, as their server says of each: it
 // changes nothing (readOnlyHint), or nothing more the second time
 // (idempotentHint). They belong to one identity and outlive its sessions: a
-// server that has died cannot be asked any more.
+// server that has died cannot be asked any more. They also have which tools can only be
+// called as tasks.
 type toolHints struct {
 	mu      sync.Mutex
 	known   map[string]bool // by the tool's name on the wire; nil: not known
+	tasks   map[string]bool // tools that can only be called as tasks, as known
 	changes atomic.Int64    // how often the server said that its tools have changed
 	reading *listRead       // nil: the list is not being read
 	failed  time.Time       // when it could not be read; zero if it could
@@ -41,6 +44,21 @@ func (h *toolHints) lookup(name string) (repeatable, known bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.known[name], h.known != nil
+}
+
+// isTaskOnly reports whether the tool can only be called as a task, and whether that is
+// known.
+func (h *toolHints) isTaskOnly(name string) (only, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tasks[name], h.known != nil
+}
+
+// worthReading reports whether the list may be read now: not soon after that failed.
+func (h *toolHints) worthReading() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failed.IsZero() || time.Since(h.failed) > rereadAfter
 }
 
 // version is how often the tools have changed so far.
@@ -74,7 +92,14 @@ func (p *Pool) MayRepeat(ctx context.Context, info *callinfo.Info, server, tool 
 // store takes what a list of tools says, which was asked for at that version.
 func (h *toolHints) store(tools []value.Value, version int64) {
 	known := make(map[string]bool, len(tools))
+	var tasks map[string]bool
 	for _, t := range tools {
+		if lock.IsTaskOnly(t.Get("execution")) {
+			if tasks == nil {
+				tasks = map[string]bool{}
+			}
+			tasks[t.Get("name").Str()] = true
+		}
 		if isRepeatable(t) {
 			known[t.Get("name").Str()] = true
 		}
@@ -82,7 +107,7 @@ func (h *toolHints) store(tools []value.Value, version int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if version == h.changes.Load() {
-		h.known, h.failed = known, time.Time{}
+		h.known, h.tasks, h.failed = known, tasks, time.Time{}
 	}
 }
 
@@ -90,7 +115,7 @@ func (h *toolHints) store(tools []value.Value, version int64) {
 func (h *toolHints) invalidate() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.known, h.failed = nil, time.Time{}
+	h.known, h.tasks, h.failed = nil, nil, time.Time{}
 	h.changes.Add(1)
 }
 

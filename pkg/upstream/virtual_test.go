@@ -64,6 +64,11 @@ func (m *inMemory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // memory.
 func virtualWeb(t testing.TB, transport string, h http.Handler, change ...func(*config.Upstream)) *Pool {
 	t.Helper()
+	return virtualWebWith(t, Options{}, transport, h, change...)
+}
+
+func virtualWebWith(t testing.TB, o Options, transport string, h http.Handler, change ...func(*config.Upstream)) *Pool {
+	t.Helper()
 	m := newMemory()
 	s := httptest.NewUnstartedServer(h)
 	s.Listener.Close()
@@ -80,7 +85,7 @@ func virtualWeb(t testing.TB, transport string, h http.Handler, change ...func(*
 	for _, f := range change {
 		f(u)
 	}
-	p := start(t, Options{}, u)
+	p := start(t, o, u)
 	fake := p.servers["fake"]
 	fake.http = sync.OnceValue(func() *http.Client {
 		c := fake.newHTTPClient()
@@ -94,13 +99,17 @@ func virtualWeb(t testing.TB, transport string, h http.Handler, change ...func(*
 // a process does over stdio.
 func virtualPipe(t testing.TB, s mcptest.Script, change ...func(*config.Upstream)) *Pool {
 	t.Helper()
+	return virtualPipeWith(t, Options{}, s, change...)
+}
+
+func virtualPipeWith(t testing.TB, o Options, s mcptest.Script, change ...func(*config.Upstream)) *Pool {
+	t.Helper()
 	u := &config.Upstream{Name: "fake", ConnectTimeout: testTimeout, Timeout: testTimeout}
 	for _, f := range change {
 		f(u)
 	}
-	return start(t, Options{Dial: func(ctx context.Context, _ *config.Upstream) (io.ReadWriteCloser, error) {
-		return s.Dial(ctx)
-	}}, u)
+	o.Dial = func(ctx context.Context, _ *config.Upstream) (io.ReadWriteCloser, error) { return s.Dial(ctx) }
+	return start(t, o, u)
 }
 
 // virtualTransports runs the test over each transport in each era in virtual
