@@ -13,6 +13,7 @@ import (
 
 var (
 	shellBlock    = regexp.MustCompile("(?ms)^ *```(?:sh|console)\n(.*?)^ *```$")
+	commentBlock  = regexp.MustCompile(`(?m)(^#   .*\n)+`)
 	inlineCommand = regexp.MustCompile("`(mcpgraph [a-z][^`]*)`")
 	afterCommand  = regexp.MustCompile(`^(\||\|\||&&|;|#|<|\d?>.*)`)
 )
@@ -56,8 +57,8 @@ func wrongCommand(args []string) error {
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
 
-// The commands that the documents and help show exist, with their flags and as many
-// arguments. Other tests run those with a prompt.
+// The commands that the documents, the examples and help show exist, with their flags
+// and as many arguments. Other tests run those with a prompt.
 func TestCommandsInDocsAreRight(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
@@ -73,7 +74,24 @@ func TestCommandsInDocsAreRight(t *testing.T) {
 			}
 		}
 	}
-	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
+	topics, err := filepath.Glob("../../skills/mcpgraph/references/*.md")
+	if err != nil || len(topics) == 0 {
+		t.Fatal(err)
+	}
+	examples, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(examples) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range examples {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range commentBlock.FindAllString(string(text), -1) {
+			check(file, strings.ReplaceAll(strings.ReplaceAll(m, "#   ", ""), "go run ./cmd/mcpgraph", "mcpgraph"))
+		}
+	}
+	for _, page := range slices.Concat(pages, topics, []string{"../../skills/mcpgraph/SKILL.md", "../../README.md", "../../CONTRIBUTING.md"}) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +121,7 @@ func TestCommandsInDocsAreRight(t *testing.T) {
 		}
 	}
 	walk((&app{}).root())
-	if seen < 150 {
+	if seen < 180 {
 		t.Errorf("only %d commands were found: has the form of the blocks changed?", seen)
 	}
 }
