@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -19,15 +20,15 @@ const (
 	exitClean    = 0 // done, nothing wrong
 	exitProblems = 1 // problems in the file, or a call or an expression that failed
 	exitUsage    = 2 // the command line is wrong
-	exitFailed   = 3 // could not run: a file, a stream or the system failed, or a signal ended the command
+	exitFailed   = 3 // could not run: a file, a stream or the system failed
 
-	// exitSignal plus its number is the code of a process that a second signal
-	// ended, as shells have it.
+	// exitSignal plus its number is the code of a process that a signal ended, as
+	// shells have it.
 	exitSignal = 128
 )
 
 // Main runs one command line, without the program's name, and returns its exit
-// code. environ has the form of os.Environ.
+// code, for [Exit]. environ has the form of os.Environ.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environment(environ)}
 	if a.isTerminal(stderr) {
@@ -39,7 +40,17 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []st
 	root.SetOut(stdout)
 	root.SetErr(a.stderr)
 	cmd, err := root.ExecuteC()
-	if err == nil {
+	code := a.conclude(root, cmd, err)
+	if s := a.stopped.Load(); s != nil {
+		return killedBy(s.signal)
+	}
+	return code
+}
+
+// conclude prints the error of a command and returns its exit code.
+func (a *app) conclude(root, cmd *cobra.Command, err error) int {
+	var signalled *signalError
+	if err == nil || a.serving && errors.As(err, &signalled) {
 		return exitClean
 	}
 	var exit *exitError
@@ -64,9 +75,11 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	environ        map[string]string
-	inputs         map[string]string // of --input, by id
-	stdinFor       string            // what stdin was read for; empty: nothing yet
-	stdinConfig    *string           // the configuration on stdin, once it was read
+	stopped        atomic.Pointer[signalError] // the signal by which the process ends
+	serving        bool                        // the command ends well at a signal
+	inputs         map[string]string           // of --input, by id
+	stdinFor       string                      // what stdin was read for; empty: nothing yet
+	stdinConfig    *string                     // the configuration on stdin, once it was read
 }
 
 func environment(environ []string) map[string]string {

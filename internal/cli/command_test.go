@@ -20,7 +20,7 @@ import (
 
 // program is the command line of the tests, as a process.
 func program() {
-	os.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	cli.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }
 
 // code runs a command and checks its exit code: code 2 mcpgraph run.

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"context"
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph/internal/dap"
@@ -31,12 +28,9 @@ It ends when the editor disconnects or stdin ends; the run is stopped then.`,
 			if err != nil {
 				return err
 			}
-			ctx, stop := a.untilSignal()
+			ctx, stop := a.whileServing(stopSignals...)
 			defer stop()
 			err = dap.Serve(ctx, a.stdin, a.stdout, dap.Options{MCPFiles: mcpFiles, Getenv: a.getenv, Inputs: a.inputs, Memory: limit.budget(log)})
-			if interrupt := interrupted(ctx); interrupt != nil && errors.Is(err, context.Cause(ctx)) {
-				return interrupt
-			}
 			return failed(err)
 		},
 	}

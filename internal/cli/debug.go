@@ -18,7 +18,7 @@ import (
 
 // debug runs a tool under the debugger on the terminal.
 func (a *app) debug(o runOptions) (err error) {
-	ctx, stop := a.until(syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := a.untilOneOf(syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	r, err := a.newToolRunner(o)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *app) interrupts() (interrupts <-chan struct{}, ended func()) {
 			default:
 			}
 			fmt.Fprintln(a.stderr)
-			os.Exit(killedBy(s))
+			Exit(killedBy(s))
 		}
 	}()
 	return told, func() { over.Store(true) }

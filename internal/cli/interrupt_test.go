@@ -5,10 +5,12 @@ package cli_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -40,7 +42,11 @@ var interruptible = map[string][]string{
 	"serve":    {"serve", "tools.yaml"},
 	"HTTP":     {"serve", "tools.yaml", "--http", "127.0.0.1:0"},
 	"run":      {"run", "tools.yaml", "hang"},
+	"again":    {"run", "tools.yaml", "hang", "--watch"},
 	"status":   {"status", "tools.yaml"},
+	"tools":    {"tools", "tools.yaml"},
+	"call":     {"call", "tools.yaml", "mute", "hang"},
+	"lock":     {"lock", "tools.yaml"},
 	"validate": {"validate", "--live", "tools.yaml"},
 }
 
@@ -68,8 +74,15 @@ func start(t *testing.T, args []string, files map[string]string) *commandProcess
 // startIn starts a command in a folder.
 func startIn(t *testing.T, dir string, args []string) *commandProcess {
 	t.Helper()
-	c := &commandProcess{T: t, cmd: exec.Command("mcpgraph", args...), ended: make(chan error, 1)}
-	c.cmd.Dir = dir
+	cmd := exec.Command("mcpgraph", args...)
+	cmd.Dir = dir
+	return startProcess(t, cmd)
+}
+
+// startProcess starts a process.
+func startProcess(t *testing.T, cmd *exec.Cmd) *commandProcess {
+	t.Helper()
+	c := &commandProcess{T: t, cmd: cmd, ended: make(chan error, 1)}
 	pipe := func(f io.Closer, err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -100,13 +113,20 @@ func startIn(t *testing.T, dir string, args []string) *commandProcess {
 func startMute(t *testing.T, args []string) *commandProcess {
 	t.Helper()
 	c := start(t, args, map[string]string{"tools.yaml": muteConfig})
+	c.awaitServer()
+	return c
+}
+
+// awaitServer returns when the upstream server of muteConfig has started.
+func (c *commandProcess) awaitServer() {
+	c.Helper()
 	for {
 		if _, err := os.Stat(filepath.Join(c.cmd.Dir, "started")); err == nil {
-			return c
+			return
 		}
 		select {
 		case err := <-c.ended:
-			t.Fatalf("it ended before the server was started: %v\n%s", err, c.rest())
+			c.Fatalf("it ended before the server was started: %v\n%s", err, c.rest())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -169,16 +189,29 @@ func (c *commandProcess) signal(s os.Signal) {
 	}
 }
 
-// exits checks how the process ended.
+// exits checks how the process ended. Codes above 128 are signals.
 func (c *commandProcess) exits(err error, code int) {
 	c.Helper()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		c.Fatal(err)
 	}
-	if got := c.cmd.ProcessState.ExitCode(); got != code {
+	if got := shellCode(c.cmd); got != code {
 		c.Errorf("exit code %d (%v), want %d\n%s", got, err, code, c.rest())
 	}
+}
+
+// shellCode returns the exit code of a command that has ended, or 128 and the number of
+// the signal that ended it. An exit code above 128 is -1: a process must not end so.
+func shellCode(cmd *exec.Cmd) int {
+	code := cmd.ProcessState.ExitCode()
+	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	if code > 128 {
+		return -1
+	}
+	return code
 }
 
 func TestASignalEndsACommand(t *testing.T) {
@@ -189,16 +222,74 @@ func TestASignalEndsACommand(t *testing.T) {
 				c := startMute(t, args)
 				c.signal(signal)
 				// Supervisors take the end that they asked a server for as a success.
-				code := 3
+				code := 128 + int(signal)
 				if args[0] == "serve" {
 					code = 0
 				}
 				c.exits(<-c.ended, code)
-				if said := c.rest(); code == 3 && !strings.Contains(said, "stopped by a signal ("+signal.String()+")") {
+				if said := c.rest(); code > 0 && name != "again" && !strings.Contains(said, "stopped by a signal ("+signal.String()+")") {
 					t.Errorf("it said %q", said)
 				}
 			})
 		}
+	}
+}
+
+// TestASignalIsTheSuccessOfAServer stops commands that serve others.
+func TestASignalIsTheSuccessOfAServer(t *testing.T) {
+	message := func(text string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text) }
+	for name, server := range map[string]struct{ args, input string }{
+		"ui":      {args: "ui tools.yaml"},
+		"toolkit": {"toolkit -g tools.yaml", `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"},
+		"lsp":     {"lsp", message(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)},
+		"dap":     {"dap", message(`{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"mcpgraph"}}`)},
+	} {
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			t.Run(name+" "+signal.String(), func(t *testing.T) {
+				t.Parallel()
+				c := start(t, strings.Fields(server.args), map[string]string{"tools.yaml": signalConfig, "script.json": "{}"})
+				if _, err := io.WriteString(c.in, server.input); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := c.out.ReadString('\n'); err != nil { // so it serves
+					t.Fatalf("%v\n%s", err, c.rest())
+				}
+				c.signal(signal)
+				c.exits(<-c.ended, 0)
+			})
+		}
+	}
+}
+
+// TestCtrlCEndsALoopOfAShell sends SIGINT to a shell and its command, as a terminal does.
+// A shell ends its loop only if the command has ended by the signal.
+func TestCtrlCEndsALoopOfAShell(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil || signal.Ignored(os.Interrupt) {
+		t.Skip("needs bash, and a process that does not ignore SIGINT")
+	}
+	for name, args := range interruptible {
+		if args[0] == "serve" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shell := exec.Command(bash, "--norc", "--noprofile", "-c", `for i in 1 2 3; do "$@"; echo "after $i: $?"; done`, "bash", "mcpgraph")
+			shell.Args = append(shell.Args, args...)
+			shell.Dir = t.TempDir()
+			shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			put(t, filepath.Join(shell.Dir, "tools.yaml"), muteConfig)
+			c := startProcess(t, shell)
+			t.Cleanup(func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) })
+			c.awaitServer()
+			if err := syscall.Kill(-shell.Process.Pid, syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			c.exits(<-c.ended, 130)
+			if text, _ := io.ReadAll(c.out); len(text) > 0 {
+				t.Errorf("the loop went on: %s", text)
+			}
+		})
 	}
 }
 

@@ -93,7 +93,7 @@ func TestASignalEndsTheReadingOfAPipe(t *testing.T) {
 			t.Parallel()
 			c, _ := startReader(t, args)
 			c.signal(syscall.SIGTERM)
-			c.endsSoon(3, "stopped by a signal (terminated)")
+			c.endsSoon(143, "stopped by a signal (terminated)")
 		})
 	}
 }
@@ -111,7 +111,7 @@ func TestASignalEndsALoad(t *testing.T) {
 			}
 			pipe.Close()
 			c.signal(syscall.SIGTERM)
-			c.endsSoon(3, "stopped by a signal (terminated)")
+			c.endsSoon(143, "stopped by a signal (terminated)")
 		})
 	}
 	t.Run("stdin", func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestASignalEndsALoad(t *testing.T) {
 		}
 		c.in.Close()
 		c.signal(syscall.SIGTERM)
-		c.endsSoon(3, "stopped by a signal (terminated)")
+		c.endsSoon(143, "stopped by a signal (terminated)")
 	})
 }
 

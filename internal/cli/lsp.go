@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"context"
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
@@ -28,14 +25,11 @@ It ends when the editor says so or stdin ends.`,
   mcpgraph lsp --mcp ~/.cursor/mcp.json`,
 		Args: configArgs(),
 		RunE: func(*cobra.Command, []string) error {
-			ctx, stop := a.untilSignal()
+			ctx, stop := a.whileServing(stopSignals...)
 			defer stop()
 			err := lsp.Serve(ctx, a.stdin, a.stdout, lsp.Options{
 				Version: mcpgraph.Version(), MCPFiles: mcpFiles, Getenv: a.getenv, Inputs: a.inputs,
 			})
-			if interrupt := interrupted(ctx); interrupt != nil && errors.Is(err, context.Cause(ctx)) {
-				return interrupt
-			}
 			return failed(err)
 		},
 	}

@@ -73,7 +73,7 @@ func TestRunAgainShowsWhatBecameDifferent(t *testing.T) {
 	if err := w.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cmd.Wait(); err != nil {
+	if err := w.cmd.Wait(); shellCode(w.cmd) != 130 {
 		t.Errorf("it ended with %v:\n%s", err, w.said())
 	}
 }
@@ -94,7 +94,7 @@ func TestRunAgainWaitsForTheFile(t *testing.T) {
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cmd.Wait(); err != nil {
+	if err := w.cmd.Wait(); shellCode(w.cmd) != 143 {
 		t.Errorf("it ended with %v:\n%s", err, w.said())
 	}
 }
@@ -126,7 +126,7 @@ func TestRunAgainHeedsTheLockFile(t *testing.T) {
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cmd.Wait(); err != nil {
+	if err := w.cmd.Wait(); shellCode(w.cmd) != 143 {
 		t.Errorf("it ended with %v:\n%s", err, w.said())
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -147,7 +146,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	}
 	defer endpoint.close()
 	again.of, again.log, again.audit, again.tokens = engine, ob.log, records, endpoint.tokens()
-	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
+	ctx, stop := a.whileServing(os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { ending.Store(true) })
 	var beside sync.WaitGroup
 	if listener != nil {
@@ -180,11 +179,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		a.greet(o.config, engine)
 		err = engine.ServeStdio(ctx, a.stdin, a.mcpOnly())
 	}
-	var signalled *signalError
-	if err != nil && !errors.As(err, &signalled) {
-		return failed(err)
-	}
-	return nil
+	return failed(err)
 }
 
 // closeEngine ends the servers behind an engine; that they did not end is the

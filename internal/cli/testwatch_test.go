@@ -71,7 +71,7 @@ func TestWatchRunsTestsAgain(t *testing.T) {
 	if err := w.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cmd.Wait(); err != nil {
+	if err := w.cmd.Wait(); shellCode(w.cmd) != 130 {
 		t.Errorf("it ended with %v:\n%s", err, w.said())
 	}
 }

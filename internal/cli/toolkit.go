@@ -138,7 +138,7 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 	}
 	defer endpoint.close()
 	again.of, again.log, again.tokens = toolkitFile{t}, t.Log(), endpoint.tokens()
-	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
+	ctx, stop := a.whileServing(os.Interrupt, syscall.SIGTERM)
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })
 	defer reloading.Wait()
@@ -149,11 +149,7 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 	} else {
 		err = t.ServeStdio(ctx, a.stdin, a.mcpOnly())
 	}
-	var signalled *signalError
-	if err != nil && !errors.As(err, &signalled) {
-		return failed(err)
-	}
-	return nil
+	return failed(err)
 }
 
 // toolkitFile lets a reloader read the file of a toolkit.

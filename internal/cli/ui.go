@@ -143,7 +143,7 @@ func (a *app) ui(o uiOptions) (err error) {
 			closeEngine(engine, &err)
 		}
 	}()
-	ctx, stop := a.untilSignal()
+	ctx, stop := a.whileServing(stopSignals...)
 	defer stop()
 	opts := ui.Options{
 		Path: o.config, Engine: engine, Reload: func() error { return again.reload(ctx) }, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +99,7 @@ func (a *app) worker(o workerOptions) (err error) {
 			return usagef("--servers has %q, but engine.servers of %s does not; it has %s", server, o.config, serversOf(engine.File()))
 		}
 	}
-	ctx, stop := a.until(os.Interrupt, syscall.SIGTERM)
+	ctx, stop := a.whileServing(stopSignals...)
 	defer stop()
 	client, err := a.dial(ctx, o.temporal.of(engine.File()), ob.log)
 	if err != nil {
