@@ -38,30 +38,3 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
-
-func (a *app) completionCommand() *cobra.Command {
-	shells := []string{"bash", "zsh", "fish", "powershell"}
-	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print the completion script of a shell",
-		Example: `  source <(mcpgraph completion bash)
-  mcpgraph completion zsh > "${fpath[1]}/_mcpgraph"
-  mcpgraph completion fish > ~/.config/fish/completions/mcpgraph.fish`,
-		Args:      configArgs("SHELL"),
-		ValidArgs: shells,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			switch args[0] {
-			case "bash":
-				return failed(root.GenBashCompletionV2(a.stdout, true))
-			case "zsh":
-				return failed(root.GenZshCompletion(a.stdout))
-			case "fish":
-				return failed(root.GenFishCompletion(a.stdout, true))
-			case "powershell":
-				return failed(root.GenPowerShellCompletionWithDesc(a.stdout))
-			}
-			return usagef("unknown shell %q; expected bash, zsh, fish or powershell", args[0])
-		},
-	}
-}
