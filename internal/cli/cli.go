@@ -79,7 +79,8 @@ type app struct {
 	serving        bool                        // the command ends well at a signal
 	inputs         map[string]string           // of --input, by id
 	stdinFor       string                      // what stdin was read for; empty: nothing yet
-	stdinConfig    *string                     // the configuration on stdin, once it was read
+	mcpOnStdin     bool                        // a file of --mcp is stdin
+	onStdin        *string                     // the configuration, or the file of --mcp, on stdin; nil until it was read
 }
 
 func environment(environ []string) map[string]string {
@@ -116,10 +117,14 @@ func usagef(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// failed is for errors of files, streams and the system; nil stays nil.
+// failed is for errors of files, streams and the system; nil stays nil, and what has an
+// exit code keeps it.
 func failed(err error) error {
 	if err == nil {
 		return nil
+	}
+	if exit, ok := err.(*exitError); ok {
+		return exit
 	}
 	return &exitError{exitFailed, err}
 }
@@ -231,7 +236,7 @@ func helpCommand() *cobra.Command {
 // mcpFlag is not a persistent flag: it means something to few commands.
 func (a *app) mcpFlag(cmd *cobra.Command, files *[]string) {
 	cmd.Flags().Var(inputFlag{&a.inputs}, "input", "set ${input:ID} in the entries of servers: `ID=VALUE` (repeatable)")
-	cmd.Flags().StringArrayVarP(files, "mcp", "m", nil, "read more MCP servers from this JSON `FILE` (repeatable)")
+	cmd.Flags().VarP(mcpFilesFlag{a, files}, "mcp", "m", "read more MCP servers from this JSON `FILE`, or - for stdin (repeatable)")
 }
 
 // configArgs checks the number of arguments and names the missing one.

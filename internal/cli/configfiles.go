@@ -11,6 +11,21 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 )
 
+// defaultFolder is what validate, fmt and test take, and where init writes, if the command
+// line names nothing: the current folder.
+const defaultFolder = "."
+
+// defaultFile is the file that init writes in defaultFolder.
+const defaultFile = "tools.yaml"
+
+// pathsOr returns the paths of a command line, or the default.
+func pathsOr(args []string) []string {
+	if len(args) == 0 {
+		return []string{defaultFolder}
+	}
+	return args
+}
+
 // fileSearch finds the files of mcpgraph in folders.
 type fileSearch struct {
 	*app

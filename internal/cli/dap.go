@@ -24,6 +24,9 @@ It ends when the editor disconnects or stdin ends; the run is stopped then.`,
   mcpgraph dap --mcp ~/.cursor/mcp.json`,
 		Args: configArgs(),
 		RunE: func(*cobra.Command, []string) error {
+			if err := a.needsFiles("dap", ""); err != nil {
+				return err
+			}
 			log, err := a.logger("warn")
 			if err != nil {
 				return err

@@ -139,7 +139,7 @@ a request, with headers, allowed tools and approval mode.`,
 }
 
 func (a *app) export(o exportOptions, given func(flag string) bool) (err error) {
-	if err := needsFile("export", o.config); err != nil {
+	if err := a.needsFiles("export", o.config); err != nil {
 		return err
 	}
 	target, ok := exportTargets[o.target]

@@ -18,13 +18,13 @@ import (
 func (a *app) fmtCommand() *cobra.Command {
 	var o fmtOptions
 	cmd := &cobra.Command{
-		Use:   "fmt PATH...",
+		Use:   "fmt [PATH...]",
 		Short: "Format files",
 		Long: `Format configuration and test files in place, and print the names of those that changed.
 
-PATH is a file, - for stdin, or a folder. In a folder and its subfolders, it formats
-the files that validate checks (see mcpgraph validate --help); -v names the YAML files
-that it skips. Stdin is formatted to stdout.
+PATH is a file, - for stdin, or a folder; without PATH, the current folder. In a folder
+and its subfolders, it formats the files that validate checks (see mcpgraph validate
+--help); -v names the YAML files that it skips. Stdin is formatted to stdout.
 
 It changes indentation, the order of the keys of tools, nodes, servers and tests, and
 writes long expressions as blocks. Comments and blank lines stay. It reads the result
@@ -38,12 +38,6 @@ a file cannot be read or written.`,
   mcpgraph fmt --diff tools.yaml
   mcpgraph fmt - < tools.yaml`,
 		ValidArgsFunction: completeConfig,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("missing PATH; expected a file, a folder, or - for stdin")
-			}
-			return nil
-		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			var err error
 			if o.outColored, err = a.color(o.color, a.stdout); err != nil {
@@ -54,7 +48,7 @@ a file cannot be read or written.`,
 			}
 			ctx, stop := a.untilSignal()
 			defer stop()
-			files, err := (&fileSearch{app: a, verbose: o.verbose}).files(args)
+			files, err := (&fileSearch{app: a, verbose: o.verbose}).files(pathsOr(args))
 			if err != nil {
 				return err
 			}

@@ -29,12 +29,12 @@ type initOptions struct {
 }
 
 func (a *app) initCommand() *cobra.Command {
-	o := initOptions{file: "tools.yaml"}
+	o := initOptions{file: filepath.Join(defaultFolder, defaultFile)}
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Write a first file and its test, or add a tool",
-		Long: `Write a small working file with comments (default: tools.yaml), and its test beside
-it (tools.test.yaml).
+		Long: `Write a small working file with comments, and its test beside it. Without FILE, that is
+tools.yaml in the current folder, with tools.test.yaml.
 
 If the file exists, init adds a tool to it, and a test to its test file. It shows what
 changes; on a terminal it asks before it writes. Everything else in the files stays as

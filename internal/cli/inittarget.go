@@ -28,7 +28,7 @@ func newTarget(config, tool string) (target, error) {
 	ext := filepath.Ext(config)
 	base := strings.TrimSuffix(config, ext)
 	if info, err := os.Stat(config); err == nil && info.IsDir() {
-		return target{}, usagef("%s is a folder; name a file in it, such as %s", config, filepath.Join(config, "tools.yaml"))
+		return target{}, usagef("%s is a folder; name a file in it, such as %s", config, filepath.Join(config, defaultFile))
 	}
 	if ext != ".yaml" && ext != ".yml" {
 		return target{}, usagef("FILE is %q; expected a name that ends in .yaml or .yml", config)

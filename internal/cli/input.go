@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 
 	"github.com/mcpgraph/mcpgraph"
@@ -63,37 +65,91 @@ func (a *app) read(ctx context.Context, path string, opts ...mcpgraph.Option) (*
 	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadContext(ctx, path, opts...) })
 }
 
-// readOrStdin is read, or loads the configuration on stdin where path is "-".
+// readOrStdin is read, but takes the configuration from stdin where path is "-", and a file
+// of --mcp where that was.
 func (a *app) readOrStdin(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	if path != "-" {
-		return a.read(ctx, path, opts...)
-	}
-	text, err := a.configOnStdin(ctx)
+	read, err := a.reader(ctx, path)
 	if err != nil {
 		return nil, err
 	}
+	if read == nil {
+		return a.read(ctx, path, opts...)
+	}
 	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
-	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadBytes(stdinName, []byte(text), opts...) })
+	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadFS(read, shownName(path), opts...) })
 }
 
-// configOnStdin reads the configuration from stdin, once.
-func (a *app) configOnStdin(ctx context.Context) (string, error) {
-	if a.stdinConfig != nil {
-		return *a.stdinConfig, nil
-	}
-	text, _, err := a.readInput(ctx, "CONFIG", "-")
-	if err == nil {
-		a.stdinConfig = &text
-	}
-	return text, err
+// fileReader reads files. It is an [fs.FS] without the rules for names.
+type fileReader func(path string) ([]byte, error)
+
+func (f fileReader) ReadFile(path string) ([]byte, error) { return f(path) }
+
+// Open is not needed for ReadFile.
+func (f fileReader) Open(path string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: path, Err: errors.ErrUnsupported}
 }
 
-// needsFile refuses to read a configuration from stdin, for a command that reads it again
-// or names it to others.
-func needsFile(command, path string) error {
+// reader returns what reads files if stdin stands for one of them: for path, which is "-",
+// or for a file of --mcp. Else it returns nil. Stdin is read here, once.
+func (a *app) reader(ctx context.Context, path string) (fileReader, error) {
+	what := ""
+	switch {
+	case path == "-" && a.mcpOnStdin:
+		return nil, usagef("the file and --mcp cannot both read stdin; name a file")
+	case path == "-":
+		what = "the file"
+	case a.mcpOnStdin:
+		what = "--mcp"
+	default:
+		return nil, nil
+	}
+	if a.onStdin == nil {
+		text, _, err := a.readInput(ctx, what, "-")
+		if err != nil {
+			return nil, err
+		}
+		a.onStdin = &text
+	}
+	text := *a.onStdin
+	return func(path string) ([]byte, error) {
+		if path == stdinName {
+			return []byte(text), nil
+		}
+		return boundedfile.Read(path)
+	}, nil
+}
+
+// needsFiles refuses to read the file of a command, or one of --mcp, from stdin, for a command
+// that reads it again, names it to others or reads something else from stdin.
+func (a *app) needsFiles(command, path string) error {
+	switch {
+	case path == "-":
+		return usagef("%s cannot read its file from stdin; name a file", command)
+	case a.mcpOnStdin:
+		return usagef("%s cannot read --mcp from stdin; name a file", command)
+	}
+	return nil
+}
+
+// mcpFilesFlag is --mcp. The file "-" is stdin.
+type mcpFilesFlag struct {
+	app   *app
+	files *[]string
+}
+
+func (mcpFilesFlag) Type() string { return "FILE" }
+
+func (f mcpFilesFlag) String() string { return "" }
+
+// Set adds a file.
+func (f mcpFilesFlag) Set(path string) error {
 	if path == "-" {
-		return usagef("%s needs a file; it cannot read CONFIG from stdin", command)
+		if f.app.mcpOnStdin {
+			return errors.New("stdin can be read once")
+		}
+		f.app.mcpOnStdin, path = true, stdinName
 	}
+	*f.files = append(*f.files, path)
 	return nil
 }
 
@@ -107,12 +163,20 @@ func shownName(path string) string {
 
 // foreign returns the options to load a file of another program, as desktop clients have
 // it: its servers alone. It returns none for a configuration.
-func foreign(path string) []mcpgraph.Option {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil // a pipe can be read once
+func (a *app) foreign(ctx context.Context, path string) ([]mcpgraph.Option, error) {
+	read, err := a.reader(ctx, path)
+	if err != nil {
+		return nil, err
 	}
-	if text, err := boundedfile.Read(path); err == nil && config.IsForeign(path, text) {
-		return []mcpgraph.Option{mcpgraph.WithServersOnly()}
+	if info, err := os.Stat(path); path != "-" && (err != nil || !info.Mode().IsRegular()) {
+		return nil, nil // a pipe can be read once
 	}
-	return nil
+	if read == nil {
+		read = boundedfile.Read
+	}
+	name := shownName(path)
+	if text, err := read(name); err == nil && config.IsForeign(name, text) {
+		return []mcpgraph.Option{mcpgraph.WithServersOnly()}, nil
+	}
+	return nil, nil
 }

@@ -94,7 +94,11 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := a.load(ctx, o.config, append(foreign(o.config), mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log), mcpgraph.WithLockMode(lock.Off))...)
+	others, err := a.foreign(ctx, o.config)
+	if err != nil {
+		return err
+	}
+	engine, err := a.load(ctx, o.config, append(others, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithLogger(log), mcpgraph.WithLockMode(lock.Off))...)
 	if err != nil {
 		return err
 	}

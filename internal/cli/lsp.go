@@ -25,6 +25,9 @@ It ends when the editor says so or stdin ends.`,
   mcpgraph lsp --mcp ~/.cursor/mcp.json`,
 		Args: configArgs(),
 		RunE: func(*cobra.Command, []string) error {
+			if err := a.needsFiles("lsp", ""); err != nil {
+				return err
+			}
 			ctx, stop := a.whileServing(stopSignals...)
 			defer stop()
 			err := lsp.Serve(ctx, a.stdin, a.stdout, lsp.Options{

@@ -84,6 +84,11 @@ changes, and shows what became different. Ctrl-C ends it.`,
 				return err
 			}
 			o.config = args[0]
+			for flag, on := range map[string]bool{"--watch": o.watch, "--debug": o.debug, "--detach": o.detach} {
+				if err := a.needsFiles("run "+flag, o.config); on && err != nil {
+					return err
+				}
+			}
 			if o.drivenBy == "" && !o.debug && o.node == "" && o.record == "" {
 				o.file = a.enginePeek(args[0], o.mcpFiles)
 			}
@@ -163,8 +168,6 @@ func (o *runOptions) check() error {
 		return usagef("--debug reads commands from stdin; name a file of arguments, --args @FILE")
 	case o.detach && (o.trace != "" || o.record != "" || o.watch || len(o.answers) > 0):
 		return usagef("--detach excludes --trace, --record, --watch and --answer")
-	case o.config == "-" && (o.debug || o.watch || o.detach):
-		return usagef("--debug, --watch and --detach need a file; they cannot read CONFIG from stdin")
 	case o.watch && (o.argsJSON == "-" || o.context == "-"):
 		return usagef("--watch cannot read stdin again; name a file")
 	}

@@ -68,7 +68,7 @@ process; a client that cancels its call, or disconnects, cancels the run.`,
 }
 
 func (a *app) serve(o serveOptions) (err error) {
-	if err := needsFile("serve", o.config); err != nil {
+	if err := a.needsFiles("serve", o.config); err != nil {
 		return err
 	}
 	log, err := a.logger(o.logLevel)

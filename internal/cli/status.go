@@ -43,7 +43,11 @@ is 1 if a server fails.`,
 			if err != nil {
 				return err
 			}
-			engine, err := a.loadOnce(ctx, args[0], append(foreign(args[0]), mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))...)
+			others, err := a.foreign(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			engine, err := a.loadOnce(ctx, args[0], append(others, mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))...)
 			if err != nil {
 				return err
 			}

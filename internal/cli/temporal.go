@@ -82,20 +82,11 @@ func (o temporalOptions) of(file *config.File) temporalOptions {
 // enginePeek returns the file that runs or serves tools, as far as it can be read, to
 // find which engine it asks for.
 func (a *app) enginePeek(path string, mcpFiles []string) *config.File {
-	var read func(string) ([]byte, error) // nil: from disk
-	if path == "-" {
-		text, err := a.configOnStdin(context.Background())
-		if err != nil {
-			return nil // which loading it reports
-		}
-		path, read = stdinName, func(path string) ([]byte, error) {
-			if path == stdinName {
-				return []byte(text), nil
-			}
-			return boundedfile.Read(path)
-		}
+	read, err := a.reader(context.Background(), path)
+	if err != nil {
+		return nil // which loading it reports
 	}
-	file, _, _ := config.Load(path, mcpFiles, read, config.Options{Getenv: a.getenv, Inputs: a.inputs})
+	file, _, _ := config.Load(shownName(path), mcpFiles, read, config.Options{Getenv: a.getenv, Inputs: a.inputs})
 	return file
 }
 

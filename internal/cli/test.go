@@ -46,9 +46,9 @@ func (a *app) testCommand() *cobra.Command {
 		Long: `Run the tests of test files. No upstream server is started: mocks in the test file
 answer, on a clock on which waiting takes no time.
 
-PATH is a test file or a folder, in which all test files are tested: *.test.yaml and
-*.test.yml files with a key of test files, such as "tests". Without PATH, that is the
-current folder.
+PATH is a test file, - for stdin, or a folder, in which all test files are tested:
+*.test.yaml and *.test.yml files with a key of test files, such as "tests". Without
+PATH, that is the current folder.
 
 The exit code is 0 if all tests passed, 1 if one failed, if a file has errors or if
 it has no test, 2 for a wrong command line or a folder without a test file, and 3 if
@@ -63,9 +63,7 @@ a file cannot be read.`,
 			if o.fromRun != "" || o.name != "" {
 				return a.draftTest(cmd, o, args)
 			}
-			if o.paths = args; len(args) == 0 {
-				o.paths = []string{"."}
-			}
+			o.paths = pathsOr(args)
 			return a.test(o)
 		},
 	}
@@ -106,6 +104,9 @@ func (a *app) test(o testOptions) error {
 	}
 	ctx, stop := a.untilSignal()
 	defer stop()
+	if err := session.readStdin(ctx); err != nil {
+		return err
+	}
 	if o.watch {
 		return session.watch(ctx)
 	}
@@ -166,11 +167,29 @@ func (a *app) newTestSession(o testOptions) (*testSession, error) {
 	return s, nil
 }
 
+// readStdin reads the test file, or the file of --mcp, that is on stdin.
+func (s *testSession) readStdin(ctx context.Context) (err error) {
+	path := ""
+	if slices.Contains(s.options.paths, "-") {
+		path = "-"
+	}
+	for flag, on := range map[string]bool{"--watch": s.options.watch, "--update": s.options.update && path == "-"} {
+		if err := s.needsFiles("test "+flag, path); on && err != nil {
+			return err
+		}
+	}
+	s.runner.Read, err = s.reader(ctx, path)
+	return err
+}
+
 // once runs the tests and reports what came of them.
 func (s *testSession) once(ctx context.Context) error {
 	files, err := (&fileSearch{app: s.app, tests: true, verbose: s.options.verbose}).files(s.options.paths)
 	if err != nil {
 		return err
+	}
+	for i, path := range files {
+		files[i] = shownName(path)
 	}
 	r, err := s.perform(ctx, files)
 	if err != nil {

@@ -39,8 +39,12 @@ func (a *app) draftTest(cmd *cobra.Command, o testOptions, args []string) error 
 	}
 	ctx, stop := a.untilSignal()
 	defer stop()
+	read, err := a.reader(ctx, "")
+	if err != nil {
+		return err
+	}
 	text, err := runner.Draft(ctx, o.fromRun, o.name, runner.Options{
-		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles, LockFile: o.lock.path, LockRequired: o.lock.required,
+		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles, Read: read, LockFile: o.lock.path, LockRequired: o.lock.required,
 	})
 	if stopped := interrupted(ctx); stopped != nil {
 		return stopped

@@ -89,7 +89,7 @@ Under the name mcpgraphtoolkit, the program is this command.`,
 }
 
 func (a *app) toolkit(o toolkitOptions) (err error) {
-	if err := needsFile("toolkit", o.graph); err != nil {
+	if err := a.needsFiles("toolkit", o.graph); err != nil {
 		return err
 	}
 	switch {

@@ -90,7 +90,7 @@ It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
 const defaultUIRuns = 200
 
 func (a *app) ui(o uiOptions) (err error) {
-	if err := needsFile("ui", o.config); err != nil {
+	if err := a.needsFiles("ui", o.config); err != nil {
 		return err
 	}
 	log, err := a.logger(o.logLevel)

@@ -34,15 +34,16 @@ func (a *app) validateCommand() *cobra.Command {
 		maxProblems int
 	}
 	cmd := &cobra.Command{
-		Use:   "validate PATH...",
+		Use:   "validate [PATH...]",
 		Short: "Find errors in files",
 		Long: `Find all errors in files, without starting or calling anything.
 
-PATH is a file, - for stdin, or a folder. In a folder and its subfolders, it checks
-the files of mcpgraph: *.yaml and *.yml files with two of the top-level keys of the
-language, such as "version" and "tools", or with the line of its JSON Schema; and
-test files, which end in .test.yaml or .test.yml. It skips node_modules and folders
-whose names begin with a dot. -v names the YAML files that it skips.
+PATH is a file, - for stdin, or a folder; without PATH, the current folder. In a folder
+and its subfolders, it checks the files of mcpgraph: *.yaml and *.yml files with two of
+the top-level keys of the language, such as "version" and "tools", or with the line of
+its JSON Schema; and test files, which end in .test.yaml or .test.yml. It skips
+node_modules and folders whose names begin with a dot. -v names the YAML files that it
+skips.
 
 If there is a lock file beside a file (see mcpgraph lock --help), calls of upstream
 tools are checked against it, and expressions against the outputs of these tools.
@@ -59,12 +60,6 @@ cannot be read.`,
   mcpgraph validate --live tools.yaml
   mcpgraph validate --format sarif tools.yaml > mcpgraph.sarif`,
 		ValidArgsFunction: completeConfig,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("missing PATH; expected a file, a folder, or - for stdin")
-			}
-			return nil
-		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if o.maxProblems < 0 {
 				return usagef("--max-problems is %d; expected 0 or more", o.maxProblems)
@@ -90,7 +85,7 @@ cannot be read.`,
 					return e.CheckLive(ctx, mcpgraph.WithCallInfo(info))
 				}
 			}
-			files, err := (&fileSearch{app: a, verbose: o.verbose}).files(args)
+			files, err := (&fileSearch{app: a, verbose: o.verbose}).files(pathsOr(args))
 			if err != nil {
 				return err
 			}
@@ -161,7 +156,11 @@ func (a *app) check(ctx context.Context, paths, mcpFiles []string, opts func(pat
 	found := findings{files: len(paths), sources: diag.Sources{}, seen: map[finding]bool{}}
 	for _, path := range paths {
 		if suite.IsTestFile(path) {
-			found.add(a.checkTests(ctx, path, mcpFiles))
+			ds, sources, err := a.checkTests(ctx, path, mcpFiles)
+			if err != nil {
+				return found, err
+			}
+			found.add(ds, sources)
 			continue
 		}
 		engine, err := a.readOrStdin(ctx, path, opts(path)...)
@@ -185,12 +184,16 @@ func (a *app) check(ctx context.Context, paths, mcpFiles []string, opts func(pat
 }
 
 // checkTests checks a test file and runs none of its tests.
-func (a *app) checkTests(ctx context.Context, path string, mcpFiles []string) ([]diag.Diagnostic, diag.Sources) {
+func (a *app) checkTests(ctx context.Context, path string, mcpFiles []string) ([]diag.Diagnostic, diag.Sources, error) {
+	read, err := a.reader(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
 	o := runner.Options{
-		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: mcpFiles, Match: func(string) bool { return false },
+		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: mcpFiles, Read: read, Match: func(string) bool { return false },
 	}
 	r := runner.Load(ctx, []string{path}, o).Run(ctx, o)
-	return r.Diagnostics(), r.Sources
+	return r.Diagnostics(), r.Sources, nil
 }
 
 // add adds diagnostics. Those of a configuration that is checked by itself and with

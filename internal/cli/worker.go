@@ -69,7 +69,7 @@ func serversOf(file *config.File) string {
 }
 
 func (a *app) worker(o workerOptions) (err error) {
-	if err := needsFile("worker", o.config); err != nil {
+	if err := a.needsFiles("worker", o.config); err != nil {
 		return err
 	}
 	if o.calls < 1 {

@@ -39,7 +39,7 @@ func DraftOf(ctx context.Context, tape *cassette.Cassette, name string, o Option
 	path := tape.Path
 	// No file has this name: a place in it is never shown.
 	d := &draft{path: filepath.Join(filepath.Dir(path), "from-run"+suite.Suffix+".yaml"), cassette: tape}
-	d.Options = Options{Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, tape: tape}
+	d.Options = Options{Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: o.Read, tape: tape}
 	d.loader = &loader{ctx: ctx, options: d.Options, configs: map[string]*config{}}
 	file := filepath.FromSlash(tape.Run.Config)
 	if !filepath.IsAbs(file) {

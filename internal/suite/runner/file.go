@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -69,7 +68,7 @@ func (l *loader) compiled(path string) *config {
 
 // load reads a test file and compiles its configuration.
 func (l *loader) load(path string) *File {
-	text, err := boundedfile.Read(path)
+	text, err := l.options.read(path)
 	if err != nil {
 		return &File{Path: path, sources: diag.Sources{}, Diagnostics: []diag.Diagnostic{{
 			File: path, Severity: diag.Error, Code: diag.CodeFile, Message: "cannot read the file: " + reason(err),

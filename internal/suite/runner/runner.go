@@ -30,6 +30,8 @@ type Options struct {
 	Getenv   func(string) (string, bool) // required
 	Inputs   map[string]string           // of ${input:ID}
 	MCPFiles []string                    // further files with servers
+	// Read reads test files, configurations and MCPFiles; nil: from disk.
+	Read func(path string) ([]byte, error)
 	// LockFile is the lock file of all configurations; empty: the one beside each, if it
 	// is there. LockRequired makes its absence an error.
 	LockFile     string
@@ -56,6 +58,13 @@ type Options struct {
 	Done func(*Result)
 
 	tape *cassette.Cassette // one that need not be saved; nil without
+}
+
+func (o Options) read(path string) ([]byte, error) {
+	if o.Read != nil {
+		return o.Read(path)
+	}
+	return boundedfile.Read(path)
 }
 
 // Loaded are test files that can be run.
@@ -261,7 +270,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // compile returns the engine of a configuration. It never connects to a server.
 func compile(ctx context.Context, path string, o Options) (*engine.Engine, error) {
 	e, err := engine.New(ctx, path, engine.Options{
-		Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: boundedfile.Read,
+		Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: o.read,
 		Lock: engine.LockOptions{Path: o.LockFile, Required: o.LockRequired},
 		Log:  quiet, Runs: runs.New(runs.Limits{Count: runs.None}), AllowUnset: !o.Live && !o.Record,
 	})
