@@ -14,59 +14,63 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph"
-	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// remoteDriver is a Driver whose runs are what a test says.
-type remoteDriver struct {
+// remotePlace is a place whose runs are what a test says.
+type remotePlace struct {
+	runs.Place
 	mu       sync.Mutex
-	begun    []mcpgraph.RemoteCall
+	begun    []*runs.Call
 	caller   string // of all runs
-	state    mcpgraph.RemoteState
+	state    runs.State
 	down     error
+	noWorker bool
 	answered map[string]string
 	ended    int
 }
 
-func (d *remoteDriver) Drive(context.Context, mcpgraph.RemoteCall) error {
-	return errors.New("not driven")
-}
-
-func (d *remoteDriver) NewID(caller string) string { return "id-of-" + caller }
-
-func (d *remoteDriver) Begin(_ context.Context, call mcpgraph.RemoteCall) error {
+func (d *remotePlace) Start(_ context.Context, call *runs.Call) (*runs.State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.down != nil {
+		return nil, d.down
+	}
 	d.begun = append(d.begun, call)
-	return d.down
+	return &runs.State{Summary: runs.Summary{ID: "id-of-" + call.Info.Caller}}, nil
 }
 
-func (d *remoteDriver) State(_ context.Context, id string, owns func(caller, check string) bool, _ mcpgraph.Detail) (*mcpgraph.RemoteState, error) {
+func (d *remotePlace) Look(_ context.Context, w runs.Who, id string, _ runs.Detail) (*runs.State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.down != nil {
 		return nil, d.down
 	}
 	for _, call := range d.begun {
-		if call.ID == id && owns(d.caller, call.Claim.Check) {
+		if id == "id-of-"+call.Info.Caller && w.Owns(d.caller, call.Claim.Check) {
 			s := d.state
+			if d.noWorker {
+				return &s, runs.ErrNoWorker
+			}
 			return &s, nil
 		}
 	}
-	return nil, mcpgraph.ErrNoRun
+	return nil, runs.ErrNotFound
 }
 
-func (d *remoteDriver) Answer(_ context.Context, _, question string, answer value.Value, failed error) error {
+func (d *remotePlace) Answer(_ context.Context, _ runs.Who, _ string, answers []runs.Answer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.answered[question] = fmt.Sprint(answer.JSON(), " ", failed)
+	for _, a := range answers {
+		d.answered[a.Question] = fmt.Sprint(a.Value.JSON(), " ", a.Err)
+	}
 	return nil
 }
 
-func (d *remoteDriver) End(context.Context, string) error {
+func (d *remotePlace) Cancel(context.Context, runs.Who, string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ended++
@@ -120,14 +124,14 @@ func (c remoteClient) of(method, id, more string) (int, string) {
 	return c.do(method, id, fmt.Sprintf(`"taskId":%q%s`, id, more))
 }
 
-// remoteReplicas returns a driver, clients of two engines that have it, and the id of a
+// remoteReplicas returns a place, clients of two engines that have it, and the id of a
 // task of the first one.
-func remoteReplicas(t *testing.T) (d *remoteDriver, a, b remoteClient, id string) {
+func remoteReplicas(t *testing.T) (d *remotePlace, a, b remoteClient, id string) {
 	t.Helper()
-	d = &remoteDriver{answered: map[string]string{}}
+	d = &remotePlace{answered: map[string]string{}}
 	var clients []remoteClient
 	for range 2 {
-		e := mustLoad(t, remoteTools, mcpgraph.WithDriver(d, false))
+		e := mustLoad(t, remoteTools, mcpgraph.WithPlace(d, false))
 		h, err := e.Handler(server.HTTPOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -148,16 +152,16 @@ func remoteReplicas(t *testing.T) (d *remoteDriver, a, b remoteClient, id string
 	return d, a, b, id
 }
 
-func TestTasksOfADriverAreKnownToAllReplicas(t *testing.T) {
+func TestTasksOfAPlaceAreKnownToAllReplicas(t *testing.T) {
 	t.Parallel()
 	d, _, b, id := remoteReplicas(t)
 	call := d.begun[0]
 	secret := strings.TrimPrefix(id, "id-of-.")
 	if call.Run.Args().JSON() != `{"n":1}` || call.Claim.Check == "" || strings.Contains(call.Claim.Check, secret) {
-		t.Errorf("the driver got %s with the claim %+v", call.Run.Args().JSON(), call.Claim)
+		t.Errorf("the place got %s with the claim %+v", call.Run.Args().JSON(), call.Claim)
 	}
 	for kind, refused := range map[string]bool{"elicitation/create": false, "elicitation/create url": true, "sampling/createMessage": true, "roots/list": true} {
-		if f := call.Claim.Refused[kind]; (f != nil) != refused || f != nil && f.Name != graph.FailCannotAsk {
+		if f := call.Refuses[kind]; (f != nil) != refused || f != nil && f.Name != graph.FailCannotAsk {
 			t.Errorf("%s is refused with %v", kind, f)
 		}
 	}
@@ -166,28 +170,29 @@ func TestTasksOfADriverAreKnownToAllReplicas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := []executor.Question{{ID: ":2", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson, Value: params}, {ID: "1.0:3", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson, Value: params}}
+	over := runs.Summary{Status: runs.Completed}
+	asked := []runs.Question{{ID: ":2", Node: "ask", Method: graph.AskPerson, Params: params}, {ID: "1.0:3", Node: "ask", Method: graph.AskPerson, Params: params}}
 	missing, err := value.Parse(`{"requiredCapabilities":{"roots":{}}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		state mcpgraph.RemoteState
+		state runs.State
 		want  string
 	}{
-		{mcpgraph.RemoteState{}, `"status":"working","createdAt":"2026-01-02T03:04:05Z","lastUpdatedAt":"0001-01-01T00:00:00Z","ttlMs":null,"pollIntervalMs":1000}`},
-		{mcpgraph.RemoteState{Waiting: true, Questions: asked}, `"status":"input_required",`},
-		{mcpgraph.RemoteState{Waiting: true, Questions: asked}, `"inputRequests":{"ask:2":{"method":"elicitation/create","params":{"message":"Sure?"}},"ask@1.0:3":`},
-		{mcpgraph.RemoteState{Waiting: true, Problem: "no worker"}, `"statusMessage":"no worker","ttlMs":null`},
-		{mcpgraph.RemoteState{Over: true, Value: params, Kept: time.Hour}, `"status":"completed"`},
-		{mcpgraph.RemoteState{Over: true, Value: params, Kept: time.Hour}, `"ttlMs":3600000,`},
-		{mcpgraph.RemoteState{Over: true, Value: params}, `"structuredContent":{"message":"Sure?"},"resultType":"complete"`},
-		{mcpgraph.RemoteState{Over: true, Err: &graph.Failure{Name: "unlucky", Message: "no luck"}}, `"result":{"content":[{"type":"text","text":"no luck"}],"isError":true`},
-		{mcpgraph.RemoteState{Over: true, Err: &graph.Failure{Name: "unlucky", Message: "no luck"}}, `"mcpgraph/error":{"name":"unlucky","message":"no luck"}`},
-		{mcpgraph.RemoteState{Over: true, Err: &graph.Failure{Name: graph.FailCannotAsk, Message: "no", Data: missing}}, `"status":"failed"`},
-		{mcpgraph.RemoteState{Over: true, Err: &graph.Failure{Name: graph.FailCannotAsk, Message: "no", Data: missing}}, `"error":{"code":-32021,"message":"the client did not declare the capability roots","data":{"requiredCapabilities":{"roots":{}}}}`},
-		{mcpgraph.RemoteState{Ending: true, Waiting: true, Questions: asked}, `"status":"cancelled"`},
-		{mcpgraph.RemoteState{Ending: true, Over: true, Value: params}, `"status":"cancelled"`},
+		{runs.State{}, `"status":"working","createdAt":"2026-01-02T03:04:05Z","lastUpdatedAt":"0001-01-01T00:00:00Z","ttlMs":null,"pollIntervalMs":1000}`},
+		{runs.State{Questions: asked}, `"status":"input_required",`},
+		{runs.State{Questions: asked}, `"inputRequests":{"ask:2":{"method":"elicitation/create","params":{"message":"Sure?"}},"ask@1.0:3":`},
+		{runs.State{Problem: "no worker"}, `"statusMessage":"no worker","ttlMs":null`},
+		{runs.State{Summary: over, Result: params, Kept: time.Hour}, `"status":"completed"`},
+		{runs.State{Summary: over, Result: params, Kept: time.Hour}, `"ttlMs":3600000,`},
+		{runs.State{Summary: over, Result: params}, `"structuredContent":{"message":"Sure?"},"resultType":"complete"`},
+		{runs.State{Summary: over, Err: &graph.Failure{Name: "unlucky", Message: "no luck"}}, `"result":{"content":[{"type":"text","text":"no luck"}],"isError":true`},
+		{runs.State{Summary: over, Err: &graph.Failure{Name: "unlucky", Message: "no luck"}}, `"mcpgraph/error":{"name":"unlucky","message":"no luck"}`},
+		{runs.State{Summary: over, Err: &graph.Failure{Name: graph.FailCannotAsk, Message: "no", Data: missing}}, `"status":"failed"`},
+		{runs.State{Summary: over, Err: &graph.Failure{Name: graph.FailCannotAsk, Message: "no", Data: missing}}, `"error":{"code":-32021,"message":"the client did not declare the capability roots","data":{"requiredCapabilities":{"roots":{}}}}`},
+		{runs.State{Ending: true, Questions: asked}, `"status":"cancelled"`},
+		{runs.State{Ending: true, Summary: over, Result: params}, `"status":"cancelled"`},
 	} {
 		d.state = test.state
 		d.state.Created = created
@@ -197,12 +202,10 @@ func TestTasksOfADriverAreKnownToAllReplicas(t *testing.T) {
 	}
 }
 
-func TestTasksOfADriverAreAnsweredAndCancelled(t *testing.T) {
+func TestTasksOfAPlaceAreAnsweredAndCancelled(t *testing.T) {
 	t.Parallel()
 	d, a, b, id := remoteReplicas(t)
-	d.state = mcpgraph.RemoteState{Waiting: true, Questions: []executor.Question{
-		{ID: ":2", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson}, {ID: ":3", Node: &graph.Node{ID: "ask"}, Method: graph.AskPerson},
-	}}
+	d.state = runs.State{Questions: []runs.Question{{ID: ":2", Node: "ask", Method: graph.AskPerson}, {ID: ":3", Node: "ask", Method: graph.AskPerson}}}
 	const long = `,"inputResponses":{"ask:2":{"action":"accept","content":{"text":%q}}}`
 	for _, responses := range []string{`,"inputResponses":{"ask":{"action":"accept"},"ask:1":7}`, ""} {
 		if status, body := b.of("tasks/update", id, responses); status != 200 || len(d.answered) != 0 {
@@ -225,9 +228,9 @@ func TestTasksOfADriverAreAnsweredAndCancelled(t *testing.T) {
 	}
 }
 
-// TestTasksOfADriverThatCannotBeReached shows that a task is not unknown then, and that
-// nobody learns where the driver is.
-func TestTasksOfADriverThatCannotBeReached(t *testing.T) {
+// TestTasksOfAPlaceThatCannotBeReached shows that a task is not unknown then, and that
+// nobody learns where the place is.
+func TestTasksOfAPlaceThatCannotBeReached(t *testing.T) {
 	t.Parallel()
 	d, a, b, id := remoteReplicas(t)
 	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
@@ -267,7 +270,7 @@ func TestTasksOfADriverThatCannotBeReached(t *testing.T) {
 		}
 	}
 	d.down = nil
-	d.state = mcpgraph.RemoteState{Waiting: true, Problem: "no worker"}
+	d.state, d.noWorker = runs.State{}, true
 	if status, body := b.of("tasks/update", id, `,"inputResponses":{"ask:2":7}`); status != 503 || !strings.Contains(body, "no worker") {
 		t.Errorf("an answer that nobody takes: %d %s", status, body)
 	}

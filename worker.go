@@ -5,41 +5,20 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// What follows is for programs that drive runs somewhere else, such as on a durable
-// engine.
-
-// Driver drives the runs of calls somewhere else.
-type Driver = engine.Driver
-
-// RemoteCall is a call that a [Driver] drives.
-type RemoteCall = engine.RemoteCall
-
-// Claim lets a caller come back to a run; see [RemoteCall].
-type Claim = engine.Claim
-
-// RemoteState is a run of a [Driver] at one moment.
-type RemoteState = engine.RemoteState
-
-// Detail is how much a [RemoteState] has to say.
-type Detail = engine.Detail
-
-// ErrNoRun says that a [Driver] has no run with an id, or not for who asks for it.
-var ErrNoRun = engine.ErrNoRun
-
-// WithDriver lets driver drive the runs of all calls, in the place of this process.
-// Sessions of [Engine.Debug] are driven here nevertheless. If watched is true, runs
+// WithPlace lets a place run all calls, such as a durable engine, instead of this
+// process. Sessions of [Engine.Debug] are run here nevertheless. If watched is true, runs
 // under way are known in [Engine.Runs] as they go on, else when they have ended. Calls of
 // tools can be tasks then, unless the file says otherwise.
-func WithDriver(driver Driver, watched bool) Option {
-	return func(o *options) { o.engine.Driver, o.engine.WatchRemote = driver, watched }
+func WithPlace(place runs.Place, watched bool) Option {
+	return func(o *options) { o.engine.Place, o.engine.WatchPlace = place, watched }
 }
 
 // Digest returns what tells this version of the file, and of the files that it was

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // runsOptions are those of the commands that look at durable runs.
@@ -41,8 +41,11 @@ runs; mcpgraph run --engine temporal and mcpgraph serve --engine temporal start 
 	return cmd
 }
 
-// withClient calls f with a connection to Temporal.
-func (a *app) withClient(o runsOptions, f func(ctx context.Context, c *durable.Client) error) error {
+// operator sees the runs of all callers.
+var operator = runs.Who{Operator: true}
+
+// withPlace calls f with the place of the runs.
+func (a *app) withPlace(o runsOptions, f func(ctx context.Context, p runs.Place) error) error {
 	ctx, stop := a.untilSignal()
 	defer stop()
 	log, err := a.logger("error")
@@ -61,9 +64,9 @@ func (a *app) withClient(o runsOptions, f func(ctx context.Context, c *durable.C
 		return failed(context.Cause(ctx))
 	case err == nil, errors.As(err, &exit):
 		return err
-	case errors.Is(err, durable.ErrNotFound), errors.Is(err, durable.ErrNotAsked):
+	case errors.Is(err, runs.ErrNotFound), errors.Is(err, runs.ErrNotAsked), errors.Is(err, runs.ErrOver):
 		return &exitError{exitProblems, err}
-	case errors.Is(err, durable.ErrNoWorker):
+	case errors.Is(err, runs.ErrNoWorker):
 		return failedf("%w; start one with mcpgraph worker", err)
 	}
 	return failed(err)
@@ -78,7 +81,7 @@ func (a *app) answered(ctx context.Context, f func() error) error {
 	began := time.Now()
 	for told := false; ; told = true {
 		err := f()
-		if !errors.Is(err, durable.ErrNoWorker) || time.Since(began) > workerTimeout {
+		if !errors.Is(err, runs.ErrNoWorker) || time.Since(began) > workerTimeout {
 			return err
 		}
 		if !told {
@@ -99,21 +102,9 @@ func (a *app) runsCancelCommand() *cobra.Command {
 		Example: "  mcpgraph runs cancel 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withClient(o, func(ctx context.Context, c *durable.Client) error { return cancelRun(ctx, c, args[0]) })
+			return a.withPlace(o, func(ctx context.Context, p runs.Place) error { return p.Cancel(ctx, operator, args[0]) })
 		},
 	}
 	o.temporal.flags(cmd)
 	return cmd
-}
-
-// cancelRun cancels a run under way. Other workflows of the namespace are no runs.
-func cancelRun(ctx context.Context, c *durable.Client, id string) error {
-	s, err := c.Summarize(ctx, id)
-	switch {
-	case err != nil:
-		return err
-	case !s.Ended.IsZero():
-		return &exitError{exitProblems, fmt.Errorf("the run has ended already: %s", s.Status)}
-	}
-	return c.Cancel(ctx, id)
 }

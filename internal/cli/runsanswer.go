@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -29,8 +29,8 @@ id or the path of its node, as runs show prints them. It needs a worker.`,
 			if err != nil {
 				return err
 			}
-			return a.withClient(o, func(ctx context.Context, c *durable.Client) error {
-				return a.answerRun(ctx, c, args[0], o.question, answer)
+			return a.withPlace(o, func(ctx context.Context, p runs.Place) error {
+				return a.answerRun(ctx, p, args[0], o.question, answer)
 			})
 		},
 	}
@@ -52,16 +52,16 @@ func parseAnswer(text string) (value.Value, error) {
 	return mcpgraph.Answer(mcpgraph.Accept, v), nil
 }
 
-func (a *app) answerRun(ctx context.Context, c *durable.Client, id, which string, answer value.Value) error {
-	var d *durable.Description
+func (a *app) answerRun(ctx context.Context, p runs.Place, id, which string, answer value.Value) error {
+	var d *runs.State
 	err := a.answered(ctx, func() (err error) {
-		d, err = c.Describe(ctx, id)
+		d, err = p.Look(ctx, operator, id, runs.Whole)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	var open, wanted []durable.Question
+	var open, wanted []runs.Question
 	for _, q := range d.Questions {
 		if q.Method != graph.AskPerson {
 			continue
@@ -81,14 +81,14 @@ func (a *app) answerRun(ctx context.Context, c *durable.Client, id, which string
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	err = c.Answer(ctx, id, wanted[0].ID, answer, nil)
-	if errors.Is(err, durable.ErrNoWorker) {
+	err = p.Answer(ctx, operator, id, []runs.Answer{{Question: wanted[0].ID, Value: answer}})
+	if errors.Is(err, runs.ErrNoWorker) {
 		return failedf("%w; start one with mcpgraph worker, and see with mcpgraph runs show %s whether the question is still open", err, id)
 	}
 	return err
 }
 
-func questionNames(list []durable.Question) string {
+func questionNames(list []runs.Question) string {
 	var names []string
 	for _, q := range list {
 		names = append(names, fmt.Sprintf("%s (%s)", q.ID, q.Path))
@@ -97,13 +97,9 @@ func questionNames(list []durable.Question) string {
 }
 
 // messageOf returns what a question says to people.
-func messageOf(q durable.Question) string {
-	v, err := value.ParseLazyBytes(q.Params)
-	if err != nil {
-		return ""
-	}
-	if text := v.Get("message"); text.Kind() == value.String {
+func messageOf(q runs.Question) string {
+	if text := q.Params.Get("message"); text.Kind() == value.String {
 		return text.Str()
 	}
-	return v.JSON()
+	return q.Params.JSON()
 }

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 func TestCommandsAskAgainUntilAWorkerAnswers(t *testing.T) {
@@ -21,9 +21,9 @@ func TestCommandsAskAgainUntilAWorkerAnswers(t *testing.T) {
 	}{
 		"a worker answers":            {0, nil, 1, 0},
 		"another worker answers":      {1, nil, 2, 1},
-		"there is none":               {9, durable.ErrNoWorker, 2, 1},
-		"a worker knows of no run":    {0, durable.ErrNotFound, 1, 0},
-		"another one knows of no run": {1, durable.ErrNotFound, 2, 1},
+		"there is none":               {9, runs.ErrNoWorker, 2, 1},
+		"a worker knows of no run":    {0, runs.ErrNotFound, 1, 0},
+		"another one knows of no run": {1, runs.ErrNotFound, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestCommandsAskAgainUntilAWorkerAnswers(t *testing.T) {
 						return test.err
 					}
 					time.Sleep(15 * time.Second)
-					return durable.ErrNoWorker
+					return runs.ErrNoWorker
 				})
 				if !errors.Is(err, test.err) || (err == nil) != (test.err == nil) || asked != test.asked || strings.Count(stderr.String(), "asking again") != test.said {
 					t.Errorf("%v after %d requests: %s", err, asked, stderr.String())

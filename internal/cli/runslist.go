@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -24,8 +24,8 @@ func (a *app) runsListCommand() *cobra.Command {
 			if o.limit < 1 {
 				return usagef("--limit must be positive")
 			}
-			return a.withClient(o, func(ctx context.Context, c *durable.Client) error {
-				list, err := c.List(ctx, o.limit, o.running)
+			return a.withPlace(o, func(ctx context.Context, p runs.Place) error {
+				list, _, err := runs.ListSome(ctx, p, operator, runs.Filter{Running: o.running}, o.limit)
 				if err != nil {
 					return err
 				}
@@ -40,7 +40,7 @@ func (a *app) runsListCommand() *cobra.Command {
 	return cmd
 }
 
-func writeRuns(w io.Writer, list []durable.Summary, asJSON bool) error {
+func writeRuns(w io.Writer, list []runs.Summary, asJSON bool) error {
 	if asJSON {
 		for _, s := range list {
 			if _, err := fmt.Fprintln(w, summaryValue(s).JSON()); err != nil {
@@ -60,12 +60,12 @@ func writeRuns(w io.Writer, list []durable.Summary, asJSON bool) error {
 		if end.IsZero() {
 			end = time.Now()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", visible(s.ID), visible(s.Tool), statusOf(s), s.Began.UTC().Format(time.RFC3339), duration(end.Sub(s.Began)), visible(cmp.Or(s.Parent, "-")))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", visible(s.ID), visible(s.Tool), string(s.Status), s.Began.UTC().Format(time.RFC3339), duration(end.Sub(s.Began)), visible(cmp.Or(s.Parent, "-")))
 	}
 	return table.Flush()
 }
 
-func summaryValue(s durable.Summary) value.Value {
+func summaryValue(s runs.Summary) value.Value {
 	b := value.NewBuilder(8)
 	text := func(key, v string) {
 		if v != "" {
@@ -74,22 +74,16 @@ func summaryValue(s durable.Summary) value.Value {
 	}
 	text("run", s.ID)
 	text("tool", s.Tool)
-	text("status", statusOf(s))
+	text("status", string(s.Status))
 	text("parent", s.Parent)
 	text("caller", s.Caller)
-	text("version", s.Digest)
+	text("version", s.Version)
 	text("began", s.Began.UTC().Format(time.RFC3339Nano))
 	if !s.Ended.IsZero() {
 		text("ended", s.Ended.UTC().Format(time.RFC3339Nano))
 	}
-	b.Set("historyBytes", value.FromInt(s.Bytes))
-	return b.Value()
-}
-
-// statusOf returns the status of a run for people.
-func statusOf(s durable.Summary) string {
-	if s.Waiting {
-		return "waiting"
+	if s.Bytes > 0 {
+		b.Set("historyBytes", value.FromInt(s.Bytes))
 	}
-	return s.Status
+	return b.Value()
 }

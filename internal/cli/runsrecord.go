@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,15 +10,11 @@ import (
 )
 
 // recordWriter returns what prints records of a run.
-func (a *app) recordWriter(asJSON bool) func(json.RawMessage) {
+func (a *app) recordWriter(asJSON bool) func(value.Value) {
 	width := a.width(a.stdout)
-	return func(text json.RawMessage) {
+	return func(v value.Value) {
 		if asJSON {
-			fmt.Fprintln(a.stdout, string(text))
-			return
-		}
-		v, err := value.ParseLazyBytes(text)
-		if err != nil {
+			fmt.Fprintln(a.stdout, v.JSON())
 			return
 		}
 		switch v.Get("event").Str() {

@@ -2,13 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 func (a *app) runsShowCommand() *cobra.Command {
@@ -22,7 +21,7 @@ asks, and its result. Of a run under way this needs a worker.
 		Example: "  mcpgraph runs show 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withClient(o, func(ctx context.Context, c *durable.Client) error { return a.showRun(ctx, c, args[0], o.json) })
+			return a.withPlace(o, func(ctx context.Context, p runs.Place) error { return a.showRun(ctx, p, args[0], o.json) })
 		},
 	}
 	o.temporal.flags(cmd)
@@ -30,84 +29,70 @@ asks, and its result. Of a run under way this needs a worker.
 	return cmd
 }
 
-func (a *app) showRun(ctx context.Context, c *durable.Client, id string, asJSON bool) error {
-	s, err := c.Summarize(ctx, id)
-	if err != nil {
+func (a *app) showRun(ctx context.Context, p runs.Place, id string, asJSON bool) error {
+	var s *runs.State
+	err := a.answered(ctx, func() (err error) {
+		s, err = p.Look(ctx, operator, id, runs.Whole)
+		return err
+	})
+	if err != nil && s == nil {
 		return err
 	}
 	if !asJSON {
-		fmt.Fprintf(a.stdout, "run %s of tool %s: %s, began %s\n", visible(id), visible(s.Tool), statusOf(s), s.Began.UTC().Format(time.RFC3339))
+		fmt.Fprintf(a.stdout, "run %s of tool %s: %s, began %s\n", visible(id), visible(s.Tool), s.Status, s.Began.UTC().Format(time.RFC3339))
 		if s.Parent != "" {
 			fmt.Fprintf(a.stdout, "parent: %s\n", visible(s.Parent))
 		}
 	}
-	show := a.recordWriter(asJSON)
-	if s.Ended.IsZero() {
-		for from := 0; ; {
-			var list []json.RawMessage
-			next := from
-			err := a.answered(ctx, func() (err error) {
-				list, next, _, err = c.Records(ctx, id, from)
-				return err
-			})
+	if err != nil {
+		return err
+	}
+	show, next := a.recordWriter(asJSON), 0
+	err = a.answered(ctx, func() error {
+		if !s.Status.Over() && next >= s.Count {
+			return nil
+		}
+		for e, err := range p.Follow(ctx, operator, id, next) {
 			if err != nil {
 				return err
 			}
-			for _, text := range list {
-				show(text)
+			if e.Over != nil {
+				return nil
 			}
-			if from = next; len(list) == 0 {
-				break
+			if !e.Record.IsUndefined() {
+				show(e.Record)
+				next = int(e.Record.Get("index").Float()) + 1
+			}
+			if !s.Status.Over() && next >= s.Count {
+				return nil
 			}
 		}
-		if asJSON {
-			return nil
-		}
-		var d *durable.Description
-		err := a.answered(ctx, func() (err error) {
-			d, err = c.Describe(ctx, id)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		a.showNow(d)
 		return nil
-	}
-	out, err := c.Result(ctx, id)
-	if err != nil {
-		return err
-	}
-	var list []json.RawMessage
-	err = a.answered(ctx, func() (err error) {
-		list, err = c.All(ctx, id, out)
-		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil || asJSON:
 		return err
-	}
-	for _, text := range list {
-		show(text)
-	}
-	if !asJSON {
-		a.showOutcome(out)
+	case s.Status.Over():
+		a.showOutcome(s)
+	default:
+		a.showNow(s)
 	}
 	return nil
 }
 
-func (a *app) showOutcome(out *durable.Outcome) {
-	if err := out.Err(); err != nil {
-		fmt.Fprintf(a.stdout, "failed: %s\n", visible(err.Error()))
+func (a *app) showOutcome(s *runs.State) {
+	if s.Err != nil {
+		fmt.Fprintf(a.stdout, "failed: %s\n", visible(s.Err.Error()))
 		return
 	}
-	fmt.Fprintf(a.stdout, "result: %s\n", visible(out.Value.JSON()))
+	fmt.Fprintf(a.stdout, "result: %s\n", visible(s.Result.JSON()))
 }
 
 // maxShownChildren is how many children are shown of a run.
 const maxShownChildren = 20
 
 // showNow shows what a run under way does.
-func (a *app) showNow(d *durable.Description) {
+func (a *app) showNow(d *runs.State) {
 	for _, call := range d.Calls {
 		line := "calling: " + call.ID
 		switch {
@@ -119,8 +104,8 @@ func (a *app) showNow(d *durable.Description) {
 		if call.Unserved {
 			line += "; there is none: start one with mcpgraph worker --servers " + call.Server
 		}
-		if len(call.Progress) > 0 {
-			line += " " + string(call.Progress)
+		if !call.Progress.IsUndefined() {
+			line += " " + call.Progress.JSON()
 		}
 		fmt.Fprintln(a.stdout, visible(line))
 	}
@@ -132,7 +117,7 @@ func (a *app) showNow(d *durable.Description) {
 		fmt.Fprintln(a.stdout, visible(fmt.Sprintf("waits for: run %s of tool %s (%s)", child.ID, child.Tool, child.Path)))
 	}
 	for _, q := range d.Questions {
-		fmt.Fprintln(a.stdout, visible(fmt.Sprintf("asks: %s (%s): %s", q.ID, q.Path, messageOf(q))))
+		a.showQuestion(q)
 	}
 	if d.Problem != "" {
 		fmt.Fprintln(a.stdout, "problem: "+d.Problem)

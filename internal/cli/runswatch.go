@@ -2,12 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 func (a *app) runsWatchCommand() *cobra.Command {
@@ -19,7 +18,7 @@ func (a *app) runsWatchCommand() *cobra.Command {
 		Example: "  mcpgraph runs watch 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withClient(o, func(ctx context.Context, c *durable.Client) error { return a.watchRun(ctx, c, args[0], o.json) })
+			return a.withPlace(o, func(ctx context.Context, p runs.Place) error { return a.watchRun(ctx, p, args[0], o.json) })
 		},
 	}
 	o.temporal.flags(cmd)
@@ -27,37 +26,31 @@ func (a *app) runsWatchCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) watchRun(ctx context.Context, c *durable.Client, id string, asJSON bool) error {
-	show, asked, again := a.recordWriter(asJSON), map[string]bool{}, false
-	out, err := c.Watch(ctx, id, func(list []json.RawMessage) error {
-		for _, text := range list {
-			show(text)
-		}
-		if asJSON || len(list) == 0 && !again {
-			return nil
-		}
-		d, err := c.Describe(ctx, id)
-		// What children ask changes no record of the run. An error that lasts ends the
-		// wait for records.
-		if again = err != nil || len(d.Children) > 0; err != nil {
-			return nil
-		}
-		for _, q := range d.Questions {
-			if !asked[q.ID] {
-				asked[q.ID] = true
-				fmt.Fprintln(a.stdout, visible(fmt.Sprintf("asks: %s (%s): %s", q.ID, q.Path, messageOf(q))))
+func (a *app) watchRun(ctx context.Context, p runs.Place, id string, asJSON bool) error {
+	show := a.recordWriter(asJSON)
+	for e, err := range p.Follow(ctx, operator, id, 0) {
+		switch {
+		case err != nil:
+			return err
+		case e.Over != nil:
+			if !asJSON {
+				a.showOutcome(e.Over)
 			}
+			if e.Over.Err != nil {
+				return &exitError{code: exitProblems}
+			}
+			return nil
+		case e.Asked != nil:
+			if !asJSON {
+				a.showQuestion(*e.Asked)
+			}
+		default:
+			show(e.Record)
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if !asJSON {
-		a.showOutcome(out)
-	}
-	if out.Err() != nil {
-		return &exitError{code: exitProblems}
 	}
 	return nil
+}
+
+func (a *app) showQuestion(q runs.Question) {
+	fmt.Fprintln(a.stdout, visible(fmt.Sprintf("asks: %s (%s): %s", q.ID, q.Path, messageOf(q))))
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
 )
@@ -119,16 +120,17 @@ func (a *app) serve(o serveOptions) (err error) {
 		options = append(options, mcpgraph.WithExposedRuns())
 	}
 	var ending atomic.Bool
-	var durableRuns ui.Durable
+	var place runs.Place
 	if durable {
-		client, err := a.dial(context.Background(), o.temporal.of(file), ob.log)
+		temporal := o.temporal.of(file)
+		temporal.leave = ending.Load
+		client, err := a.dial(context.Background(), temporal, ob.log)
 		if err != nil {
 			return err
 		}
 		defer client.Close()
-		driver := &durableDriver{client: client, leave: ending.Load}
-		options = append(options, mcpgraph.WithDriver(driver, listener != nil || o.observe.expose))
-		durableRuns = durablePage{client}
+		options = append(options, mcpgraph.WithPlace(client, listener != nil || o.observe.expose))
+		place = client
 	}
 	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.http.readAgain(o.mcpFiles), watch: o.watch, page: listener != nil})
 	if err != nil {
@@ -152,7 +154,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	if listener != nil {
 		page := a.newPage(o.page, ui.Options{
 			Path: o.config, Engine: engine, Reload: func() error { return again.reload(ctx) }, Serve: true,
-			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log, Durable: durableRuns,
+			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log, Place: place,
 		})
 		again.page = page
 		fmt.Fprintf(a.stderr, "mcpgraph: the page of %s is at %s\n", o.config, page.URL(listener.Addr()))

@@ -41,6 +41,7 @@ type temporalOptions struct {
 	ca, cert, key, serverName          string
 	apiKey                             string // of the file
 	lazy                               bool   // connect with the first request
+	leave                              func() bool
 }
 
 func (o *temporalOptions) flags(cmd *cobra.Command) {
@@ -98,10 +99,15 @@ func (o *temporalOptions) isTemporal(engine string, file *config.File) (bool, er
 		return true, nil
 	case engine != "" && engine != engineLocal:
 		return false, usagef("--engine is %q; expected local or temporal", engine)
-	case *o != (temporalOptions{}):
+	case o.isSet():
 		return false, usagef("the flags for Temporal need --engine temporal")
 	}
 	return false, nil
+}
+
+// isSet reports whether a flag was set.
+func (o *temporalOptions) isSet() bool {
+	return o.address+o.namespace+o.queue+o.storage+o.ca+o.cert+o.key+o.serverName != "" || o.tls
 }
 
 // dial connects to Temporal.
@@ -112,7 +118,7 @@ func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (*d
 	}
 	options := durable.Options{
 		Address: cmp.Or(o.address, a.environ[addressVariable]), Namespace: cmp.Or(o.namespace, a.environ[namespaceVariable]), TaskQueue: o.queue, TLS: secured, Storage: o.storage, Log: log,
-		Lazy: o.lazy,
+		Lazy: o.lazy, Leave: o.leave,
 	}
 	if key, ok := a.getenv(keyVariable); ok && key != "" {
 		options.Key = []byte(key)

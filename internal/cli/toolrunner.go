@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/durable"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
@@ -66,7 +68,7 @@ func (r *toolRunner) load(ctx context.Context) error {
 		opts = append(opts, mcpgraph.WithIntercept(r.recorder.Intercept))
 	}
 	if r.client != nil {
-		opts = append(opts, mcpgraph.WithDriver(&durableDriver{client: r.client}, false))
+		opts = append(opts, mcpgraph.WithPlace(r.client, false))
 	}
 	engine, err := r.loadOnce(ctx, r.config, opts...)
 	if err == nil {
@@ -171,11 +173,11 @@ func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
 
 // start starts a durable run and returns its id.
 func (r *toolRunner) start(ctx context.Context, p prepared) (value.Value, error) {
-	id := runs.NewID()
-	err := r.client.Start(ctx, durable.Start{
-		ID: id, Tool: r.tool, Digest: r.engine.Digest(), Args: p.args, Info: p.info, Forwarded: r.engine.Forwards,
-	})
-	return value.FromString(id), failed(err)
+	s, err := r.client.Start(ctx, &runs.Call{Run: executor.NewRun(p.graph, p.args, rand.Uint64()), Program: r.engine, Info: p.info})
+	if err != nil {
+		return value.Undef, failed(err)
+	}
+	return value.FromString(s.ID), nil
 }
 
 // explained is [app.explain]; nil if there is no error.

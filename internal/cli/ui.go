@@ -149,12 +149,14 @@ func (a *app) ui(o uiOptions) (err error) {
 		Path: o.config, Engine: engine, Reload: func() error { return again.reload(ctx) }, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,
 	}
 	if durable {
-		runs, err := a.newDurablePage(o.temporal.of(file), ob.log)
+		temporal := o.temporal.of(file)
+		temporal.lazy = true // it need not be reachable yet
+		client, err := a.dial(context.Background(), temporal, ob.log)
 		if err != nil {
 			return err
 		}
-		defer runs.client.Close()
-		opts.Durable = runs
+		defer client.Close()
+		opts.Place = client
 	}
 	page := a.newPage(o.page, opts)
 	defer page.Close()

@@ -8,6 +8,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -57,10 +58,10 @@ func (k *Parked) Program() *Program { return k.program }
 func (k *Parked) Run() *executor.Run { return k.run }
 
 // Questions returns what the run waits for, as people may see it.
-func (k *Parked) Questions(info *callinfo.Info) []executor.Question {
-	questions := k.run.Questions()
-	for i, q := range questions {
-		questions[i] = k.program.shown(info, q)
+func (k *Parked) Questions(info *callinfo.Info) []runs.Question {
+	var questions []runs.Question
+	for _, q := range k.run.Questions() {
+		questions = append(questions, runs.QuestionOf(k.program.shown(info, q)))
 	}
 	return questions
 }
@@ -68,21 +69,24 @@ func (k *Parked) Questions(info *callinfo.Info) []executor.Question {
 // ID returns the id of the run.
 func (k *Parked) ID() string { return k.id }
 
-// Leave lets a run of the Driver wait without this process. [Program.Attach] comes back
+// Leave lets a run of the Place wait without this process. [Program.Attach] comes back
 // to it.
 func (k *Parked) Leave() { k.live.Leave() }
 
-// answerTimeout bounds how long a Driver may take for an answer, where no worker is there
+// operator acts on runs that a call of this process has begun.
+var operator = runs.Who{Operator: true}
+
+// answerTimeout bounds how long a Place may take for an answer, where no worker is there
 // for example. The question then stays open.
 const answerTimeout = 30 * time.Second
 
 // Answer answers a question with the result of its request, or with the failure
 // that there is none. Answers that come too late are ignored.
 func (k *Parked) Answer(id string, answer value.Value, failed error) {
-	if k.remote {
+	if place := k.program.opts.Place; place != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 		defer cancel()
-		_ = k.program.opts.Driver.Answer(ctx, k.id, id, answer, failed)
+		_ = place.Answer(ctx, operator, k.id, []runs.Answer{{Question: id, Value: answer, Err: failed}})
 		return
 	}
 	_ = k.run.Answer(id, answer, failed, time.Now())
@@ -100,8 +104,10 @@ func (k *Parked) Resume(ctx context.Context, info *callinfo.Info, o CallOptions)
 
 // End abandons a run whose questions have no answer.
 func (k *Parked) End(err error) {
-	if k.remote {
-		_ = k.program.opts.Driver.End(context.Background(), k.id)
+	if place := k.program.opts.Place; place != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+		defer cancel()
+		_ = place.Cancel(ctx, operator, k.id)
 	}
 	k.run.Stop(err)
 	k.live.End(time.Now(), err)

@@ -41,8 +41,10 @@ type CallOptions struct {
 	Park bool
 	// Seed is what the randomness of the run derives from; nil: the machine's.
 	Seed *uint64
-	// Claim lets the caller come back to a run of the Driver; it may be nil.
-	Claim *Claim
+	// Claim lets the caller come back to a run of the Place, and Refuses has the failures
+	// of questions that its client cannot answer, by [graph.QuestionKind]; both may be nil.
+	Claim   *runs.Claim
+	Refuses map[string]*graph.Failure
 	// Gate is that of [executor.Local]; it may be nil.
 	Gate func(ctx context.Context, r *executor.Run, t executor.Task) error
 	// Control changes the driver, and returns the port that it uses; nil changes
@@ -80,9 +82,10 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 		o.Claim = nil // nobody has to come back to it
 	}
 	c := p.newCall(info, g, in, o)
-	c.live = p.opts.Runs.Begin(runs.Call{
-		ID: c.id, Run: c.run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor, Masked: c.maskedArguments,
-	})
+	if p.opts.Place == nil {
+		info.RunID = runs.NewID()
+		c.begin(info.RunID, info.Caller, time.Now())
+	}
 	return c.drive(ctx, info, o)
 }
 
@@ -106,14 +109,19 @@ func (p *Program) accept(ctx context.Context, info *callinfo.Info, tool string, 
 	return ctx, g, in, done, nil
 }
 
-// newCall returns a call whose run has not begun, and gives the run its id.
+// newCall returns a call whose run has not begun.
 func (p *Program) newCall(info *callinfo.Info, g *graph.Graph, in value.Value, o CallOptions) *call {
-	if info.RunID = runs.NewID(); o.Claim != nil {
-		info.RunID = p.opts.Driver.NewID(info.Caller)
-	}
-	c := &call{program: p, run: executor.NewRun(g, in, o.seed()), id: info.RunID}
+	c := &call{program: p, run: executor.NewRun(g, in, o.seed())}
 	c.note(info)
 	return c
+}
+
+// begin makes the run known under its id.
+func (c *call) begin(id, caller string, began time.Time) {
+	c.id = id
+	c.live = c.program.opts.Runs.Begin(runs.Entry{
+		ID: id, Run: c.run, Caller: caller, Began: began, Redactor: c.redactor, Masked: c.maskedArguments,
+	})
 }
 
 // arguments returns those of a call as the run gets them, if they fit the tool. They
@@ -159,10 +167,9 @@ func (p *Program) account(ctx context.Context) (_ context.Context, held *memory.
 type call struct {
 	program *Program
 	run     *executor.Run
-	id      string // of the run
-	live    *runs.Live
-	remote  bool // the Driver of the Engine has started it
-	known   int  // how many of its records another call has reported
+	id      string     // of the run; empty before it has begun
+	live    *runs.Live // nil before it has begun
+	known   int        // how many of its records another call has reported
 
 	mu      sync.Mutex
 	first   [1]secretsOfRequest // room for what most calls have
@@ -215,12 +222,12 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 	failure := errPanicked // unless nothing panics
 	parked := false
 	defer func() {
-		if !parked {
+		if !parked && c.live != nil {
 			c.live.End(time.Now(), failure)
 		}
 	}()
 	var err error
-	if p.opts.Driver != nil && o.Control == nil {
+	if p.opts.Place != nil && o.Control == nil {
 		err = c.driveRemote(ctx, info, o, driver.Ask)
 	} else {
 		var world executor.Port = port{p.upstreams.caller, info.Caller, o.Processor}

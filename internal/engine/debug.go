@@ -115,10 +115,10 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 	}
 	p.log(info)
 	info.RunID = runs.NewID()
-	c := &call{program: p, run: run, id: info.RunID}
+	c := &call{program: p, run: run}
 	c.note(info)
 	env := debug.Environment{
-		ID: c.id, Caller: info.Caller, Tools: p.set.Graphs, Functions: p.opts.Functions, Redactor: c.redactor,
+		ID: info.RunID, Caller: info.Caller, Tools: p.set.Graphs, Functions: p.opts.Functions, Redactor: c.redactor,
 		Processor: func() expr.Processor { return processors.Task(info.Caller) },
 		Account: func(ctx context.Context) (context.Context, func()) {
 			own := p.opts.Memory.Account(info.Caller)
@@ -142,7 +142,7 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 		return nil, err
 	}
 	listen(info, s)
-	c.live = p.opts.Runs.Begin(runs.Call{ID: c.id, Run: run, Caller: info.Caller, Began: time.Now(), Redactor: c.redactor, Masked: c.maskedArguments})
+	c.begin(info.RunID, info.Caller, time.Now())
 	close(began)
 	return s, nil
 }

@@ -55,10 +55,10 @@ type Options struct {
 	// Repeatable reports whether a tool may be called twice where its server was not
 	// asked; it may be nil.
 	Repeatable func(server, tool string) bool
-	// Driver drives the runs of calls somewhere else; nil: in this process. WatchRemote
-	// lets it tell what happens before the end of every run.
-	Driver      Driver
-	WatchRemote bool
+	// Place runs the calls; nil: this process does. WatchPlace lets the runs of this
+	// process's calls be known in Runs as they go on.
+	Place      runs.Place
+	WatchPlace bool
 	// AllowUnset keeps variables of the file that are not set; see config.Options.
 	AllowUnset bool
 }
@@ -190,8 +190,8 @@ func (e *Engine) Close() error {
 	return errors.Join(errs...)
 }
 
-// Driver returns what drives the runs of calls somewhere else, nil for this process.
-func (e *Engine) Driver() Driver { return e.opts.Driver }
+// Place returns where the runs of calls are, nil for this process.
+func (e *Engine) Place() runs.Place { return e.opts.Place }
 
 // Current returns the program that is in use now.
 func (e *Engine) Current() *Program { return e.current.Load() }

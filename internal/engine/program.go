@@ -223,7 +223,7 @@ func (p *Program) Tools() []server.Tool {
 			InputSchema: schemaValue(g.Input), Annotations: g.Annotations, Icons: g.Icons, RequiredScopes: g.RequiredScopes,
 			Blocks: nodes.GivesBlocks(g.Exit.Step), Task: server.TaskSupport(g.Task),
 		}
-		if t.Task == "" && p.opts.Driver != nil {
+		if t.Task == "" && p.opts.Place != nil {
 			t.Task = server.TaskOptional
 		}
 		if p.lock != nil && !p.opts.Lock.StatedAnnotations {

@@ -117,7 +117,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	"pkg/audit": {ours: []string{"pkg/server"}},
-	"pkg/runs":  {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
+	"pkg/runs":  {ours: []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"pkg/telemetry": {
 		ours: []string{
 			"internal/project",
@@ -135,13 +135,15 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"go.opentelemetry.io", "github.com/prometheus/client_golang"},
 	},
 
+	"internal/placetest": {ours: []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/runs", "pkg/value"}},
+
 	"pkg/debug": {ours: []string{
 		"pkg/callinfo", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/value",
 	}},
 	// Only the commands import it, so that programs that embed the engine do not link
 	// Temporal.
 	"pkg/durable": {
-		ours:   []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"},
+		ours:   []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/value"},
 		others: []string{"go.temporal.io/api", "go.temporal.io/sdk", "google.golang.org/protobuf"},
 	},
 	"internal/tasks":  {ours: []string{"pkg/callinfo", "pkg/graph", "pkg/memory", "pkg/server", "pkg/value"}},

@@ -34,7 +34,7 @@ func (s *Servers) call(ctx context.Context, p *engine.Program, r *server.Request
 		}
 		o.Park, t.given = true, newAnswers(early)
 		if s.remote != nil {
-			o.Claim, t.secret = newClaim(r)
+			o.Claim, o.Refuses, t.secret = newClaim(r)
 		}
 	}
 	result, err := p.Call(ctx, &r.Info, r.Tool, r.Args, o)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/tasks"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -18,7 +19,7 @@ import (
 // round is what one of the calls of a client that make up a run has beside its request.
 type round struct {
 	given  answers // that came with the first one
-	secret string  // with which the client comes back to a run of a Driver
+	secret string  // with which the client comes back to a run of a Place
 }
 
 // finish returns the answer to a call. A run that is parked is kept, and the client
@@ -53,9 +54,9 @@ func newAnswers(responses value.Value) answers {
 
 // take returns the answer to a question, if there is one that can be its answer.
 // Nobody approves a call whose arguments are not known yet.
-func (a answers) take(name string, q executor.Question) (value.Value, bool) {
+func (a answers) take(name string, q runs.Question) (value.Value, bool) {
 	v, ok := a[name]
-	if !ok || q.Node.Approval != nil || graph.CheckAnswer(q.Method, v) != nil {
+	if !ok || q.Approval || graph.CheckAnswer(q.Method, v) != nil {
 		return value.Undef, false
 	}
 	delete(a, name)
@@ -110,9 +111,9 @@ func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request
 
 // refuse answers the questions for which the client lacks a capability, and reports
 // whether there were any.
-func refuse(ctx context.Context, r *server.Request, k *engine.Parked, questions []executor.Question) (settled bool) {
+func refuse(ctx context.Context, r *server.Request, k *engine.Parked, questions []runs.Question) (settled bool) {
 	for _, q := range questions {
-		if missing := r.Needs(q.Method, q.Value); missing != nil {
+		if missing := r.Needs(q.Method, q.Params); missing != nil {
 			k.Answer(q.ID, value.Undef, asFailure(ctx, missing))
 			settled = true
 		}
@@ -122,16 +123,16 @@ func refuse(ctx context.Context, r *server.Request, k *engine.Parked, questions 
 
 // requestsOf returns the requests that ask the questions, as clients get them, the
 // questions by name, and the time at which nobody can answer any more.
-func requestsOf(questions []executor.Question, names []string) (requests value.Value, asked map[string]executor.Question, expires time.Time) {
+func requestsOf(questions []runs.Question, names []string) (requests value.Value, asked map[string]runs.Question, expires time.Time) {
 	b, size := value.NewBuilder(len(questions)), 0
-	asked = map[string]executor.Question{}
+	asked = map[string]runs.Question{}
 	for i, q := range questions {
-		if size += q.Value.TextSize(); size > maxRequests && len(asked) > 0 {
+		if size += q.Params.TextSize(); size > maxRequests && len(asked) > 0 {
 			break
 		}
 		request := value.NewBuilder(2)
 		request.Set("method", value.FromString(q.Method))
-		request.Set("params", q.Value)
+		request.Set("params", q.Params)
 		b.Set(names[i], request.Value())
 		asked[names[i]] = q
 		if q.Until.After(expires) {
@@ -143,16 +144,16 @@ func requestsOf(questions []executor.Question, names []string) (requests value.V
 
 // namesOf returns the names of questions as the client sees them: the id of the node
 // or, where a node asks several questions, what tells them apart.
-func namesOf(questions []executor.Question) []string {
+func namesOf(questions []runs.Question) []string {
 	times := map[string]int{}
 	for _, q := range questions {
-		times[q.Node.ID]++
+		times[q.Node]++
 		times[q.ID]++
 	}
 	names := make([]string, len(questions))
 	for i, q := range questions {
-		if names[i] = q.ID; times[q.Node.ID] == 1 {
-			names[i] = q.Node.ID
+		if names[i] = q.ID; times[q.Node] == 1 {
+			names[i] = q.Node
 		}
 	}
 	return names
@@ -160,11 +161,11 @@ func namesOf(questions []executor.Question) []string {
 
 // uniqueNamesOf returns names of questions that no other question of the run has: who
 // can answer twice must not answer the next question.
-func uniqueNamesOf(questions []executor.Question) []string {
+func uniqueNamesOf(questions []runs.Question) []string {
 	names := make([]string, len(questions))
 	for i, q := range questions {
-		if names[i] = q.Node.ID + q.ID; !strings.HasPrefix(q.ID, ":") {
-			names[i] = q.Node.ID + "@" + q.ID
+		if names[i] = q.Node + q.ID; !strings.HasPrefix(q.ID, ":") {
+			names[i] = q.Node + "@" + q.ID
 		}
 	}
 	return names
@@ -174,7 +175,7 @@ func uniqueNamesOf(questions []executor.Question) []string {
 // ends its hold on its program.
 type parkedCall struct {
 	*engine.Parked
-	asked   map[string]executor.Question
+	asked   map[string]runs.Question
 	release func()
 }
 
@@ -222,7 +223,7 @@ func (s *Servers) resume(ctx context.Context, r *server.Request, state string) (
 }
 
 // answerQuestion answers the question with this name, if it was asked.
-func answerQuestion(k *engine.Parked, asked map[string]executor.Question, name string, answer value.Value) {
+func answerQuestion(k *engine.Parked, asked map[string]runs.Question, name string, answer value.Value) {
 	q, ok := asked[name]
 	if !ok {
 		return
@@ -232,7 +233,7 @@ func answerQuestion(k *engine.Parked, asked map[string]executor.Question, name s
 }
 
 // checked returns an answer, or the failure of one that has not the form of an answer.
-func checked(q executor.Question, answer value.Value) (value.Value, error) {
+func checked(q runs.Question, answer value.Value) (value.Value, error) {
 	if wrong := graph.CheckAnswer(q.Method, answer); wrong != nil {
 		return value.Undef, wrong
 	}

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-func question(id, node, method string, approval *graph.Approval) executor.Question {
-	return executor.Question{ID: id, Method: method, Node: &graph.Node{ID: node, Approval: approval}}
+func question(id, node, method string, approval bool) runs.Question {
+	return runs.Question{ID: id, Method: method, Node: node, Approval: approval}
 }
 
 func TestQuestionsAreNamedByTheirNodes(t *testing.T) {
@@ -19,9 +19,9 @@ func TestQuestionsAreNamedByTheirNodes(t *testing.T) {
 		{[]string{"1.0:0", "1.1:0", ":2"}, []string{"each", "each", "one"}, []string{"1.0:0", "1.1:0", "one"}},
 		{[]string{":1", "1.0:0"}, []string{"1.0:0", "b"}, []string{":1", "b"}},
 	} {
-		var all []executor.Question
+		var all []runs.Question
 		for i, id := range test.ids {
-			all = append(all, question(id, test.nodes[i], graph.AskPerson, nil))
+			all = append(all, question(id, test.nodes[i], graph.AskPerson, false))
 		}
 		if got := namesOf(all); !slices.Equal(got, test.want) {
 			t.Errorf("%q %q: %q, want %q", test.ids, test.nodes, got, test.want)
@@ -36,22 +36,22 @@ func TestAnswersOfTheFirstCallAreForOneQuestionEach(t *testing.T) {
 	}
 	given := newAnswers(responses)
 	for i, test := range []struct {
-		q     executor.Question
+		q     runs.Question
 		taken bool
 	}{
-		{question("1", "sure", graph.AskPerson, &graph.Approval{}), false}, // nobody has seen the arguments
-		{question("1", "sure", graph.AskPerson, nil), true},
-		{question("2", "sure", graph.AskPerson, nil), false}, // it was used
-		{question("3", "think", graph.AskRoots, nil), false},
-		{question("3", "think", graph.AskModel, nil), true},
-		{question("4", "where", graph.AskRoots, nil), false}, // it has another form
-		{question("5", "other", graph.AskPerson, nil), false},
+		{question("1", "sure", graph.AskPerson, true), false}, // nobody has seen the arguments
+		{question("1", "sure", graph.AskPerson, false), true},
+		{question("2", "sure", graph.AskPerson, false), false}, // it was used
+		{question("3", "think", graph.AskRoots, false), false},
+		{question("3", "think", graph.AskModel, false), true},
+		{question("4", "where", graph.AskRoots, false), false}, // it has another form
+		{question("5", "other", graph.AskPerson, false), false},
 	} {
-		if _, taken := given.take(test.q.Node.ID, test.q); taken != test.taken {
+		if _, taken := given.take(test.q.Node, test.q); taken != test.taken {
 			t.Errorf("question %d: %v", i, taken)
 		}
 	}
-	if _, taken := newAnswers(value.Undef).take("sure", question("1", "sure", graph.AskPerson, nil)); taken {
+	if _, taken := newAnswers(value.Undef).take("sure", question("1", "sure", graph.AskPerson, false)); taken {
 		t.Error("an answer out of nothing")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"strings"
@@ -14,22 +13,22 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/parked"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// remoteRuns are the runs of a Driver that callers come back to: tasks, and calls that
+// remoteRuns are the runs of a Place that callers come back to: tasks, and calls that
 // wait for answers. Nothing of them is kept in this process, so any other one that has
-// the Driver answers for them as well.
+// the Place answers for them as well.
 //
 // Their caller names them by the id of the run and a secret, whose digest is kept with
 // the run: ids are written to logs. The name of a call that waits for answers also has a
 // digest of what it asks, so that answers never answer what is asked later.
 type remoteRuns struct {
 	servers *Servers
-	driver  engine.Driver
+	place   runs.Place
 
 	mu       sync.Mutex
 	requests map[string]int // under way, by caller
@@ -37,7 +36,7 @@ type remoteRuns struct {
 	freed    chan struct{} // closed when one of them has ended; nil if nobody waits
 }
 
-// Bounds of the requests about runs of a Driver that are under way, since each asks it.
+// Bounds of the requests about runs of a Place that are under way, since each asks it.
 const (
 	maxRequestsInAll     = 128
 	maxRequestsPerCaller = 16
@@ -47,13 +46,13 @@ const (
 	turnTimeout    = 2 * time.Second
 )
 
-// newClaim returns what lets the caller of a request come back to its run, and the
-// secret that it needs.
-func newClaim(r *server.Request) (c *engine.Claim, secret string) {
+// newClaim returns what lets the caller of a request come back to its run, the failures of
+// questions that its client cannot answer, and the secret that it needs.
+func newClaim(r *server.Request) (c *runs.Claim, refuses map[string]*graph.Failure, secret string) {
 	secret = rand.Text()
-	c = &engine.Claim{Check: digestOf(secret), Created: time.Now(), Blocks: r.Blocks()}
+	c = &runs.Claim{Check: digestOf(secret), Created: time.Now(), Blocks: r.Blocks()}
 	if !r.WantsTask() {
-		return c, secret // each call says what its client can answer
+		return c, nil, secret // each call says what its client can answer
 	}
 	none := value.FromEntries(nil)
 	byURL := value.FromEntries([]value.Entry{{Key: "mode", Value: value.FromString(server.URLMode)}})
@@ -62,13 +61,13 @@ func newClaim(r *server.Request) (c *engine.Claim, secret string) {
 		params value.Value
 	}{{graph.AskPerson, none}, {graph.AskPerson, byURL}, {graph.AskModel, none}, {graph.AskRoots, none}} {
 		if missing := (*server.MissingCapabilityError)(nil); errors.As(r.Needs(q.method, q.params), &missing) {
-			if c.Refused == nil {
-				c.Refused = map[string]*graph.Failure{}
+			if refuses == nil {
+				refuses = map[string]*graph.Failure{}
 			}
-			c.Refused[graph.QuestionKind(q.method, q.params)] = cannotAsk(missing)
+			refuses[graph.QuestionKind(q.method, q.params)] = cannotAsk(missing)
 		}
 	}
-	return c, secret
+	return c, refuses, secret
 }
 
 func digestOf(secret string) string {
@@ -83,22 +82,27 @@ func nameOf(id, secret string) string { return id + "." + secret }
 
 // state returns the run that the caller has a name of, and its id. The error is
 // server.ErrUnknownTask if there is none.
-func (t *remoteRuns) state(ctx context.Context, info *callinfo.Info, name string, detail engine.Detail) (*engine.RemoteState, string, error) {
+func (t *remoteRuns) state(ctx context.Context, info *callinfo.Info, name string, detail runs.Detail) (*runs.State, string, error) {
 	id, secret, ok := strings.Cut(name, ".")
 	if !ok || id == "" || secret == "" || len(name) > maxName {
 		return nil, "", server.ErrUnknownTask
 	}
-	check := digestOf(secret)
-	s, err := t.driver.State(ctx, id, func(caller, kept string) bool {
-		return subtle.ConstantTimeCompare([]byte(check), []byte(kept)) == 1 && caller == info.Caller
-	}, detail)
-	if errors.Is(err, engine.ErrNoRun) {
+	s, err := t.place.Look(ctx, who(info, secret), id, detail)
+	if errors.Is(err, runs.ErrNotFound) {
 		return nil, "", server.ErrUnknownTask
+	}
+	if errors.Is(err, runs.ErrNoWorker) && s != nil {
+		s.Problem, err = runs.ErrNoWorker.Error(), nil
 	}
 	if err == nil {
 		info.RunID = id
 	}
 	return s, id, err
+}
+
+// who is the caller of a request that has a secret.
+func who(info *callinfo.Info, secret string) runs.Who {
+	return runs.Who{Caller: info.Caller, Check: digestOf(secret)}
 }
 
 // enter counts a request of a caller until leave is called. It waits while there are too
@@ -156,14 +160,18 @@ func (t *remoteRuns) free(caller string) {
 }
 
 // answer hands in the answers to what a run asks, by the names of the questions.
-func (t *remoteRuns) answer(ctx context.Context, id string, questions []executor.Question, names []string, given value.Value) error {
+func (t *remoteRuns) answer(ctx context.Context, w runs.Who, id string, questions []runs.Question, names []string, given value.Value) error {
 	for i, q := range questions {
 		answer := given.Get(names[i])
 		if answer.IsUndefined() {
 			continue
 		}
 		answer, wrong := checked(q, answer)
-		if err := t.driver.Answer(ctx, id, q.ID, answer, wrong); err != nil {
+		switch err := t.place.Answer(ctx, w, id, []runs.Answer{{Question: q.ID, Value: answer, Err: wrong}}); {
+		case errors.Is(err, runs.ErrNotAsked), errors.Is(err, runs.ErrNotFound): // somebody was faster
+		case errors.Is(err, runs.ErrNoWorker):
+			return errors.Join(&graph.Failure{Name: graph.FailBusy, Message: runs.ErrNoWorker.Error()}, err)
+		case err != nil:
 			return err
 		}
 	}
@@ -171,7 +179,7 @@ func (t *remoteRuns) answer(ctx context.Context, id string, questions []executor
 }
 
 // failed returns the error with which a run ended, as clients get it.
-func (t *remoteRuns) failed(info *callinfo.Info, s *engine.RemoteState) error {
+func (t *remoteRuns) failed(info *callinfo.Info, s *runs.State) error {
 	if s.Err == nil {
 		return nil
 	}
@@ -180,7 +188,7 @@ func (t *remoteRuns) failed(info *callinfo.Info, s *engine.RemoteState) error {
 	return t.servers.failed(p, info, s.Err)
 }
 
-// unreached returns the error that answers a call whose run the Driver cannot reach. Only
+// unreached returns the error that answers a call whose run the Place cannot reach. Only
 // the message of a *graph.Failure is for clients: others can name machines of the operator.
 func (t *remoteRuns) unreached(ctx context.Context, p *engine.Program, r *server.Request, err error) error {
 	if ctx.Err() != nil {
@@ -195,13 +203,13 @@ func (t *remoteRuns) unreached(ctx context.Context, p *engine.Program, r *server
 }
 
 // park lets a run wait for answers, and returns what asks the client for them.
-func (t *remoteRuns) park(k *engine.Parked, questions []executor.Question, secret string) error {
+func (t *remoteRuns) park(k *engine.Parked, questions []runs.Question, secret string) error {
 	k.Leave()
 	return inputRequired(k.ID(), secret, questions)
 }
 
 // inputRequired asks the client of a call what its run asks.
-func inputRequired(id, secret string, questions []executor.Question) error {
+func inputRequired(id, secret string, questions []runs.Question) error {
 	requests, _, _ := requestsOf(questions, namesOf(questions))
 	return &server.InputRequiredError{Requests: requests, State: stateOf(id, secret, digestOfQuestions(questions))}
 }
@@ -224,7 +232,7 @@ func readState(state string) (name, asked string) {
 const digits = 16
 
 // digestOfQuestions returns what tells questions from all others of their run.
-func digestOfQuestions(questions []executor.Question) string {
+func digestOfQuestions(questions []runs.Question) string {
 	var ids strings.Builder
 	for _, q := range questions {
 		ids.WriteString(q.ID + " ")
@@ -240,12 +248,13 @@ func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Re
 		return value.Undef, err
 	}
 	name, asked := readState(state)
-	s, id, err := t.reached(ctx, &r.Info, name, engine.Whole)
-	if errors.Is(err, server.ErrUnknownTask) || err == nil && (s.Tool != r.Tool || s.Ending || !s.Over && !value.Equal(s.Args, r.Args)) {
+	s, id, err := t.reached(ctx, &r.Info, name, runs.Whole)
+	if errors.Is(err, server.ErrUnknownTask) || err == nil && (s.Tool != r.Tool || s.Ending || !s.Status.Over() && !value.Equal(s.Args, r.Args)) {
 		return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
 	}
+	_, secret, _ := strings.Cut(name, ".")
 	if err == nil && digestOfQuestions(s.Questions) == asked {
-		err = t.answer(ctx, id, s.Questions, namesOf(s.Questions), given)
+		err = t.answer(ctx, who(&r.Info, secret), id, s.Questions, namesOf(s.Questions), given)
 	}
 	if err != nil {
 		return value.Undef, t.unreached(ctx, p, r, err)
@@ -254,16 +263,15 @@ func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Re
 		s.Questions = nil // the next state has those that are left
 		return value.Undef, &server.TaskError{Task: t.task(&r.Info, name, s)}
 	}
-	if s.Over || s.Digest != p.Digest() {
+	if s.Status.Over() || s.Version != p.Digest() {
 		return t.await(ctx, p, r, name)
 	}
-	k, err := p.Attach(id, &r.Info, s)
+	k, err := p.Attach(&r.Info, s)
 	if err != nil {
 		return value.Undef, t.servers.failed(p, &r.Info, err)
 	}
 	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI, Park: true}
 	result, err := k.Resume(ctx, &r.Info, o)
-	_, secret, _ := strings.Cut(name, ".")
 	return t.servers.finish(ctx, p, r, o, round{secret: secret}, result, err)
 }
 
@@ -271,7 +279,7 @@ func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Re
 const awaitFirst, awaitLast = 100 * time.Millisecond, 2 * time.Second
 
 // reached is state, and waits for a worker.
-func (t *remoteRuns) reached(ctx context.Context, info *callinfo.Info, name string, detail engine.Detail) (*engine.RemoteState, string, error) {
+func (t *remoteRuns) reached(ctx context.Context, info *callinfo.Info, name string, detail runs.Detail) (*runs.State, string, error) {
 	for {
 		s, id, err := t.state(ctx, info, name, detail)
 		if err != nil || s.Problem == "" {
@@ -289,16 +297,16 @@ func (t *remoteRuns) reached(ctx context.Context, info *callinfo.Info, name stri
 // for what it asks next. It reports no progress.
 func (t *remoteRuns) await(ctx context.Context, p *engine.Program, r *server.Request, name string) (value.Value, error) {
 	for wait := awaitFirst; ; wait = min(2*wait, awaitLast) {
-		s, id, err := t.reached(ctx, &r.Info, name, engine.Status)
+		s, id, err := t.reached(ctx, &r.Info, name, runs.Status)
 		switch {
 		case errors.Is(err, server.ErrUnknownTask):
 			return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
 		case err != nil:
 			return value.Undef, t.unreached(ctx, p, r, err)
-		case s.Over && s.Err != nil:
+		case s.Status.Over() && s.Err != nil:
 			return value.Undef, t.failed(&r.Info, s)
-		case s.Over:
-			return p.Shown(r.Tool, s.Value, r.Args, r.URI)
+		case s.Status.Over():
+			return p.Shown(r.Tool, s.Result, r.Args, r.URI)
 		case len(s.Questions) > 0:
 			_, secret, _ := strings.Cut(name, ".")
 			return value.Undef, inputRequired(id, secret, s.Questions)

@@ -2,11 +2,14 @@ package serving
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/tasks"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -15,13 +18,13 @@ var _ taskStore = (*remoteRuns)(nil)
 
 // start implements taskStore. A run that was asked first has begun already; see resume.
 func (t *remoteRuns) start(ctx context.Context, p *engine.Program, r *server.Request, _ *engine.Parked) error {
-	claim, secret := newClaim(r)
-	id, err := p.Begin(ctx, &r.Info, r.Tool, r.Args, engine.CallOptions{Claim: claim})
+	claim, refuses, secret := newClaim(r)
+	s, err := p.Begin(ctx, &r.Info, r.Tool, r.Args, engine.CallOptions{Claim: claim, Refuses: refuses})
 	if err != nil {
 		return err
 	}
 	return &server.TaskError{Task: server.Task{
-		ID: nameOf(id, secret), Status: server.TaskWorking, Created: claim.Created, Updated: claim.Created, Blocks: claim.Blocks,
+		ID: nameOf(s.ID, secret), Status: server.TaskWorking, Created: claim.Created, Updated: claim.Created, Blocks: claim.Blocks,
 	}}
 }
 
@@ -36,7 +39,7 @@ func (t *remoteRuns) Get(ctx context.Context, info *callinfo.Info, name string) 
 		return server.Task{}, err
 	}
 	defer leave()
-	s, _, err := t.state(ctx, info, name, engine.Status)
+	s, _, err := t.state(ctx, info, name, runs.Status)
 	if err != nil {
 		return server.Task{}, err
 	}
@@ -44,15 +47,15 @@ func (t *remoteRuns) Get(ctx context.Context, info *callinfo.Info, name string) 
 }
 
 // task returns a run as the task that it is.
-func (t *remoteRuns) task(info *callinfo.Info, name string, s *engine.RemoteState) server.Task {
+func (t *remoteRuns) task(info *callinfo.Info, name string, s *runs.State) server.Task {
 	task := server.Task{
 		ID: name, Status: server.TaskWorking, Created: s.Created, Updated: s.Updated, TTL: s.Kept, Blocks: s.Blocks, Message: s.Problem,
 	}
 	switch {
 	case s.Ending:
 		task.Status = server.TaskCancelled
-	case s.Over:
-		task.Value, task.Err = s.Value, t.failed(info, s)
+	case s.Status.Over():
+		task.Value, task.Err = s.Result, t.failed(info, s)
 		task.Status = server.EndOfTask(task.Err)
 	case len(s.Questions) > 0:
 		task.Status = server.TaskInputRequired
@@ -68,7 +71,7 @@ func (t *remoteRuns) Update(ctx context.Context, info *callinfo.Info, name strin
 		return err
 	}
 	defer leave()
-	s, id, err := t.state(ctx, info, name, engine.Status)
+	s, id, err := t.state(ctx, info, name, runs.Status)
 	if err == nil {
 		err = tasks.CheckSize(responses)
 	}
@@ -78,7 +81,8 @@ func (t *remoteRuns) Update(ctx context.Context, info *callinfo.Info, name strin
 	case s.Problem != "":
 		return &graph.Failure{Name: graph.FailBusy, Message: s.Problem}
 	}
-	return t.answer(ctx, id, s.Questions, uniqueNamesOf(s.Questions), responses)
+	_, secret, _ := strings.Cut(name, ".")
+	return t.answer(ctx, who(info, secret), id, s.Questions, uniqueNamesOf(s.Questions), responses)
 }
 
 // Cancel implements server.Tasks.
@@ -88,9 +92,13 @@ func (t *remoteRuns) Cancel(ctx context.Context, info *callinfo.Info, name strin
 		return err
 	}
 	defer leave()
-	s, id, err := t.state(ctx, info, name, engine.Brief)
-	if err != nil || s.Over || s.Ending {
+	s, id, err := t.state(ctx, info, name, runs.Brief)
+	if err != nil || s.Status.Over() || s.Ending {
 		return err
 	}
-	return t.driver.End(ctx, id)
+	_, secret, _ := strings.Cut(name, ".")
+	if err = t.place.Cancel(ctx, who(info, secret), id); errors.Is(err, runs.ErrOver) {
+		return nil
+	}
+	return err
 }

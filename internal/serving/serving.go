@@ -37,8 +37,8 @@ type Servers struct {
 
 	parked *parked.Store // runs that wait for answers
 	local  *tasks.Store  // calls that go on in this process after they were answered
-	tasks  taskStore     // these, or those that a Driver runs
-	remote *remoteRuns   // what the Driver runs; nil without one
+	tasks  taskStore     // these, or those of a Place
+	remote *remoteRuns   // those of a Place; nil without one
 
 	reloading sync.Mutex
 	mu        sync.Mutex // guards the rest
@@ -50,8 +50,8 @@ type Servers struct {
 func New(e *engine.Engine, opts Options) *Servers {
 	s := &Servers{engine: e, opts: opts, parked: parked.New(e.Memory()), local: tasks.New(e.Memory(), e.Log())}
 	s.tasks = &localTasks{s.local, s}
-	if d := e.Driver(); d != nil {
-		s.remote = &remoteRuns{servers: s, driver: d, requests: map[string]int{}}
+	if p := e.Place(); p != nil {
+		s.remote = &remoteRuns{servers: s, place: p, requests: map[string]int{}}
 		s.tasks = s.remote
 	}
 	return s

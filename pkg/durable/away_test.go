@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -85,12 +86,12 @@ func newAway(d time.Duration) (*Client, *away) {
 
 func TestARunIsWaitedForWhileTemporalIsAway(t *testing.T) {
 	t.Parallel()
-	for _, watch := range []*Watch{nil, {}} {
+	for _, watch := range []*watch{nil, {}} {
 		synctest.Test(t, func(t *testing.T) {
 			c, a := newAway(10 * time.Minute)
 			run := executor.NewRun(newSource(t, oneTool(oneCall)).graphs[0], value.FromEntries(nil), 1)
 			began := time.Now()
-			out, err := c.Follow(t.Context(), "id", run, watch)
+			out, err := c.followed(t.Context(), "id", run, watch)
 			if took := time.Since(began); err != nil || out.Value.JSON() != `"well"` || took > 10*time.Minute+20*time.Second {
 				t.Errorf("%v, %v after %s", out, err, took)
 			}
@@ -101,7 +102,7 @@ func TestARunIsWaitedForWhileTemporalIsAway(t *testing.T) {
 			c, _ = newAway(time.Hour)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if _, err := c.Follow(ctx, "id", run, watch); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := c.followed(ctx, "id", run, watch); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("a wait that was given up: %v", err)
 			}
 		})
@@ -116,7 +117,7 @@ func TestARunWhoseStartWasGivenUpIsEndedWhenTemporalIsBack(t *testing.T) {
 			a.begun = begun
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			if err := c.Start(ctx, Start{ID: "id"}); !errors.Is(err, ErrUnreachable) {
+			if err := c.start(ctx, launch{ID: "id"}); !errors.Is(err, runs.ErrUnavailable) {
 				t.Error(err)
 			}
 			time.Sleep(2 * time.Minute)

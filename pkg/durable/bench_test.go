@@ -72,11 +72,11 @@ func BenchmarkDurableCost(b *testing.B) {
 			for b.Loop() {
 				id = done(b, c, source)
 			}
-			s, err := c.Summarize(b.Context(), id)
+			s, err := c.summarize(b.Context(), id)
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric(float64(s.Events), "events/run")
+			b.ReportMetric(float64(len(historyOf(b, c, id).Events)), "events/run")
 			b.ReportMetric(float64(s.Bytes), "bytes/run")
 		})
 	}
@@ -85,7 +85,7 @@ func BenchmarkDurableCost(b *testing.B) {
 // done makes a run and returns its id.
 func done(b testing.TB, c *Client, s *testSource) string {
 	id := started(b, c, s, `{}`, nil)
-	out, err := c.Result(b.Context(), id)
+	out, err := c.resultOf(b.Context(), id)
 	if err == nil {
 		err = out.Err()
 	}
@@ -141,7 +141,7 @@ func BenchmarkDurableMemory(b *testing.B) {
 		}
 		for _, id := range ids {
 			for {
-				if _, next, _, err := c.Records(b.Context(), id, 0); err == nil && next > 11 {
+				if _, next, _, err := c.records(b.Context(), id, 0); err == nil && next > 11 {
 					break
 				}
 				time.Sleep(time.Millisecond)
@@ -149,12 +149,12 @@ func BenchmarkDurableMemory(b *testing.B) {
 		}
 		b.ReportMetric(float64(heap()-before)/runs, "bytes/waiting-run")
 		for _, id := range ids {
-			if err := c.Cancel(b.Context(), id); err != nil {
+			if err := c.cancel(b.Context(), id); err != nil {
 				b.Fatal(err)
 			}
 		}
 		for _, id := range ids {
-			if _, err := c.Result(b.Context(), id); err != nil {
+			if _, err := c.resultOf(b.Context(), id); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // TestRunsOfCallersAreBounded lets Temporal's counts lag behind by two seconds.
@@ -65,8 +66,8 @@ func TestRunsOfCallersAreBounded(t *testing.T) {
 		}
 		refused("too many are kept", "15 runs of this caller are kept")
 		time.Sleep(10 * time.Second)
-		down = ErrUnreachable
-		if err := start(); !errors.Is(err, ErrUnreachable) {
+		down = runs.ErrUnavailable
+		if err := start(); !errors.Is(err, runs.ErrUnavailable) {
 			t.Errorf("nobody counts: %v", err)
 		}
 	})
@@ -96,7 +97,7 @@ func TestIDsDoNotNameTheirCaller(t *testing.T) {
 	ids := map[string]bool{}
 	for _, c := range []*Client{open, sealed} {
 		for _, caller := range []string{"", "ann", "bob"} {
-			if id := c.NewID(caller); !strings.HasPrefix(id, c.prefix(caller)) || strings.Contains(id, "ann") {
+			if id := c.newID(caller); !strings.HasPrefix(id, c.prefix(caller)) || strings.Contains(id, "ann") {
 				t.Errorf("%q", id)
 			}
 			ids[c.prefix(caller)] = true

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -222,11 +223,11 @@ func TestChildrenAreInTheTraceOfTheirParents(t *testing.T) {
 // childOf waits until a run has a child, and returns its id.
 func childOf(t *testing.T, c *Client, id string) string {
 	t.Helper()
-	d := described(t, c, id, func(d *Description) bool {
+	d := described(t, c, id, func(d *runs.State) bool {
 		if len(d.Children) == 0 {
 			return false
 		}
-		s, err := c.Summarize(t.Context(), d.Children[0].ID)
+		s, err := c.summarize(t.Context(), d.Children[0].ID)
 		return err == nil && s.Parent == id && s.Tool == d.Children[0].Tool
 	})
 	return d.Children[0].ID
@@ -246,21 +247,21 @@ func TestOnAServerChildrenAskThroughTheirParents(t *testing.T) {
 `))
 	working(t, c, source)
 	id := started(t, c, source, "{}", nil)
-	d := described(t, c, id, func(d *Description) bool { return len(d.Questions) == 2 })
-	if q := d.Questions[1]; q.Path != "a>a>each[1].q" || !d.Waiting {
-		t.Errorf("it asks at %s, waiting %t", q.Path, d.Waiting)
+	d := described(t, c, id, func(d *runs.State) bool { return len(d.Questions) == 2 })
+	if q := d.Questions[1]; q.Path != "a>a>each[1].q" || d.Status != runs.Waiting {
+		t.Errorf("it asks at %s, waiting %t", q.Path, d.Status == runs.Waiting)
 	}
 	listed(t, c, id, true) // Temporal itself knows that of the innermost child alone
 	// A client that follows the run knows them, too.
 	run := executor.NewRun(source.graphs[0], value.FromEntries(nil), 7)
 	asked := map[string]bool{}
-	out, err := c.Follow(t.Context(), id, run, &Watch{Changed: func() bool {
+	out, err := c.followed(t.Context(), id, run, &watch{Changed: func() bool {
 		for _, q := range run.Questions() {
 			asked[q.ID] = true
 		}
 		return len(asked) < 2 || !run.Parked()
 	}})
-	if err != nil || out != nil || !run.Parked() || c.Fresh(t.Context(), id, run) {
+	if err != nil || out != nil || !run.Parked() || c.fresh(t.Context(), id, run) {
 		t.Fatalf("%v, %v, parked %t", out, err, run.Parked())
 	}
 	for _, q := range d.Questions {
@@ -269,10 +270,10 @@ func TestOnAServerChildrenAskThroughTheirParents(t *testing.T) {
 		}
 		answered(t, c, id, q.ID)
 	}
-	if !c.Fresh(t.Context(), id, run) {
+	if !c.fresh(t.Context(), id, run) {
 		t.Error("nothing is new after the answers")
 	}
-	if out, err = c.Follow(t.Context(), id, run, &Watch{}); err != nil || out.Failure != nil || run.Err() != nil || !run.Done() {
+	if out, err = c.followed(t.Context(), id, run, &watch{}); err != nil || out.Failure != nil || run.Err() != nil || !run.Done() {
 		t.Errorf("%+v, %v, %v", out, err, run.Err())
 	}
 	replayed(t, c, source, historyOf(t, c, id))
@@ -293,7 +294,7 @@ func TestOnAServerCancellationReachesChildren(t *testing.T) {
 			id := started(t, c, source, "{}", nil)
 			inner := childOf(t, c, id)
 			if name == "of the run" {
-				if err := c.Cancel(t.Context(), id); err != nil {
+				if err := c.cancel(t.Context(), id); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -301,7 +302,7 @@ func TestOnAServerCancellationReachesChildren(t *testing.T) {
 			if (run.Err() == nil) != (name == "by another branch") {
 				t.Error(run.Err())
 			}
-			out, err := c.Result(t.Context(), inner)
+			out, err := c.resultOf(t.Context(), inner)
 			if err != nil || out.Failure == nil || out.Failure.Name != graph.FailCancelled {
 				t.Errorf("the child ended with %+v, %v", out, err)
 			}
@@ -318,7 +319,7 @@ func TestOnAServerAChildThatSomebodyEndsIsAFailureToCatch(t *testing.T) {
       - {id: b, type: transform, transform: {expr: '$.a.error.message'}, next: exit}`, `      - {id: a, type: wait, ms: 200000, next: exit}`)))
 	working(t, c, source)
 	for what, end := range map[string]func(string) error{
-		"cancelled":  func(id string) error { return c.Cancel(t.Context(), id) },
+		"cancelled":  func(id string) error { return c.cancel(t.Context(), id) },
 		"terminated": func(id string) error { return c.temporal.TerminateWorkflow(t.Context(), id, "", "") },
 	} {
 		id := started(t, c, source, "{}", nil)
@@ -346,15 +347,15 @@ func TestOnAServerTheEndOfARunIsAnActivity(t *testing.T) {
 	if end, err := a.result(t.Context(), ended); err != nil || end.Why != "" || string(end.Outcome.Result) != `"done"` || end.Outcome.Executions != 3 {
 		t.Errorf("%+v, %v", end, err)
 	}
-	asks := started(t, c, source, "{}", func(s *Start) { s.Tool = "inner" })
+	asks := started(t, c, source, "{}", func(s *launch) { s.Tool = "inner" })
 	a.waits.Store(maxWaits)
 	if _, err := a.result(t.Context(), asks); err == nil || !strings.Contains(err.Error(), "under way") || a.waits.Load() != maxWaits {
 		t.Error(err)
 	}
-	if err := c.Cancel(t.Context(), asks); err != nil {
+	if err := c.cancel(t.Context(), asks); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Result(t.Context(), asks); err != nil {
+	if _, err := c.resultOf(t.Context(), asks); err != nil {
 		t.Fatal(err)
 	}
 	if end, err := a.result(t.Context(), asks); err != nil || end.Why != "cancelled" {
@@ -363,7 +364,7 @@ func TestOnAServerTheEndOfARunIsAnActivity(t *testing.T) {
 	if end, err := a.result(t.Context(), newID(t)); err != nil || end.Why != "deleted" {
 		t.Errorf("%+v, %v", end, err)
 	}
-	if err := c.Answer(t.Context(), ended, "4.0:1", value.NullValue, nil); !errors.Is(err, ErrNotAsked) && !errors.Is(err, ErrNotFound) {
+	if err := c.answer(t.Context(), ended, "4.0:1", value.NullValue, nil); !errors.Is(err, runs.ErrNotAsked) && !errors.Is(err, runs.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -381,7 +382,7 @@ func TestOnAServerChildrenAreSealed(t *testing.T) {
 	}
 	working(t, c, source)
 	args := `{"text": "` + secret + `"}`
-	id := started(t, c, source, args, func(s *Start) {
+	id := started(t, c, source, args, func(s *launch) {
 		s.Info = &callinfo.Info{Caller: "anna", Header: http.Header{"X-Token": {secret}}}
 		s.Forwarded = func(name string) bool { return name == "X-Token" }
 	})
@@ -398,7 +399,7 @@ func TestOnAServerChildrenAreSealed(t *testing.T) {
 			t.Errorf("the history of %s has what is sealed", one)
 		}
 	}
-	if s, err := c.Summarize(t.Context(), child); err != nil || s.Tool != "inner" || s.Caller != "anna" || s.Parent != id {
+	if s, err := c.summarize(t.Context(), child); err != nil || s.Tool != "inner" || s.Caller != "anna" || s.Parent != id {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -409,7 +410,7 @@ func carriedOn(t *testing.T, c *Client, source *testSource) (id, child string) {
 	t.Helper()
 	before := started(t, c, source, "{}", nil)
 	child = childOf(t, c, before)
-	records, _, _, err := c.Records(t.Context(), before, 0)
+	records, _, _, err := c.records(t.Context(), before, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +430,7 @@ func carriedOn(t *testing.T, c *Client, source *testSource) (id, child string) {
 func endsSoon(t *testing.T, c *Client, source *testSource, id, want string) {
 	t.Helper()
 	began := time.Now()
-	out, err := c.Result(t.Context(), id)
+	out, err := c.resultOf(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -464,12 +465,12 @@ func TestOnAServerAnotherWorkerWaitsForACarriedChild(t *testing.T) {
 	source := unique(newSource(t, twoTools(detachedCall, `      - {id: a, type: ask, message: "Well?", next: exit}`)))
 	stop := working(t, c, source)
 	id, child := carriedOn(t, c, source)
-	asks := described(t, c, child, func(d *Description) bool { return len(d.Questions) == 1 }).Questions[0].ID
+	asks := described(t, c, child, func(d *runs.State) bool { return len(d.Questions) == 1 }).Questions[0].ID
 	time.Sleep(4 * time.Second) // it waits by now
 	stop()
 	working(t, c, source)
 	yes, _ := value.Parse(`{"action":"accept","content":{}}`)
-	if err := c.Answer(t.Context(), child, asks, yes, nil); err != nil {
+	if err := c.answer(t.Context(), child, asks, yes, nil); err != nil {
 		t.Fatal(err)
 	}
 	endsSoon(t, c, source, id, `{}`)

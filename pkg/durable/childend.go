@@ -7,6 +7,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // Bounds of the wait for the end of a run.
@@ -25,9 +27,9 @@ const (
 // waits, without the slot of a call, or fails if there are many others. Temporal then
 // tries it again.
 func (c *calls) result(ctx context.Context, id string) (*childEnd, error) {
-	s, err := c.client.Summarize(ctx, id)
+	s, err := c.client.summarize(ctx, id)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, runs.ErrNotFound):
 		return &childEnd{Why: "deleted"}, nil
 	case err != nil:
 		return nil, err

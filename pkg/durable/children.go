@@ -5,14 +5,9 @@ import (
 	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
-
-// Child is a run that another run waits for.
-type Child struct {
-	// ID is that of the run, Path is where the node stands in the other one.
-	ID, Tool, Path string
-}
 
 // maxFollowed is how many runs one look at a run and its children asks: those that can
 // have questions, outer ones first.
@@ -37,7 +32,7 @@ func (c *Client) followChildren(ctx context.Context, run *executor.Run, budget *
 		if child.Done() {
 			continue
 		}
-		list, _, _, err := c.Records(ctx, d.Run, child.NextIndex())
+		list, _, _, err := c.records(ctx, d.Run, child.NextIndex())
 		switch {
 		case ctx.Err() != nil:
 			return changed, ctx.Err()
@@ -55,15 +50,15 @@ func (c *Client) followChildren(ctx context.Context, run *executor.Run, budget *
 	return changed, nil
 }
 
-// Fresh reports whether anything happened in a run, or in one of its children, that run
+// fresh reports whether anything happened in a run, or in one of its children, that run
 // does not have yet. It is true if nobody can tell.
-func (c *Client) Fresh(ctx context.Context, id string, run *executor.Run) bool {
-	list, _, _, err := c.Records(ctx, id, run.NextIndex())
+func (c *Client) fresh(ctx context.Context, id string, run *executor.Run) bool {
+	list, _, _, err := c.records(ctx, id, run.NextIndex())
 	if err != nil || len(list) > 0 {
 		return true
 	}
 	for _, d := range run.Detached() {
-		if d.Child != nil && c.Fresh(ctx, d.Run, d.Child) {
+		if d.Child != nil && c.fresh(ctx, d.Run, d.Child) {
 			return true
 		}
 	}
@@ -115,7 +110,7 @@ func (c *Client) ownState(ctx context.Context, id string) (*state, error) {
 		s.Questions, more = append(s.Questions, next.Questions...), next.More && len(next.Questions) > 0
 	}
 	if s.Args == nil {
-		args, _, err := c.Request(ctx, id)
+		args, _, err := c.requestOf(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -133,8 +128,8 @@ func (c *Client) answerChild(ctx context.Context, id, question string, answer va
 	}
 	for _, child := range s.Children {
 		if inner, ok := executor.CutID(child.Frame, question); ok {
-			return c.Answer(ctx, child.Run, inner, answer, failed)
+			return c.answer(ctx, child.Run, inner, answer, failed)
 		}
 	}
-	return ErrNotAsked
+	return runs.ErrNotAsked
 }

@@ -12,20 +12,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
-
-// Claim lets a caller come back to a run from any process.
-type Claim struct {
-	// Check is the digest of what the caller proves that it was told of the run.
-	Check string
-	// Created is kept for the caller: when it was told of the run.
-	Created time.Time
-	// Blocks is kept for the caller: the result is a list of content blocks.
-	Blocks bool
-	// Refused has the failures of questions that the caller cannot answer, by
-	// [graph.QuestionKind]. The workflow answers with them.
-	Refused map[string]*graph.Failure
-}
 
 // claim is what the memo has of a Claim.
 type claim struct {
@@ -34,9 +22,10 @@ type claim struct {
 	Blocks  bool      `json:"blocks,omitempty"`
 }
 
-func (c *Claim) refused() map[string]json.RawMessage {
+// refusals returns failures of questions as they travel.
+func refusals(by map[string]*graph.Failure) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
-	for kind, f := range c.Refused {
+	for kind, f := range by {
 		if all == nil {
 			all = map[string]json.RawMessage{}
 		}
@@ -49,11 +38,11 @@ func (c *Claim) refused() map[string]json.RawMessage {
 const claimed = "call-"
 
 // claimOf returns what the memo has of a Claim.
-func claimOf(c *Claim) claim { return claim{c.Check, c.Created.UTC(), c.Blocks} }
+func claimOf(c *runs.Claim) claim { return claim{c.Check, c.Created.UTC(), c.Blocks} }
 
-// NewID returns an id for a run with a Claim of a caller. Ids of one caller begin in
+// newID returns an id for a run with a Claim of a caller. Ids of one caller begin in
 // the same way, so that they can be counted.
-func (c *Client) NewID(caller string) string {
+func (c *Client) newID(caller string) string {
 	return c.prefix(caller) + strconv.FormatUint(rand.Uint64(), 36)
 }
 

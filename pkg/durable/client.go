@@ -16,11 +16,12 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Start is a run to be started.
-type Start struct {
+// launch is a run to be started.
+type launch struct {
 	// ID names the run among all runs of the namespace.
 	ID string
 	// Tool and Args are what is called, Digest is that of the file; see [Source].
@@ -38,31 +39,14 @@ type Start struct {
 	// DefaultHeartbeat.
 	Heartbeat time.Duration
 	// Claim lets the caller come back to the run; it may be nil.
-	Claim *Claim
+	Claim *runs.Claim
+	// Refuses are those of [runs.Call].
+	Refuses map[string]*graph.Failure
 }
 
-// Errors of a Client.
-var (
-	// ErrNotFound is returned if there is no run with an id.
-	ErrNotFound = errors.New("no such run")
-	// ErrExists is returned if there is a run with this id already.
-	ErrExists = errors.New("there is a run with this id already")
-	// ErrNotAsked is returned for an answer to something that a run does not ask, or
-	// not any more.
-	ErrNotAsked = errors.New("the run does not ask that (any more)")
-	// ErrUnreachable is returned if a request did not come to Temporal.
-	ErrUnreachable = errors.New("no connection to Temporal")
-	// ErrNoWorker is returned if no worker has the version of the file that a run
-	// needs.
-	ErrNoWorker = errors.New("no worker for this version of the file answers")
-	// ErrUnreadable is in errors about what Temporal has and this program cannot read,
-	// such as values in a folder that it does not know.
-	ErrUnreadable = errors.New("cannot be read")
-)
-
-// Start starts a run. Workers take it whenever they are there. A run whose start was
+// start starts a run. Workers take it whenever they are there. A run whose start was
 // given up as ctx was done is cancelled.
-func (c *Client) Start(ctx context.Context, s Start) error {
+func (c *Client) start(ctx context.Context, s launch) error {
 	in := &request{
 		Tool: s.Tool, Digest: s.Digest, Args: raw(s.Args), Seed: s.Seed,
 		Trace: traceFor(s.Info, c.options.Key != nil), Listening: listeningOf(s.Info), MaxValue: c.maxValue(), HeartbeatMs: s.Heartbeat.Milliseconds(),
@@ -83,7 +67,7 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 		if err := c.bounds.allow(ctx, c, owner); err != nil {
 			return err
 		}
-		in.Refused = s.Claim.refused()
+		in.Refused = refusals(s.Refuses)
 		memo[memoClaim] = claimOf(s.Claim)
 	}
 	run, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -99,7 +83,7 @@ func (c *Client) Start(ctx context.Context, s Start) error {
 		c.began.add(s.ID, run.GetRunID())
 		return nil
 	case errors.As(err, &exists):
-		return ErrExists
+		return runs.ErrExists
 	case ctx.Err() != nil:
 		c.undo(ctx, s.ID)
 	}
@@ -121,8 +105,8 @@ func memoOf(tool, caller, digest string) map[string]any {
 	return map[string]any{memoTool: tool, memoCaller: caller, memoDigest: digest}
 }
 
-// Outcome is what came of a run.
-type Outcome struct {
+// ending is what came of a run.
+type ending struct {
 	// Value is the result, undefined if the run failed.
 	Value value.Value
 	// Failure is why it failed, as graphs see it, and Text the whole text; nil if it
@@ -134,14 +118,14 @@ type Outcome struct {
 	said    []said
 }
 
-// Records returns the records of the run as JSON. It reports false if they are too long
-// to be with the outcome; [Client.All] then gets them from a worker.
-func (o *Outcome) Records() ([]json.RawMessage, bool) {
+// inline returns the records of the run as JSON. It reports false if they are too long
+// to be with the outcome; [Client.all] then gets them from a worker.
+func (o *ending) inline() ([]json.RawMessage, bool) {
 	return o.records, o.records != nil || o.count == 0
 }
 
 // Err returns the failure as an error, nil if the run did not fail.
-func (o *Outcome) Err() error {
+func (o *ending) Err() error {
 	if o.Failure == nil {
 		return nil
 	}
@@ -160,8 +144,8 @@ func (e *RunError) Error() string { return e.text }
 // Unwrap returns the failure.
 func (e *RunError) Unwrap() error { return e.Failure }
 
-// Result waits for the end of a run.
-func (c *Client) Result(ctx context.Context, id string) (*Outcome, error) {
+// resultOf waits for the end of a run.
+func (c *Client) resultOf(ctx context.Context, id string) (*ending, error) {
 	end, err := c.end(ctx, id)
 	if err != nil {
 		return nil, err
@@ -169,7 +153,7 @@ func (c *Client) Result(ctx context.Context, id string) (*Outcome, error) {
 	return end.Outcome.read()
 }
 
-// end is Result for what came of the workflow itself.
+// end is resultOf for what came of the workflow itself.
 func (c *Client) end(ctx context.Context, id string) (*childEnd, error) {
 	end := &childEnd{Outcome: &outcome{}}
 	err := c.temporal.GetWorkflow(ctx, id, c.began.take(id)).Get(ctx, end.Outcome)
@@ -194,7 +178,7 @@ func outcomeFrom(err error, out *outcome) (why string, _ error) {
 		out.Failure, out.Text = raw((&graph.Failure{Name: app.Type(), Message: app.Message()}).Value()), app.Message()
 		if app.HasDetails() {
 			if err := app.Details(out); err != nil {
-				return "", fmt.Errorf("the outcome of the run %w: %w", ErrUnreadable, err)
+				return "", fmt.Errorf("the outcome of the run %w: %w", runs.ErrUnreadable, err)
 			}
 		}
 		return "", nil
@@ -202,7 +186,7 @@ func outcomeFrom(err error, out *outcome) (why string, _ error) {
 		out.Failure, out.Text = raw((&graph.Failure{Name: graph.FailCancelled, Message: cancelledText}).Value()), cancelledText
 		if canceled.HasDetails() {
 			if err := canceled.Details(out); err != nil {
-				return "", fmt.Errorf("the outcome of the run %w: %w", ErrUnreadable, err)
+				return "", fmt.Errorf("the outcome of the run %w: %w", runs.ErrUnreadable, err)
 			}
 		}
 		return "cancelled", nil
@@ -218,12 +202,12 @@ const (
 	terminatedText = "the run was terminated on Temporal"
 )
 
-func (o *outcome) read() (*Outcome, error) {
+func (o *outcome) read() (*ending, error) {
 	result, err := parsed(o.Result)
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Value: result, Text: o.Text, records: o.Records, count: o.Count, said: o.Said}
+	out := &ending{Value: result, Text: o.Text, records: o.Records, count: o.Count, said: o.Said}
 	if len(o.Failure) > 0 {
 		v, err := parsed(o.Failure)
 		if err != nil {
@@ -245,28 +229,28 @@ func known(err error) error {
 	case errors.As(err, &elsewhere):
 		return missingNamespace(elsewhere.Namespace)
 	case isUnreachable(err):
-		return fmt.Errorf("%w: %s", ErrUnreachable, plainText(err))
+		return &unavailableError{plainText(err)}
 	case errors.As(err, &missing):
-		return ErrNotFound
+		return runs.ErrNotFound
 	case errors.As(err, &app) && app.Type() == notAsked:
-		return ErrNotAsked
+		return runs.ErrNotAsked
 	case errors.As(err, &failed):
 		return fmt.Errorf("the worker of the run cannot answer: %w", failed)
 	case errors.As(err, &late), errors.Is(err, context.DeadlineExceeded):
-		return ErrNoWorker
+		return runs.ErrNoWorker
 	}
 	return err
 }
 
-// Cancel ends a run. Its calls end within seconds.
-func (c *Client) Cancel(ctx context.Context, id string) error {
+// cancel ends a run. Its calls end within seconds.
+func (c *Client) cancel(ctx context.Context, id string) error {
 	return reached(ctx, c.temporal.CancelWorkflow(ctx, id, ""))
 }
 
-// Answer answers a question with the result of its request or, if failed is not nil,
+// answer answers a question with the result of its request or, if failed is not nil,
 // with why there is none. It needs a worker, and waits for one as long as ctx allows.
-// The error is ErrNotAsked if the run does not ask that (any more).
-func (c *Client) Answer(ctx context.Context, id, question string, answer value.Value, failed error) error {
+// The error is runs.ErrNotAsked if the run does not ask that (any more).
+func (c *Client) answer(ctx context.Context, id, question string, answer value.Value, failed error) error {
 	in := &reply{Question: question, Answer: raw(answer)}
 	if failed != nil {
 		in.Failure = raw(executor.FailureOf(failed).Value())
@@ -281,7 +265,7 @@ func (c *Client) Answer(ctx context.Context, id, question string, answer value.V
 	if err != nil && ctx.Err() != nil {
 		return known(ctx.Err())
 	}
-	if err = known(err); errors.Is(err, ErrNotAsked) && strings.Contains(question, ".") {
+	if err = known(err); errors.Is(err, runs.ErrNotAsked) && strings.Contains(question, ".") {
 		return c.answerChild(ctx, id, question, answer, failed)
 	}
 	return err
@@ -310,14 +294,14 @@ func unanswered(err error) error {
 	var canceled *serviceerror.Canceled
 	var notReady *serviceerror.WorkflowNotReady
 	if errors.As(err, &late) || errors.As(err, &canceled) || errors.As(err, &notReady) {
-		return ErrNoWorker
+		return runs.ErrNoWorker
 	}
 	return known(err)
 }
 
-// Records returns records of a run from an index on, as JSON, and the index of the
+// records returns records of a run from an index on, as JSON, and the index of the
 // next ones. Done is true if no others follow. It needs a worker.
-func (c *Client) Records(ctx context.Context, id string, from int) (records []json.RawMessage, next int, done bool, err error) {
+func (c *Client) records(ctx context.Context, id string, from int) (records []json.RawMessage, next int, done bool, err error) {
 	p, err := c.page(ctx, id, from)
 	return p.Records, p.Next, p.Done, err
 }

@@ -7,13 +7,14 @@ import (
 	"crypto/cipher"
 	"crypto/rand"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // Encodings of payloads, in their metadata. A payload that is encoded holds the whole
@@ -27,7 +28,17 @@ const (
 )
 
 // ErrNoKey is returned for what was sealed with a key that is not here.
-var ErrNoKey = errors.New("the run was sealed with another key, or with one while none is set: check MCPGRAPH_KEY")
+var ErrNoKey error = noKeyError{}
+
+type noKeyError struct{}
+
+// Error says what to check.
+func (noKeyError) Error() string {
+	return "the run was sealed with another key, or with one while none is set: check MCPGRAPH_KEY"
+}
+
+// Is reports whether target is runs.ErrUnreadable, too.
+func (noKeyError) Is(target error) bool { return target == runs.ErrUnreadable }
 
 // codec compresses payloads that are long and, with a key, seals all of them.
 type codec struct{ key cipher.AEAD }

@@ -32,6 +32,9 @@ type Options struct {
 	Log *slog.Logger
 	// Lazy lets Dial return before Temporal is reached; the first request connects.
 	Lazy bool
+	// Leave reports whether runs go on after the end of their calls, because this
+	// process ends; nil: never.
+	Leave func() bool
 }
 
 // Client starts runs on Temporal and looks at them. It is safe for concurrent use.
@@ -100,11 +103,6 @@ func (o *Options) client() (client.Options, error) {
 		co.ExternalStorage = converter.ExternalStorage{Drivers: []converter.StorageDriver{store}, PayloadSizeThreshold: storeFrom}
 	}
 	return co, nil
-}
-
-// Address returns the address and the namespace of Temporal.
-func (c *Client) Address() (address, namespace string) {
-	return c.options.Address, c.options.Namespace
 }
 
 // Close ends the connection.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -18,10 +19,10 @@ const asking = `      - {id: a, type: mcp, server: up, tool: do, args: {n: 1}, n
       - {id: d, type: ask, message: "Second?", schema: {type: object, properties: {x: {type: string}}}, next: exit}`
 
 // described waits until a run is as it should be.
-func described(t *testing.T, c *Client, id string, fits func(*Description) bool) *Description {
+func described(t *testing.T, c *Client, id string, fits func(*runs.State) bool) *runs.State {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		d, err := c.Describe(t.Context(), id)
+		d, err := c.Look(t.Context(), runs.Who{Operator: true}, id, runs.Whole)
 		if err == nil && fits(d) {
 			return d
 		}
@@ -35,12 +36,11 @@ func described(t *testing.T, c *Client, id string, fits func(*Description) bool)
 func listed(t *testing.T, c *Client, id string, waiting bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		list, err := c.List(t.Context(), 1000, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range list {
-			if s.ID == id && s.Waiting == waiting {
+		for s, err := range c.List(t.Context(), runs.Who{Operator: true}, runs.Filter{Running: true, Limit: 1000}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.ID == id && (s.Status == runs.Waiting) == waiting {
 				return
 			}
 		}
@@ -66,44 +66,41 @@ func TestOnAServerARunIsDescribedWhileItGoesOn(t *testing.T) {
 	}
 	working(t, c, source)
 	id := started(t, c, source, `{"n":5}`, nil)
-	d := described(t, c, id, func(d *Description) bool {
-		return len(d.Calls) == 1 && len(d.Active) == 1 && len(d.Calls[0].Progress) > 0 && d.Calls[0].Worker != ""
+	d := described(t, c, id, func(d *runs.State) bool {
+		return len(d.Calls) == 1 && len(d.Active) == 1 && !d.Calls[0].Progress.IsUndefined() && d.Calls[0].Worker != ""
 	})
-	if a := d.Active[0]; a.Path != "a" || a.Execution != 1 || a.Try != 1 || a.Server != "up" || d.Calls[0].ID != ":1#1" || d.Waiting {
+	if a := d.Active[0]; a.Path != "a" || a.Execution != 1 || a.Try != 1 || a.Server != "up" || d.Calls[0].ID != ":1#1" || d.Status == runs.Waiting {
 		t.Errorf("the run is %+v", d)
 	}
-	args, seed, err := c.Request(t.Context(), id)
+	args, seed, err := c.requestOf(t.Context(), id)
 	if err != nil || args.JSON() != `{"n":5}` || seed != 7 {
 		t.Errorf("the request is %s, %d, %v", args.JSON(), seed, err)
 	}
 	close(release)
 	for _, question := range []string{"First?", "Second?"} {
-		d = described(t, c, id, func(d *Description) bool { return d.Waiting })
+		d = described(t, c, id, func(d *runs.State) bool { return d.Status == runs.Waiting })
 		if len(d.Questions) != 1 || messageIn(d.Questions[0]) != question {
 			t.Fatalf("it asks %+v", d.Questions)
 		}
 		listed(t, c, id, true)
 		answer, _ := value.Parse(`{"action":"accept","content":{"x":"y"}}`)
-		if err := c.Answer(t.Context(), id, d.Questions[0].ID, answer, nil); err != nil {
+		if err := c.answer(t.Context(), id, d.Questions[0].ID, answer, nil); err != nil {
 			t.Fatal(err)
 		}
 		if question == "First?" {
 			listed(t, c, id, false)
 		}
 	}
-	if out, err := c.Result(t.Context(), id); err != nil || out.Err() != nil {
+	if out, err := c.resultOf(t.Context(), id); err != nil || out.Err() != nil {
 		t.Errorf("it ended with %+v, %v", out, err)
 	}
 	replayed(t, c, source, historyOf(t, c, id))
-	if _, _, err := c.Request(t.Context(), "no-such-run"); !errors.Is(err, ErrNotFound) {
+	if _, _, err := c.requestOf(t.Context(), "no-such-run"); !errors.Is(err, runs.ErrNotFound) {
 		t.Errorf("a run that is not there: %v", err)
 	}
 }
 
-func messageIn(q Question) string {
-	v, _ := value.ParseLazyBytes(q.Params)
-	return v.Get("message").Str()
-}
+func messageIn(q runs.Question) string { return q.Params.Get("message").Str() }
 
 func TestOnAServerRunsAreListedInPages(t *testing.T) {
 	t.Parallel()
@@ -113,26 +110,28 @@ func TestOnAServerRunsAreListedInPages(t *testing.T) {
 		id := started(t, c, source, `{}`, nil) // no worker has it
 		t.Cleanup(func() { _ = c.temporal.TerminateWorkflow(context.Background(), id, "", "the test is over") })
 	}
-	seen, token := map[string]bool{}, []byte(nil)
-	for {
-		list, next, err := c.ListPage(t.Context(), token, 2, true)
-		if err != nil || len(list) > 2 {
-			t.Fatal(len(list), err)
-		}
-		for _, s := range list {
+	seen, before := map[string]bool{}, ""
+	for more := true; more; {
+		more = false
+		for s, err := range c.List(t.Context(), runs.Who{Operator: true}, runs.Filter{Running: true, Limit: 2, Before: before}) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if seen[s.ID] {
 				t.Errorf("%s is listed twice", s.ID)
 			}
-			seen[s.ID] = true
-		}
-		if token = next; len(token) == 0 {
-			break
+			seen[s.ID], before = true, s.ID
+			if more = len(seen)%2 == 0; more { // the next ones come behind it
+				break
+			}
 		}
 	}
 	if len(seen) < 3 {
 		t.Errorf("%d runs are listed", len(seen))
 	}
-	if _, _, err := c.ListPage(t.Context(), []byte("nonsense"), 2, true); err == nil {
-		t.Error("a token that is none was taken")
+	for _, err := range c.List(t.Context(), runs.Who{Operator: true}, runs.Filter{Before: "no-such-run"}) {
+		if !errors.Is(err, runs.ErrNotFound) {
+			t.Errorf("behind a run that is not there: %v", err)
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // fakeTemporal stands for a Temporal that is slow, or whose workers are lost.
@@ -45,17 +47,17 @@ func TestARunWhoseStartWasGivenUpIsCancelled(t *testing.T) {
 	c := &Client{temporal: f}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.Start(ctx, Start{ID: "one", Tool: "t"}); err == nil || f.canceled != "one" {
+	if err := c.start(ctx, launch{ID: "one", Tool: "t"}); err == nil || f.canceled != "one" {
 		t.Errorf("%v; %q was cancelled", err, f.canceled)
 	}
 }
 
 func TestTheRecordsOfARunThatHasEndedWaitForAWorker(t *testing.T) {
 	t.Parallel()
-	for lost, want := range map[int]error{3: nil, 1000: ErrNoWorker} {
+	for lost, want := range map[int]error{3: nil, 1000: runs.ErrNoWorker} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &Client{temporal: &fakeTemporal{lost: lost}}
-			list, err := c.lastOf(t.Context(), "one", 0, &Outcome{count: 1})
+			list, err := c.lastOf(t.Context(), "one", 0, &ending{count: 1})
 			if !errors.Is(err, want) || want == nil && len(list) != 1 {
 				t.Errorf("%d lost: %d records, %v", lost, len(list), err)
 			}

@@ -2,66 +2,100 @@ package durable
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
-// Summary is a run as lists have it.
-type Summary struct {
-	ID, Tool, Caller, Digest string
-	// Parent is the id of the run that waits for this one; empty without one.
-	Parent string
-	// Status is "running", "completed", "failed", "canceled", "terminated" or
-	// "timed out".
-	Status string
-	// Waiting is true if the run waits for answers of people alone. Of a run with children
-	// lists say so if all of those that they have under way do.
-	Waiting      bool
-	Began, Ended time.Time // Ended is zero while it is under way
-	Events       int64     // in the history on Temporal, of the latest workflow
-	Bytes        int64
+var phases = map[enums.WorkflowExecutionStatus]runs.Phase{
+	enums.WORKFLOW_EXECUTION_STATUS_RUNNING: runs.Running, enums.WORKFLOW_EXECUTION_STATUS_COMPLETED: runs.Completed,
+	enums.WORKFLOW_EXECUTION_STATUS_FAILED: runs.Failed, enums.WORKFLOW_EXECUTION_STATUS_CANCELED: runs.Canceled,
+	enums.WORKFLOW_EXECUTION_STATUS_TERMINATED: runs.Terminated, enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT: runs.TimedOut,
+	enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW: runs.Running,
 }
 
-var statusNames = map[enums.WorkflowExecutionStatus]string{
-	enums.WORKFLOW_EXECUTION_STATUS_RUNNING: "running", enums.WORKFLOW_EXECUTION_STATUS_COMPLETED: "completed",
-	enums.WORKFLOW_EXECUTION_STATUS_FAILED: "failed", enums.WORKFLOW_EXECUTION_STATUS_CANCELED: "canceled",
-	enums.WORKFLOW_EXECUTION_STATUS_TERMINATED: "terminated", enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT: "timed out",
-	enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW: "running",
-}
+// How many runs are read at a time.
+const pageSize, maxPageSize = 50, 1000
 
-// List returns runs under way, the newest first, then those that ended last, and no more
-// than most. Only those under way if running is true.
-func (c *Client) List(ctx context.Context, most int, running bool) ([]Summary, error) {
-	var list []Summary
-	var token []byte
-	for {
-		got, next, err := c.listPage(ctx, token, min(most-len(list), 1000), running)
-		if err != nil {
-			return nil, err
+// List implements [runs.Place]. Only the operator has lists: Temporal knows the callers
+// of runs only by what it cannot search.
+func (c *Client) List(ctx context.Context, w runs.Who, f runs.Filter) iter.Seq2[runs.Summary, error] {
+	return func(yield func(runs.Summary, error) bool) {
+		if !w.Operator {
+			yield(runs.Summary{}, errors.ErrUnsupported)
+			return
 		}
-		list = append(list, got...)
-		if token = next; len(token) == 0 || len(list) >= most {
+		query, passed, err := c.listQuery(ctx, f)
+		if err != nil {
+			yield(runs.Summary{}, err)
+			return
+		}
+		size := f.Limit
+		if size <= 0 {
+			size = pageSize
+		}
+		var token []byte
+		for first := true; first || len(token) > 0; first = false {
+			list, next, err := c.listPage(ctx, query, token, min(size, maxPageSize))
+			if err != nil {
+				yield(runs.Summary{}, err)
+				return
+			}
+			if first {
+				list = passed(list)
+			}
 			waitWithChildren(list)
-			return list[:min(len(list), most)], nil
+			for i := range list {
+				if f.Fits(&list[i]) && !yield(list[i], nil) {
+					return
+				}
+			}
+			token = next
 		}
 	}
 }
 
-// ListPage is a part of List: the runs behind a token, about as many as count, and the
-// token for the next ones; empty: there are no others. The first token is empty.
-func (c *Client) ListPage(ctx context.Context, token []byte, count int, running bool) ([]Summary, []byte, error) {
-	list, next, err := c.listPage(ctx, token, count, running)
-	waitWithChildren(list)
-	return list, next, err
+// listQuery returns the query for the runs of a filter, and what drops those of its first
+// answer that stand before them.
+func (c *Client) listQuery(ctx context.Context, f runs.Filter) (query string, passed func([]runs.Summary) []runs.Summary, err error) {
+	passed = func(list []runs.Summary) []runs.Summary { return list }
+	// A run that was continued is its latest workflow.
+	query = fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'ContinuedAsNew'", WorkflowType)
+	if f.Running {
+		query = fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", WorkflowType)
+	}
+	if f.Before == "" {
+		return query, passed, nil
+	}
+	at, err := c.summarize(ctx, f.Before)
+	if err != nil {
+		return "", nil, err
+	}
+	when := func(s *runs.Summary) time.Time { return s.Ended }
+	if at.Status.Over() {
+		query += fmt.Sprintf(" AND CloseTime <= '%s'", at.Ended.UTC().Format(time.RFC3339Nano))
+	} else {
+		when = func(s *runs.Summary) time.Time { return s.Began }
+		query += fmt.Sprintf(" AND (ExecutionStatus != 'Running' OR StartTime <= '%s')", at.Began.UTC().Format(time.RFC3339Nano))
+	}
+	return query, func(list []runs.Summary) []runs.Summary {
+		if i := slices.IndexFunc(list, func(s runs.Summary) bool { return s.ID == at.ID }); i >= 0 && when(&list[0]).Sub(when(&list[i])) < time.Second {
+			return list[i+1:]
+		}
+		return list
+	}, nil
 }
 
 // waitWithChildren marks runs whose children under way, as far as the list has them, all
 // wait for people. Temporal knows that of a run which asks itself only.
-func waitWithChildren(list []Summary) {
+func waitWithChildren(list []runs.Summary) {
 	children := map[string][]int{}
 	for i := range list {
 		if list[i].Parent != "" && list[i].Ended.IsZero() {
@@ -73,30 +107,26 @@ func waitWithChildren(list []Summary) {
 		for i := range list {
 			s := &list[i]
 			own := children[s.ID]
-			if s.Waiting || !s.Ended.IsZero() || len(own) == 0 {
+			if s.Status == runs.Waiting || !s.Ended.IsZero() || len(own) == 0 {
 				continue
 			}
-			if s.Waiting = !slices.ContainsFunc(own, func(c int) bool { return !list[c].Waiting }); s.Waiting {
-				again = true
+			if !slices.ContainsFunc(own, func(c int) bool { return list[c].Status != runs.Waiting }) {
+				s.Status, again = runs.Waiting, true
 			}
 		}
 	}
 }
 
-// listPage is ListPage without what children tell of their parents.
-func (c *Client) listPage(ctx context.Context, token []byte, count int, running bool) ([]Summary, []byte, error) {
-	// A run that was continued is its latest workflow.
-	query := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'ContinuedAsNew'", WorkflowType)
-	if running {
-		query = fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", WorkflowType)
-	}
+// listPage returns the runs of a query behind a token, and the token for the next ones;
+// empty: there are no others. The first token is empty.
+func (c *Client) listPage(ctx context.Context, query string, token []byte, count int) ([]runs.Summary, []byte, error) {
 	got, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: c.options.Namespace, Query: query, PageSize: int32(count), NextPageToken: token,
 	})
 	if err != nil {
 		return nil, nil, reached(ctx, err)
 	}
-	var list []Summary
+	var list []runs.Summary
 	for _, info := range got.GetExecutions() {
 		list = append(list, c.summary(info))
 	}

@@ -154,8 +154,8 @@ func TestOnAServerALostWorkerMayNotHaveBegun(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(w.Stop)
-			id := started(t, c, source, "{}", func(s *Start) { s.Heartbeat = 2 * time.Second })
-			out, err := c.Result(t.Context(), id)
+			id := started(t, c, source, "{}", func(s *launch) { s.Heartbeat = 2 * time.Second })
+			out, err := c.resultOf(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}

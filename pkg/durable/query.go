@@ -14,14 +14,14 @@ type state struct {
 	Tool   string `json:"tool"`
 	Digest string `json:"digest"`
 	Seed   uint64 `json:"seed,string"`
-	// Args are absent if they are long; see [Client.Request].
+	// Args are absent if they are long; see [Client.requestOf].
 	Args    json.RawMessage `json:"args,omitempty"`
 	Count   int             `json:"count"` // of the records
 	Done    bool            `json:"done"`
 	Waiting bool            `json:"waiting"` // for people alone
 	// Questions are those from the index on that was asked for, as many as fit. More is
 	// true if there are others behind them.
-	Questions []Question          `json:"questions,omitempty"`
+	Questions []question          `json:"questions,omitempty"`
 	More      bool                `json:"more,omitempty"`
 	Active    []executor.Activity `json:"active,omitempty"`
 	Children  []childState        `json:"children,omitempty"`

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -39,7 +40,7 @@ const counted6 = gathering + `
       - {id: b, type: transform, transform: {expr: "$count($.a)"}, next: exit}`
 
 // patient lets a run wait for the signs of life of a busy machine.
-func patient(s *Start) { s.Heartbeat = time.Minute }
+func patient(s *launch) { s.Heartbeat = time.Minute }
 
 // TestOnAServerRecordsThatAreTooLongAreLeftOut has an output of 3 MB, which is no value that
 // travels: the run succeeds, and so does everybody who looks at it.
@@ -73,15 +74,15 @@ func TestOnAServerALongListOfQuestionsIsAnswered(t *testing.T) {
 	source := unique(newSource(t, oneTool(`      - {id: a, type: map, items: {expr: $.entry.list}, maxConcurrency: 300, nodes: [{id: q, type: ask, message: {expr: $item}, schema: {type: object, properties: {x: {type: string}}}}], next: exit}`)))
 	working(t, c, source)
 	id := started(t, c, source, args.JSON(), nil)
-	d := described(t, c, id, func(d *Description) bool { return d.Waiting })
+	d := described(t, c, id, func(d *runs.State) bool { return d.Status == runs.Waiting })
 	asked := map[string]bool{}
 	for _, q := range d.Questions {
 		asked[q.ID] = true
 	}
-	if len(asked) != len(texts) || string(d.Args) != args.JSON() {
-		t.Errorf("it asks %d different questions, and has %d bytes of arguments", len(asked), len(d.Args))
+	if len(asked) != len(texts) || d.Args.JSON() != args.JSON() {
+		t.Errorf("it asks %d different questions, and has %d bytes of arguments", len(asked), d.Args.TextSize())
 	}
-	if err := c.Cancel(t.Context(), id); err != nil {
+	if err := c.cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 }

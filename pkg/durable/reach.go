@@ -12,6 +12,9 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // reach returns why Temporal cannot be used, as far as that is known before the first
@@ -23,6 +26,26 @@ func (c *Client) reach(ctx context.Context) error {
 		return known(err)
 	}
 	return nil // who may start runs may not be allowed to ask this
+}
+
+// unavailableError says that a request did not come to Temporal, and why.
+type unavailableError struct{ why string }
+
+const unavailableText = "no connection to Temporal"
+
+// Error returns the whole text, which can name machines of the operator.
+func (e *unavailableError) Error() string { return unavailableText + ": " + e.why }
+
+// Is reports whether target is runs.ErrUnavailable.
+func (e *unavailableError) Is(target error) bool { return target == runs.ErrUnavailable }
+
+// As sets target to what callers may know of the error.
+func (e *unavailableError) As(target any) bool {
+	f, ok := target.(**graph.Failure)
+	if ok {
+		*f = &graph.Failure{Name: graph.FailConnect, Message: unavailableText}
+	}
+	return ok
 }
 
 // isUnreachable reports whether a request did not come to Temporal.

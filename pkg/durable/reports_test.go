@@ -206,11 +206,11 @@ func TestOnAServerReportsOfCallsReachTheClient(t *testing.T) {
 			once()
 		}
 	}}
-	id := started(t, c, source, `{}`, func(s *Start) { s.Info = &callinfo.Info{Listener: listener} })
+	id := started(t, c, source, `{}`, func(s *launch) { s.Info = &callinfo.Info{Listener: listener} })
 	run := executor.NewRun(source.graphs[0], value.FromEntries(nil), 7)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	if _, err := c.Follow(ctx, id, run, &Watch{Notify: listener.Notify}); err != nil {
+	if _, err := c.followed(ctx, id, run, &watch{Notify: listener.Notify}); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()
@@ -276,11 +276,11 @@ func TestOnAServerReportsOfChildrenReachTheClient(t *testing.T) {
 			told()
 		}
 	}}
-	id := started(t, c, source, `{}`, func(s *Start) { s.Info = &callinfo.Info{Listener: listener} })
+	id := started(t, c, source, `{}`, func(s *launch) { s.Info = &callinfo.Info{Listener: listener} })
 	run := executor.NewRun(source.graphs[0], value.FromEntries(nil), 7)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	if _, err := c.Follow(ctx, id, run, &Watch{Notify: listener.Notify}); err != nil {
+	if _, err := c.followed(ctx, id, run, &watch{Notify: listener.Notify}); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()

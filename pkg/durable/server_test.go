@@ -75,24 +75,24 @@ func unique(s *testSource) *testSource {
 func newID(t testing.TB) string { return fmt.Sprintf("%s-%x", t.Name(), rand.Uint64()) }
 
 // started starts a run and returns its id.
-func started(t testing.TB, c *Client, s *testSource, args string, change func(*Start)) string {
+func started(t testing.TB, c *Client, s *testSource, args string, change func(*launch)) string {
 	t.Helper()
 	v, err := value.Parse(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := Start{ID: newID(t), Tool: s.graphs[0].Name, Digest: s.digest, Args: v, Seed: 7}
+	start := launch{ID: newID(t), Tool: s.graphs[0].Name, Digest: s.digest, Args: v, Seed: 7}
 	if change != nil {
 		change(&start)
 	}
-	if err := c.Start(t.Context(), start); err != nil {
+	if err := c.start(t.Context(), start); err != nil {
 		t.Fatal(err)
 	}
 	return start.ID
 }
 
 // followed waits for the end of a run and returns it as a client makes it.
-func followed(t testing.TB, c *Client, s *testSource, id, args string) (*executor.Run, *Outcome) {
+func followed(t testing.TB, c *Client, s *testSource, id, args string) (*executor.Run, *ending) {
 	t.Helper()
 	v, err := value.Parse(args)
 	if err != nil {
@@ -101,7 +101,7 @@ func followed(t testing.TB, c *Client, s *testSource, id, args string) (*executo
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	run := executor.NewRun(s.graphs[0], v, 7)
-	out, err := c.Follow(ctx, id, run, &Watch{})
+	out, err := c.followed(ctx, id, run, &watch{})
 	if err != nil {
 		t.Fatal(err)
 	}

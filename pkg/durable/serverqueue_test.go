@@ -15,6 +15,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -64,7 +65,7 @@ func TestOnAServerOnlyItsWorkersCallAServer(t *testing.T) {
 	working(t, c, as("general"))
 	id := started(t, c, source, "{}", nil)
 	// Nobody serves it: the run says so, and waits.
-	d := described(t, c, id, func(d *Description) bool { return len(d.Calls) == 1 && d.Calls[0].Unserved })
+	d := described(t, c, id, func(d *runs.State) bool { return len(d.Calls) == 1 && d.Calls[0].Unserved })
 	if call := d.Calls[0]; call.Server != "own one" || call.Worker != "" || !call.Began.IsZero() || call.Scheduled.IsZero() {
 		t.Errorf("%+v", call)
 	}

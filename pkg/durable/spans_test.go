@@ -291,11 +291,11 @@ func TestOnAServerSpansOfTwoWorkersAreOneTrace(t *testing.T) {
 	}
 	first := work()
 	defer first()
-	id := started(t, c, source, `{}`, func(s *Start) {
+	id := started(t, c, source, `{}`, func(s *launch) {
 		s.Info = &callinfo.Info{Trace: traced(t)}
 	})
 	for {
-		list, _, _, err := c.Records(t.Context(), id, 0)
+		list, _, _, err := c.records(t.Context(), id, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +314,7 @@ func TestOnAServerSpansOfTwoWorkersAreOneTrace(t *testing.T) {
 	second()
 	third := work() // knows nothing of the run, and replays all of it
 	defer third()
-	if list, _, _, err := c.Records(t.Context(), id, 0); err != nil || len(list) == 0 {
+	if list, _, _, err := c.records(t.Context(), id, 0); err != nil || len(list) == 0 {
 		t.Errorf("%d records, %v", len(list), err)
 	}
 	spans.whole(t)

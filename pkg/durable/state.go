@@ -9,55 +9,25 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
-	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
-// Detail is how much a [State] has to say.
-type Detail uint8
-
-// What a State says. Less is cheaper.
 const (
-	// Brief needs no worker. It has what Temporal itself knows.
-	Brief Detail = iota
-	// Status adds the outcome of a run that is over, and of one that waits for answers
-	// alone what a worker knows.
-	Status
-	// Whole adds what a worker knows of every run under way.
-	Whole
-)
-
-// State is a run with a [Claim] at one moment.
-type State struct {
-	// Description has no questions and arguments if Problem says why no worker answers.
-	Description
-	Blocks  bool // of its Claim
-	Created time.Time
-	// Updated is when its status last changed.
-	Updated time.Time
-	// Ending is true if it is being cancelled, or was.
-	Ending bool
-	// Outcome is what came of it, nil while it is under way.
-	Outcome *Outcome
-	// Kept is how long after Created Temporal forgets it; 0 while it is under way, or if
-	// that is not known.
-	Kept time.Duration
-}
-
-const (
-	// stateTimeout bounds what a State takes, and askTimeout its questions to a worker.
-	stateTimeout = 10 * time.Second
+	// stateTimeout bounds what a look takes whose context has no end, and askTimeout the
+	// questions to a worker for callers, who ask again.
+	stateTimeout = 20 * time.Second
 	askTimeout   = 3 * time.Second
 )
 
-// State returns a run that was started with a Claim, if owns reports true for its caller
-// and the check. The error is ErrNotFound if there is no such run, also one of another
-// deployment (Options.TaskQueue).
-func (c *Client) State(ctx context.Context, id string, owns func(caller, check string) bool, detail Detail) (*State, error) {
+// Look implements [runs.Place]. Brief needs no worker, and neither does a run that is
+// over. Runs of other deployments (Options.TaskQueue) are there for the operator alone.
+func (c *Client) Look(ctx context.Context, w runs.Who, id string, detail runs.Detail) (*runs.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
-	got, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
+	got, err := c.described(ctx, id)
 	if err != nil {
 		return nil, reached(ctx, err)
 	}
@@ -65,22 +35,36 @@ func (c *Client) State(ctx context.Context, id string, owns func(caller, check s
 	memo := info.GetMemo().GetFields()
 	caller, proof := "", claim{}
 	// A name that cannot be read is not that of the caller without one.
-	if !strings.HasPrefix(info.GetTaskQueue(), c.options.TaskQueue+":") ||
-		!c.memo(memo, memoCaller, &caller) || !c.memo(memo, memoClaim, &proof) || !owns(caller, proof.Check) {
-		return nil, ErrNotFound
+	known := c.memo(memo, memoCaller, &caller) && c.memo(memo, memoClaim, &proof) && strings.HasPrefix(info.GetTaskQueue(), c.options.TaskQueue+":")
+	if !w.Operator && (!known || !w.Owns(caller, proof.Check)) {
+		return nil, runs.ErrNotFound
 	}
-	s := &State{
-		Description: Description{Summary: c.summary(info)}, Blocks: proof.Blocks, Created: proof.Created,
-		Ending: got.GetWorkflowExtendedInfo().GetCancelRequested(),
+	s := &runs.State{
+		Summary: c.summary(info), Blocks: proof.Blocks, Created: proof.Created, Ending: got.GetWorkflowExtendedInfo().GetCancelRequested(),
+	}
+	if s.Created.IsZero() {
+		s.Created = s.Began
 	}
 	s.Updated = s.Created
 	c.memo(memo, memoSince, &s.Updated)
-	if info.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return s, c.ended(ctx, id, s, detail)
+	c.noteCalls(s, got)
+	if task := got.GetPendingWorkflowTask(); task.GetAttempt() > 1 {
+		s.Problem = "the latest step was not done and is tried again; the log of the workers says why"
 	}
-	asks := s.Waiting || len(got.GetPendingChildren()) > 0 // which can ask as well
-	if !s.Ending && (detail == Whole || detail == Status && asks) {
-		err = c.ask(ctx, id, s)
+	switch asks := s.Status == runs.Waiting || len(got.GetPendingChildren()) > 0; { // which can ask as well
+	case s.Status.Over():
+		err = c.ended(ctx, w, s, detail)
+	case detail == runs.Whole && (w.Operator || !s.Ending), detail == runs.Status && asks && !s.Ending:
+		err = c.ask(ctx, w, s, info.GetTaskQueue())
+	}
+	if detail == runs.Whole && s.Args.IsUndefined() && (err == nil || errors.Is(err, runs.ErrNoWorker)) {
+		args, seed, bad := c.requestOf(ctx, id)
+		if s.Args = args; s.Seed == 0 {
+			s.Seed = seed
+		}
+		if bad != nil && !errors.Is(bad, runs.ErrUnreadable) {
+			err = bad
+		}
 	}
 	return s, err
 }
@@ -89,7 +73,7 @@ func (c *Client) State(ctx context.Context, id string, owns func(caller, check s
 func reached(ctx context.Context, err error) error {
 	var late *serviceerror.DeadlineExceeded
 	if errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("%w: it does not answer", ErrUnreachable)
+		return &unavailableError{"it does not answer"}
 	}
 	return known(err)
 }
@@ -100,33 +84,57 @@ func (c *Client) memo(memo map[string]*commonpb.Payload, name string, into any) 
 	return p != nil && c.data.FromPayload(p, into) == nil
 }
 
-// ended reads what came of a run.
-func (c *Client) ended(ctx context.Context, id string, s *State, detail Detail) (err error) {
-	s.Waiting, s.Updated = false, s.Ended
+// ended reads what came of a run. What came of one that its caller cancelled does not
+// matter to the caller.
+func (c *Client) ended(ctx context.Context, w runs.Who, s *runs.State, detail runs.Detail) error {
+	s.Updated = s.Ended
 	if kept := c.kept.of(ctx, c); kept > 0 {
 		s.Kept = s.Ended.Add(kept).Sub(s.Created)
 	}
-	if detail != Brief && !s.Ending {
-		if s.Outcome, err = c.Result(ctx, id); err != nil && ctx.Err() != nil {
+	if detail == runs.Brief || s.Ending && !w.Operator {
+		return nil
+	}
+	out, err := c.resultOf(ctx, s.ID)
+	if err != nil {
+		if ctx.Err() != nil {
 			err = reached(ctx, err)
 		}
+		return err
 	}
-	return err
+	s.Result, s.Err, s.Count = out.Value, out.Err(), out.count
+	return nil
 }
 
-// ask lets a worker tell what a run asks.
-func (c *Client) ask(ctx context.Context, id string, s *State) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	budget := maxFollowed
-	switch st, err := c.stateOf(ctx, id, &budget); {
-	case errors.Is(err, ErrNoWorker):
-		s.Problem = ErrNoWorker.Error()
-	case err != nil:
-		return err
-	default:
-		s.Seed, s.Args, s.Count, s.Waiting, s.Questions = st.Seed, st.Args, st.Count, st.Waiting, st.Questions
+// ask lets a worker tell what a run does and asks.
+func (c *Client) ask(ctx context.Context, w runs.Who, s *runs.State, queue string) error {
+	if !w.Operator {
+		limited, cancel := context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+		ctx = limited
 	}
+	budget := maxFollowed
+	st, err := c.stateOf(ctx, s.ID, &budget)
+	if err != nil {
+		return err
+	}
+	if s.Args, err = parsed(st.Args); err != nil {
+		return fmt.Errorf("the arguments of the run %w: %w", runs.ErrUnreadable, err)
+	}
+	for _, q := range st.Questions {
+		one, err := q.read()
+		if err != nil {
+			return err
+		}
+		s.Questions = append(s.Questions, one)
+	}
+	if s.Status = runs.Running; st.Waiting || st.childrenWait {
+		s.Status = runs.Waiting
+	}
+	s.Seed, s.Count, s.Active = st.Seed, st.Count, st.Active
+	for _, child := range st.Children {
+		s.Children = append(s.Children, runs.Child{ID: child.Run, Tool: child.Tool, Path: child.Path})
+	}
+	c.noteServed(ctx, s, st.Queued, queue)
 	return nil
 }
 

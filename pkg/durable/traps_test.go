@@ -15,6 +15,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -231,7 +232,7 @@ func TestOnAServerRunsAreSealed(t *testing.T) {
 	working(t, c, source)
 	for _, what := range []string{"fail", "well"} {
 		args := `{"text": "` + secret + what + `"}`
-		id := started(t, c, source, args, func(s *Start) {
+		id := started(t, c, source, args, func(s *launch) {
 			s.Info = &callinfo.Info{Caller: "anna", Header: http.Header{"X-Token": {secret}, "X-Other": {"no"}}}
 			s.Forwarded = func(name string) bool { return name == "X-Token" }
 		})
@@ -243,10 +244,10 @@ func TestOnAServerRunsAreSealed(t *testing.T) {
 			t.Error("the history has a secret")
 		}
 		other := dialed(t, func(o *Options) { o.Key = []byte("another key that is long") })
-		if _, err := other.Result(t.Context(), id); err == nil {
+		if _, err := other.resultOf(t.Context(), id); err == nil {
 			t.Error("another key opens the result")
 		}
-		if s, err := dialed(t, nil).Summarize(t.Context(), id); err != nil || s.Tool != "" || s.Caller != "" {
+		if s, err := dialed(t, nil).summarize(t.Context(), id); err != nil || s.Tool != "" || s.Caller != "" {
 			t.Errorf("without the key the run is %+v, %v", s, err)
 		}
 	}
@@ -263,7 +264,7 @@ func TestOnAServerWithoutAKeyNothingOfCallersTravels(t *testing.T) {
 		return text("ok"), nil
 	}
 	working(t, c, source)
-	id := started(t, c, source, "{}", func(s *Start) {
+	id := started(t, c, source, "{}", func(s *launch) {
 		s.Info = &callinfo.Info{Caller: "anna", Header: http.Header{"X-Token": {"secret"}}, Meta: value.FromString("meta")}
 		s.Forwarded = func(string) bool { return true }
 	})
@@ -296,7 +297,7 @@ func TestOnAServerLargeValuesAreFiles(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Errorf("the folder has %d files, %v", len(files), err)
 	}
-	if s, err := c.Summarize(t.Context(), id); err != nil || s.Bytes > 200_000 {
+	if s, err := c.summarize(t.Context(), id); err != nil || s.Bytes > 200_000 {
 		t.Errorf("Temporal has %d bytes of it, %v", s.Bytes, err)
 	}
 }
@@ -333,7 +334,7 @@ func TestOnAServerAChangedFileBreaksNoRun(t *testing.T) {
 	if run, _ := followed(t, c, changed, fresh, "{}"); run.Result().JSON() != `"new"` {
 		t.Errorf("the new run ended with %s, %v", run.Result().JSON(), run.Err())
 	}
-	if s, err := c.Summarize(t.Context(), id); err != nil || s.Status != "running" {
+	if s, err := c.summarize(t.Context(), id); err != nil || s.Status != runs.Waiting {
 		t.Errorf("%+v, %v", s, err)
 	}
 	working(t, c, old)
@@ -350,7 +351,7 @@ func asked(t testing.TB, c *Client, id string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for {
-		d, err := c.Describe(ctx, id)
+		d, err := c.Look(ctx, runs.Who{Operator: true}, id, runs.Whole)
 		if err == nil && len(d.Questions) > 0 {
 			return d.Questions[0].ID
 		}
@@ -367,12 +368,12 @@ func answered(t testing.TB, c *Client, id, question string) {
 	defer cancel()
 	v, err := value.Parse(`{"action": "accept"}`)
 	if err == nil {
-		err = c.Answer(ctx, id, question, v, nil)
+		err = c.answer(ctx, id, question, v, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Answer(ctx, id, question, v, nil); !errors.Is(err, ErrNotAsked) && !errors.Is(err, ErrNotFound) {
+	if err := c.answer(ctx, id, question, v, nil); !errors.Is(err, runs.ErrNotAsked) && !errors.Is(err, runs.ErrNotFound) {
 		t.Errorf("the second answer gives %v", err)
 	}
 }
@@ -391,7 +392,7 @@ func TestOnAServerACancelledRunEndsItsCalls(t *testing.T) {
 	working(t, c, source)
 	id := started(t, c, source, "{}", nil)
 	<-began
-	if err := c.Cancel(t.Context(), id); err != nil {
+	if err := c.cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	run, out := followed(t, c, source, id, "{}")
@@ -403,11 +404,11 @@ func TestOnAServerACancelledRunEndsItsCalls(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the call goes on")
 	}
-	if s, err := c.Summarize(t.Context(), id); err != nil || s.Status != "canceled" {
+	if s, err := c.summarize(t.Context(), id); err != nil || s.Status != "canceled" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	replayed(t, c, source, historyOf(t, c, id))
-	if err := c.Start(t.Context(), Start{ID: id, Tool: "t", Digest: source.digest}); !errors.Is(err, ErrExists) {
+	if err := c.start(t.Context(), launch{ID: id, Tool: "t", Digest: source.digest}); !errors.Is(err, runs.ErrExists) {
 		t.Errorf("a second run with the id gives %v", err)
 	}
 }

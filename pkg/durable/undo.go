@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // Bounds of undo: of one request, of all for one run, of the pauses between them, and of
@@ -46,7 +48,7 @@ func (c *Client) undone(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, undoTimeout)
 	defer cancel()
 	err := reached(ctx, c.temporal.CancelWorkflow(ctx, id, ""))
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, runs.ErrNotFound) {
 		return nil // it has not begun
 	}
 	return err

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Call is the call of a tool that a run answers.
-type Call struct {
+// Entry is what a Store knows a run by.
+type Entry struct {
 	// ID is what [NewID] returned for the run; empty: the Store makes one.
 	ID  string
 	Run *executor.Run
@@ -29,7 +29,7 @@ type Call struct {
 // Live is a run under way. It is safe for concurrent use.
 type Live struct {
 	store *Store
-	call  Call
+	call  Entry
 }
 
 // liveBytes is roughly what is held of a run under way beside the run itself.
@@ -37,7 +37,7 @@ const liveBytes = 256
 
 // Begin makes a run known to its caller, from now until [Live.End]. What is held of
 // it meanwhile does not grow with it.
-func (s *Store) Begin(c Call) *Live {
+func (s *Store) Begin(c Entry) *Live {
 	l := &Live{store: s, call: c}
 	l.call.ID = cmp.Or(c.ID, NewID())
 	if s.limits.Count < 0 {

@@ -29,7 +29,7 @@ func TestRunUnderWayIsReadAsItIsNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := executor.NewRun(g, args, 1)
-	live := store.Begin(runs.Call{Run: r, Caller: "ann", Began: time.Now(), Redactor: redactor})
+	live := store.Begin(runs.Entry{Run: r, Caller: "ann", Began: time.Now(), Redactor: redactor})
 	run := store.List("ann")[0]
 	if !run.Running || run.Executions != 0 || len(store.List("bob")) != 0 {
 		t.Fatalf("%+v", run)

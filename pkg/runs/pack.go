@@ -75,7 +75,7 @@ type packer struct {
 	known  written
 
 	args, shownArgs value.Value                   // of the run, and without secrets
-	mask            func(value.Value) value.Value // Call.Masked
+	mask            func(value.Value) value.Value // Entry.Masked
 
 	shared []string // long strings, as they were and as they are kept
 
@@ -95,7 +95,7 @@ const longRun = 256 << 10
 // pack returns a run with the records that there are now. If it goes on, it is read
 // apart: what is decoded of its values counts on held then, and not on the account
 // of its call.
-func (s *Store) pack(c Call, apart bool, held *memory.Account) *Run {
+func (s *Store) pack(c Entry, apart bool, held *memory.Account) *Run {
 	r := &Run{
 		ID: c.ID, Tool: c.Run.Graph().Name, Began: c.Began, Executions: c.Run.Len(),
 		caller: c.Caller, graph: c.Run.Graph(), seed: c.Run.Seed(),
@@ -141,7 +141,7 @@ func (s *Store) pack(c Call, apart bool, held *memory.Account) *Run {
 }
 
 // redactor returns what takes secrets out of the run, or nil if there are none.
-func (c Call) redactor() func(string) string {
+func (c Entry) redactor() func(string) string {
 	if c.Redactor == nil {
 		return nil
 	}

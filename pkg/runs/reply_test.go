@@ -31,7 +31,7 @@ func executionOf(t *testing.T, store *runs.Store, node string) value.Value {
 }
 
 // finished returns a run that is over.
-func finished(t *testing.T, e *mcpgraph.Engine, args string) (c runs.Call) {
+func finished(t *testing.T, e *mcpgraph.Engine, args string) (c runs.Entry) {
 	t.Helper()
 	if _, err := e.Call(context.Background(), "count", parse(t, args), mcpgraph.WithCallHooks(executor.Hooks{
 		RunDone: func(_ context.Context, r *executor.Run, _ error) { c.Run = r },

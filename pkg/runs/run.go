@@ -44,7 +44,7 @@ type Run struct {
 }
 
 // fail notes why the call failed.
-func (r *Run) fail(c Call, err error) {
+func (r *Run) fail(c Entry, err error) {
 	if err != nil {
 		kept := keepError(err, c.redactor())
 		r.Err, r.Failure = kept.text, kept

@@ -162,7 +162,7 @@ func TestRunThatFailedIsShownWithItsError(t *testing.T) {
 }
 
 // add keeps a run that is over.
-func add(store *runs.Store, c runs.Call, err error) { store.Begin(c).End(time.Now(), err) }
+func add(store *runs.Store, c runs.Entry, err error) { store.Begin(c).End(time.Now(), err) }
 
 // redacting is a Redactor.
 func redacting(f func(string) string) func() func(string) string {
@@ -170,7 +170,7 @@ func redacting(f func(string) string) func() func(string) string {
 }
 
 // called makes a run of the caller with that much text in it.
-func called(t testing.TB, e *mcpgraph.Engine, caller string, size int) runs.Call {
+func called(t testing.TB, e *mcpgraph.Engine, caller string, size int) runs.Entry {
 	t.Helper()
 	g, err := e.Graph("count")
 	if err != nil {
@@ -178,7 +178,7 @@ func called(t testing.TB, e *mcpgraph.Engine, caller string, size int) runs.Call
 	}
 	b := value.NewBuilder(1)
 	b.Set("text", value.FromString(strings.Repeat("x", size)))
-	return runs.Call{Run: executor.NewRun(g, b.Value(), 1), Caller: caller, Began: time.Now()}
+	return runs.Entry{Run: executor.NewRun(g, b.Value(), 1), Caller: caller, Began: time.Now()}
 }
 
 func TestCallersSeeTheirOwnRunsOnly(t *testing.T) {
@@ -265,7 +265,7 @@ func TestShownRunsHaveNoSecretsAndStayJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := parse(t, `{"password":"hunter2","list":["a hunter2 b",4711,47,{"hunter2":true}],"n":null}`)
-	add(store, runs.Call{
+	add(store, runs.Entry{
 		Run:      executor.NewRun(g, args, 1),
 		Redactor: redacting(strings.NewReplacer("hunter2", "[redacted]", "4711", "[redacted]").Replace),
 	}, errors.New("hunter2 is wrong"))
@@ -286,7 +286,7 @@ func TestShownRunsHaveNoSecretsAndStayJSON(t *testing.T) {
 func BenchmarkAdd(b *testing.B) {
 	store := runs.New(runs.Limits{})
 	e := engine(b, runs.New(runs.Limits{Count: runs.None}))
-	var f runs.Call
+	var f runs.Entry
 	if _, err := e.Call(context.Background(), "count", map[string]any{"n": 3}, mcpgraph.WithCallHooks(executor.Hooks{
 		RunDone: func(_ context.Context, r *executor.Run, _ error) { f.Run = r },
 	})); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -16,7 +17,7 @@ import (
 func manyRuns(n int) *fakeDurable {
 	f := &fakeDurable{}
 	for i := range n {
-		f.runs = append(f.runs, &fakeRun{DurableRun: DurableRun{ID: fmt.Sprint("r", i), Tool: "t", State: "running", Began: time.Now()}})
+		f.runs = append(f.runs, &fakeRun{State: runs.State{Summary: runs.Summary{ID: fmt.Sprint("r", i), Tool: "t", Status: runs.Running, Began: time.Now()}}})
 	}
 	return f
 }
@@ -61,7 +62,7 @@ func TestFollowedDurableRunsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := manyRuns(80)
-		p := New(Options{Path: "none.yaml", Durable: f, Log: slog.New(slog.DiscardHandler)})
+		p := New(Options{Path: "none.yaml", Place: f, Log: slog.New(slog.DiscardHandler)})
 		defer p.Close()
 		one := opened(t, p, 0, 20)
 		time.Sleep(5 * time.Second)
@@ -87,9 +88,9 @@ func TestFollowedDurableRunsAreBounded(t *testing.T) {
 		if followed, _ := p.remotes.following(); followed != 0 {
 			t.Errorf("nobody is there, and %d runs are followed", followed)
 		}
-		looks, lists := f.count("Describe"), f.count("List")
+		looks, lists := f.count("Look"), f.count("List")
 		time.Sleep(time.Hour)
-		if f.count("Describe") != looks || f.count("List") != lists {
+		if f.count("Look") != looks || f.count("List") != lists {
 			t.Error("nobody is there, and runs are looked at")
 		}
 	})
@@ -101,12 +102,12 @@ func TestLooksDoNotGrowWithViewers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := manyRuns(10)
-		p := New(Options{Path: "none.yaml", Durable: f, Log: slog.New(slog.DiscardHandler)})
+		p := New(Options{Path: "none.yaml", Place: f, Log: slog.New(slog.DiscardHandler)})
 		defer p.Close()
 		cost := func() [2]int {
-			looks, lists := f.count("Describe"), f.count("List")
+			looks, lists := f.count("Look"), f.count("List")
 			time.Sleep(10 * time.Minute)
-			return [2]int{f.count("Describe") - looks, f.count("List") - lists}
+			return [2]int{f.count("Look") - looks, f.count("List") - lists}
 		}
 		opened(t, p, 0, 3)
 		time.Sleep(time.Minute)
@@ -130,13 +131,13 @@ func TestDurableRunsThatAreTooLongAreNotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := manyRuns(1)
-			p := New(Options{Path: "none.yaml", Durable: f, Memory: budget, Log: slog.New(slog.DiscardHandler)})
+			p := New(Options{Path: "none.yaml", Place: f, Memory: budget, Log: slog.New(slog.DiscardHandler)})
 			defer p.Close()
 			long := strings.Repeat("x", 4<<20)
 			for i := range 20 {
 				f.runs[0].all = append(f.runs[0].all, parse(t, fmt.Sprintf(`{"index":%d,"event":"done","node":"a","type":"transform","output":"%s"}`, i, long)))
 			}
-			f.runs[0].Records = 20
+			f.runs[0].Count = 20
 			r, err := p.remotes.open(t.Context(), "r0")
 			if err != nil {
 				t.Fatal(err)
@@ -153,10 +154,10 @@ func TestDurableRunsThatAreTooLongAreNotRead(t *testing.T) {
 func TestLooksAtTheSameTimeHoldMemoryOnce(t *testing.T) {
 	t.Parallel()
 	f, budget := manyRuns(1), memory.New(1<<30)
-	p := New(Options{Path: "none.yaml", Durable: f, Memory: budget, Log: slog.New(slog.DiscardHandler)})
+	p := New(Options{Path: "none.yaml", Place: f, Memory: budget, Log: slog.New(slog.DiscardHandler)})
 	defer p.Close()
 	f.runs[0].all = []value.Value{parse(t, fmt.Sprintf(`{"index":0,"event":"done","node":"a","type":"transform","output":"%s"}`, strings.Repeat("x", 4<<20)))}
-	f.runs[0].Records = 1
+	f.runs[0].Count = 1
 	late := &remoteRun{remotes: p.remotes, id: "r0", poked: make(chan struct{}, 1), account: budget.Account("")}
 	if err := late.look(t.Context()); err != nil {
 		t.Fatal(err)

@@ -2,39 +2,37 @@ package ui
 
 import (
 	"context"
-	"errors"
+	"iter"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// fakeDurable is a Durable in memory. Tests change its runs with change.
+// fakeDurable is a place in memory. Tests change its runs with change.
 type fakeDurable struct {
 	mu      sync.Mutex
 	runs    []*fakeRun // the newest first
 	down    error
 	asked   map[string]int // how often each method was called
-	started []DurableStart
+	started []*runs.Call
 	done    []string // commands
 	refuse  error    // of commands
 }
 
-// fakeRun is a run. Its records are there in so far as Records says.
+// fakeRun is a run. Its records are there in so far as Count says.
 type fakeRun struct {
-	DurableRun
-	args     value.Value
+	runs.State
 	all      []value.Value
-	outcome  *DurableOutcome
 	noWorker bool
 }
 
-var _ Durable = &fakeDurable{}
+var _ runs.Place = &fakeDurable{}
 
 func (f *fakeDurable) change(do func()) {
 	f.mu.Lock()
@@ -67,96 +65,108 @@ func (f *fakeDurable) count(method string) int {
 	return f.asked[method]
 }
 
-func (f *fakeDurable) Place() string { return "Temporal at nowhere:7233" }
+func (f *fakeDurable) Name() string { return "Temporal at nowhere:7233" }
 
-func (f *fakeDurable) List(_ context.Context, cursor string, count int, running bool) ([]DurableRun, string, error) {
+func (f *fakeDurable) List(_ context.Context, _ runs.Who, filter runs.Filter) iter.Seq2[runs.Summary, error] {
 	err := f.enter("List")
 	defer f.mu.Unlock()
-	if err != nil {
-		return nil, "", err
-	}
-	from, err := strconv.Atoi("0" + cursor)
-	if err != nil {
-		return nil, "", errors.New("the cursor is none")
-	}
-	var list []DurableRun
-	for i := from; i < len(f.runs); i++ {
-		if len(list) == count {
-			return list, strconv.Itoa(i), nil
-		}
-		if r := f.runs[i]; !running || r.Ended.IsZero() {
-			d := r.DurableRun
-			d.Active, d.Questions, d.Calls, d.Records = nil, nil, nil, 0
-			list = append(list, d)
+	var list []runs.Summary
+	for _, r := range f.runs {
+		if s := r.Summary; filter.Fits(&s) {
+			list = append(list, s)
 		}
 	}
-	return list, "", nil
+	if filter.Before != "" {
+		list = list[1+slices.IndexFunc(list, func(s runs.Summary) bool { return s.ID == filter.Before }):]
+	}
+	return func(yield func(runs.Summary, error) bool) {
+		if err != nil {
+			yield(runs.Summary{}, err)
+			return
+		}
+		for _, s := range list {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
 }
 
-func (f *fakeDurable) Describe(_ context.Context, id string) (*DurableRun, error) {
-	err := f.enter("Describe")
+func (f *fakeDurable) Look(_ context.Context, _ runs.Who, id string, _ runs.Detail) (*runs.State, error) {
+	err := f.enter("Look")
 	defer f.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	r := f.find(id)
 	if r == nil {
-		return nil, ErrNoRun
+		return nil, runs.ErrNotFound
 	}
-	d := r.DurableRun
+	s := r.State
 	if r.noWorker && r.Ended.IsZero() {
-		return &d, ErrNoWorker
+		return &s, runs.ErrNoWorker
 	}
-	return &d, nil
+	return &s, nil
 }
 
-func (f *fakeDurable) Request(_ context.Context, id string) (value.Value, uint64, error) {
-	err := f.enter("Request")
-	defer f.mu.Unlock()
-	if r := f.find(id); r != nil {
-		return r.args, 7, err
-	}
-	return value.Undef, 0, ErrNoRun
-}
-
-func (f *fakeDurable) Records(_ context.Context, id string, from int) ([]value.Value, error) {
-	err := f.enter("Records")
+func (f *fakeDurable) Follow(_ context.Context, _ runs.Who, id string, from int) iter.Seq2[runs.Event, error] {
+	err := f.enter("Follow")
 	defer f.mu.Unlock()
 	r := f.find(id)
-	if r == nil || err != nil {
-		return nil, ErrNoRun
+	return func(yield func(runs.Event, error) bool) {
+		if r == nil || err != nil {
+			yield(runs.Event{}, runs.ErrNotFound)
+			return
+		}
+		for {
+			f.mu.Lock()
+			s := r.State
+			var rec value.Value
+			if from < s.Count {
+				rec = r.all[from]
+			}
+			f.mu.Unlock()
+			switch {
+			case !rec.IsUndefined():
+				from++
+				if !yield(runs.Event{Record: rec}, nil) {
+					return
+				}
+			case s.Status.Over():
+				yield(runs.Event{Over: &s}, nil)
+				return
+			default:
+				panic("the page waits for records in a look")
+			}
+		}
 	}
-	if from >= r.DurableRun.Records {
-		return nil, nil
-	}
-	return r.all[from:min(from+2, r.DurableRun.Records)], nil // some at a time
 }
 
-func (f *fakeDurable) Outcome(_ context.Context, id string) (*DurableOutcome, error) {
-	err := f.enter("Outcome")
-	defer f.mu.Unlock()
-	if r := f.find(id); r != nil {
-		return r.outcome, err
-	}
-	return nil, ErrNoRun
+func (f *fakeDurable) Do(context.Context, *runs.Call) (*runs.State, error) {
+	panic("pages start runs")
 }
 
-func (f *fakeDurable) Start(_ context.Context, s DurableStart) error {
+func (f *fakeDurable) Start(_ context.Context, call *runs.Call) (*runs.State, error) {
 	err := f.enter("Start")
 	defer f.mu.Unlock()
-	if err == nil {
-		f.started = append(f.started, s)
-		run := &fakeRun{DurableRun: DurableRun{ID: s.ID, Tool: s.Tool, Version: s.Digest, State: "running", Began: time.Now()}, args: s.Args}
-		f.runs = slices.Insert(f.runs, 0, run)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	f.started = append(f.started, call)
+	run := &fakeRun{State: runs.State{
+		Summary: runs.Summary{ID: runs.NewID(), Tool: call.Run.Graph().Name, Version: call.Program.Digest(), Status: runs.Running, Began: time.Now()}, Args: call.Run.Args(), Seed: 7,
+	}}
+	f.runs = slices.Insert(f.runs, 0, run)
+	return &run.State, nil
 }
 
-func (f *fakeDurable) Answer(_ context.Context, id, question string, answer value.Value) error {
-	return f.command("answer " + id + " " + question + " " + answer.JSON())
+func (f *fakeDurable) Answer(_ context.Context, _ runs.Who, id string, answers []runs.Answer) error {
+	return f.command("answer " + id + " " + answers[0].Question + " " + answers[0].Value.JSON())
 }
 
-func (f *fakeDurable) Cancel(_ context.Context, id string) error { return f.command("cancel " + id) }
+func (f *fakeDurable) Cancel(_ context.Context, _ runs.Who, id string) error {
+	return f.command("cancel " + id)
+}
 
 func (f *fakeDurable) command(what string) error {
 	err := f.enter("command")
@@ -174,7 +184,7 @@ func (f *fakeDurable) command(what string) error {
 func withDurable(t *testing.T, text string) (*served, *fakeDurable) {
 	t.Helper()
 	f := &fakeDurable{}
-	return serve(t, text, func(o *Options) { o.Durable = f }), f
+	return serve(t, text, func(o *Options) { o.Place = f }), f
 }
 
 // ran adds a run of a tool that has ended, with the records that it has in this process.
@@ -189,14 +199,14 @@ func (f *fakeDurable) ran(t *testing.T, e *mcpgraph.Engine, id, tool, args strin
 	}
 	result, failed := e.Call(t.Context(), tool, in, mcpgraph.WithAsk(answer))
 	now := time.Now()
-	r := &fakeRun{
-		DurableRun: DurableRun{ID: id, Tool: tool, Version: e.Digest(), State: "done", Began: now.Add(-time.Second), Ended: now},
-		args:       in, outcome: &DurableOutcome{},
-	}
+	r := &fakeRun{State: runs.State{
+		Summary: runs.Summary{ID: id, Tool: tool, Version: e.Digest(), Status: runs.Completed, Began: now.Add(-time.Second), Ended: now},
+		Args:    in, Seed: 7, Err: failed,
+	}}
 	if failed != nil {
-		r.State, r.outcome.Text = "failed", failed.Error()
+		r.Status = runs.Failed
 	} else {
-		r.outcome.Result = result.Value
+		r.Result = result.Value
 	}
 	kept := e.Runs().All()[0]
 	run, err := kept.Replay()
@@ -206,7 +216,7 @@ func (f *fakeDurable) ran(t *testing.T, e *mcpgraph.Engine, id, tool, args strin
 	for rec := range run.Records(0) {
 		r.all = append(r.all, rec.Value())
 	}
-	r.Records, r.outcome.Records = len(r.all), r.all
+	r.Count = len(r.all)
 	f.change(func() { f.runs = slices.Insert(f.runs, 0, r) })
 	return r
 }

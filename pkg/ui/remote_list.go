@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // newest returns the newest runs and those under way, the newest first, and the cursor
 // for the runs behind the newest ones. It tells the pages what is new in it. The error
 // is that of the place of the runs.
-func (m *remotes) newest(ctx context.Context) ([]DurableRun, string, error) {
+func (m *remotes) newest(ctx context.Context) ([]runs.Summary, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	list, next, err := m.from.List(ctx, "", newestRuns, false)
+	list, next, err := m.behind(ctx, "")
 	if err == nil && next != "" {
-		var running []DurableRun
-		running, _, err = m.from.List(ctx, "", runningRuns, true)
+		var running []runs.Summary
+		running, _, err = runs.ListSome(ctx, m.from, operator, runs.Filter{Running: true}, runningRuns)
 		list = merged(running, list) // the first one knows of more children what their parents wait for
 	}
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
@@ -30,8 +32,18 @@ func (m *remotes) newest(ctx context.Context) ([]DurableRun, string, error) {
 	return list, next, nil
 }
 
+// behind returns the runs of the list behind one of them; empty: the first ones. Next is
+// the last of them, empty if no others follow.
+func (m *remotes) behind(ctx context.Context, id string) (list []runs.Summary, next string, err error) {
+	list, more, err := runs.ListSome(ctx, m.from, operator, runs.Filter{Before: id}, newestRuns)
+	if more {
+		next = list[len(list)-1].ID
+	}
+	return list, next, err
+}
+
 // merged returns the runs of two lists, each once, the newest first.
-func merged(list, more []DurableRun) []DurableRun {
+func merged(list, more []runs.Summary) []runs.Summary {
 	known := map[string]bool{}
 	for _, d := range list {
 		known[d.ID] = true
@@ -41,7 +53,7 @@ func merged(list, more []DurableRun) []DurableRun {
 			list = append(list, d)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b DurableRun) int { return b.Began.Compare(a.Began) })
+	slices.SortStableFunc(list, func(a, b runs.Summary) int { return b.Began.Compare(a.Began) })
 	return list
 }
 
@@ -70,7 +82,7 @@ func (m *remotes) troubled() string {
 
 // note tells the pages which runs are new or have changed. Those that are followed tell
 // it themselves.
-func (m *remotes) note(list []DurableRun) {
+func (m *remotes) note(list []runs.Summary) {
 	for i := range list {
 		d := &list[i]
 		m.mu.Lock()
@@ -80,7 +92,7 @@ func (m *remotes) note(list []DurableRun) {
 		}
 		r := m.runs[d.ID]
 		m.mu.Unlock()
-		if known && before.State == d.State || r != nil && r.followed() {
+		if known && before.Status == d.Status || r != nil && r.followed() {
 			continue
 		}
 		m.page.events.add(event{Type: "run", Run: m.stateOf(d)})
@@ -89,7 +101,7 @@ func (m *remotes) note(list []DurableRun) {
 
 // stateOf returns how a run of a list is. Lists are late, and have no questions: what is
 // known of a run that is followed, or is over, is newer.
-func (m *remotes) stateOf(d *DurableRun) *runState {
+func (m *remotes) stateOf(d *runs.Summary) *runState {
 	m.mu.Lock()
 	r := m.runs[d.ID]
 	m.mu.Unlock()
@@ -98,7 +110,7 @@ func (m *remotes) stateOf(d *DurableRun) *runState {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.at.ID != "" && (r.over || r.stop != nil || r.at.State == d.State) {
+	if r.at.ID != "" && (r.over || r.stop != nil || r.at.Status == d.Status) {
 		return r.state()
 	}
 	s := m.listed(d)
@@ -111,11 +123,11 @@ const maxAsked = 5
 
 // missing asks for some of those runs that were under way and that a list of all of
 // these has no more: they have ended.
-func (m *remotes) missing(ctx context.Context, list []DurableRun) {
+func (m *remotes) missing(ctx context.Context, list []runs.Summary) {
 	m.mu.Lock()
 	var gone []string
 	for id, d := range m.seen {
-		if slices.ContainsFunc(list, func(d DurableRun) bool { return d.ID == id }) {
+		if slices.ContainsFunc(list, func(d runs.Summary) bool { return d.ID == id }) {
 			continue
 		}
 		if d.Ended.IsZero() {
@@ -131,11 +143,11 @@ func (m *remotes) missing(ctx context.Context, list []DurableRun) {
 	gone = gone[m.turn:min(m.turn+maxAsked, len(gone))]
 	m.mu.Unlock()
 	for _, id := range gone {
-		d, err := m.from.Describe(ctx, id)
+		s, err := m.from.Look(ctx, operator, id, runs.Brief)
 		switch {
-		case d != nil:
-			m.note([]DurableRun{*d})
-		case errors.Is(err, ErrNoRun):
+		case s != nil:
+			m.note([]runs.Summary{s.Summary})
+		case errors.Is(err, runs.ErrNotFound):
 			m.mu.Lock()
 			delete(m.seen, id)
 			m.mu.Unlock()

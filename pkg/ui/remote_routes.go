@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -36,7 +37,7 @@ func (p *Page) listDurable(w http.ResponseWriter, r *http.Request) error {
 	if len(cursor) > maxCursor {
 		return badRequest("cursor is too long")
 	}
-	var list []DurableRun
+	var list []runs.Summary
 	var next string
 	var err error
 	if cursor == "" {
@@ -44,8 +45,10 @@ func (p *Page) listDurable(w http.ResponseWriter, r *http.Request) error {
 	} else {
 		ctx, cancel := context.WithTimeout(r.Context(), listTime)
 		defer cancel()
-		if list, next, err = m.from.List(ctx, cursor, newestRuns, false); err == nil {
+		if list, next, err = m.behind(ctx, cursor); err == nil {
 			m.note(list)
+		} else if errors.Is(err, runs.ErrNotFound) {
+			return notFound("the run that the list goes on behind is not there any more")
 		}
 	}
 	states := []*runState{}
@@ -93,10 +96,10 @@ func (p *Page) startDurable(w http.ResponseWriter, r *http.Request) error {
 	if err := g.Input.ValidateContext(r.Context(), body.Args); err != nil {
 		return startError(err)
 	}
-	s := DurableStart{ID: runs.NewID(), Tool: g.Name, Digest: e.Digest(), Args: body.Args}
 	ctx, cancel := context.WithTimeout(r.Context(), listTime)
 	defer cancel()
-	if err := m.from.Start(ctx, s); err != nil {
+	s, err := m.from.Start(ctx, &runs.Call{Run: executor.NewRun(g, body.Args, rand.Uint64()), Program: e})
+	if err != nil {
 		return m.failed(err)
 	}
 	p.events.watched(s.ID)
@@ -110,20 +113,20 @@ func (p *Page) startDurable(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// failed returns the answer to a command that a Durable refused.
+// failed returns the answer to a command that the place refused.
 func (m *remotes) failed(err error) error {
 	var failure *graph.Failure
 	switch {
-	case errors.Is(err, ErrNoRun):
+	case errors.Is(err, runs.ErrNotFound):
 		return notFound("the run is not there (any more)")
-	case errors.Is(err, ErrNotAsked):
-		return refused("wrong_state", "%v", ErrNotAsked)
-	case errors.Is(err, ErrNoWorker):
-		return &apiError{Status: http.StatusServiceUnavailable, Code: noWorker, Message: ErrNoWorker.Error()}
-	case errors.As(err, &failure):
+	case errors.Is(err, runs.ErrNotAsked), errors.Is(err, runs.ErrOver):
+		return refused("wrong_state", "%v", runs.ErrNotAsked)
+	case errors.Is(err, runs.ErrNoWorker):
+		return &apiError{Status: http.StatusServiceUnavailable, Code: noWorker, Message: noWorkerText}
+	case !errors.Is(err, runs.ErrUnavailable) && errors.As(err, &failure):
 		return &apiError{Status: http.StatusUnprocessableEntity, Code: "refused", Message: failure.Message}
 	}
-	return &apiError{Status: http.StatusServiceUnavailable, Code: unreachable, Message: m.from.Place() + " cannot be reached: " + err.Error()}
+	return &apiError{Status: http.StatusServiceUnavailable, Code: unreachable, Message: m.from.Name() + " cannot be reached: " + err.Error()}
 }
 
 // durableCommand answers at a path of a durable run: do does it with the body.
@@ -168,12 +171,12 @@ func (p *Page) durableCommands() []route {
 		{"GET /api/durable", false, p.listDurable},
 		{"POST /api/durable", true, p.startDurable},
 		{"POST /api/durable/{id}/cancel", true, durableCommand(p, func(ctx context.Context, r *remoteRun, _ *none) error {
-			return r.remotes.from.Cancel(ctx, r.id)
+			return r.remotes.from.Cancel(ctx, operator, r.id)
 		})},
 		{"POST /api/durable/{id}/answer", true, durableCommand(p, func(ctx context.Context, r *remoteRun, b *answerBody) error {
 			answer, err := b.answer(r)
 			if err == nil {
-				err = r.remotes.from.Answer(ctx, r.id, b.Question, answer)
+				err = r.remotes.from.Answer(ctx, operator, r.id, []runs.Answer{{Question: b.Question, Value: answer}})
 			}
 			return err
 		})},
@@ -186,10 +189,10 @@ func (r *remoteRun) Question(id string) (executor.Question, error) {
 	defer r.mu.Unlock()
 	for _, q := range r.at.Questions {
 		if q.ID == id {
-			return q.question(), nil
+			return questionIn(&q), nil
 		}
 	}
-	return executor.Question{}, refused("wrong_state", "%v", ErrNotAsked)
+	return executor.Question{}, refused("wrong_state", "%v", runs.ErrNotAsked)
 }
 
 var _ asker = &remoteRun{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -28,10 +29,10 @@ type remoteRun struct {
 	poked   chan struct{}
 
 	mu      sync.Mutex
-	at      DurableRun    // as it was last
+	at      runs.State    // as it was last
 	run     *executor.Run // nil if the graph is not known
 	bare    *bareRun      // in its place
-	outcome *DurableOutcome
+	ended   *runs.State   // its end, once that is known
 	bytes   int64
 	full    bool // no others are read
 	trouble trouble
@@ -96,7 +97,7 @@ func (r *remoteRun) look(ctx context.Context) error {
 	defer r.mu.Unlock()
 	r.looked = time.Now()
 	r.trouble = r.remotes.troubleOf(err)
-	if errors.Is(err, errTooLong) || errors.Is(err, ErrUnreadable) {
+	if errors.Is(err, errTooLong) || errors.Is(err, runs.ErrUnreadable) {
 		r.over = !found.Ended.IsZero()
 	}
 	if r.trouble.code == "" && found.Problem != "" {
@@ -107,14 +108,14 @@ func (r *remoteRun) look(ctx context.Context) error {
 
 // describe notes how the run is. It returns nil for one that is not there or cannot be
 // reached, and an error beside the run where its worker does not answer.
-func (r *remoteRun) describe(ctx context.Context) (*DurableRun, error) {
+func (r *remoteRun) describe(ctx context.Context) (*runs.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeTime)
 	defer cancel()
-	found, err := r.remotes.from.Describe(ctx, r.id)
+	found, err := r.remotes.from.Look(ctx, operator, r.id, runs.Whole)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if found == nil {
-		if r.trouble = r.remotes.troubleOf(err); errors.Is(err, ErrNoRun) {
+		if r.trouble = r.remotes.troubleOf(err); errors.Is(err, runs.ErrNotFound) {
 			r.over = true
 		}
 		return nil, err
@@ -122,103 +123,89 @@ func (r *remoteRun) describe(ctx context.Context) (*DurableRun, error) {
 	before := r.at
 	r.at = *found
 	if err != nil && found.Ended.IsZero() {
-		r.at.Records, r.at.Active, r.at.Questions = before.Records, before.Active, before.Questions
+		r.at.Count, r.at.Active, r.at.Questions = before.Count, before.Active, before.Questions
 	}
 	return found, err
 }
 
 // read adds the records that are new and, of a run that has ended, what came of it.
-func (r *remoteRun) read(ctx context.Context, found *DurableRun) error {
+func (r *remoteRun) read(ctx context.Context, found *runs.State) error {
 	if r.past() == nil {
-		if err := r.begin(ctx, found); err != nil {
-			return err
-		}
+		r.begin(found)
 	}
 	if r.full {
 		return errTooLong
 	}
-	if found.Ended.IsZero() {
-		for r.next() < found.Records {
-			if more, err := r.more(ctx); err != nil || !more {
-				return err
-			}
-		}
+	if !found.Status.Over() && r.next() >= found.Count {
 		return nil
 	}
-	out, err := r.remotes.from.Outcome(ctx, r.id)
-	if err != nil {
-		return err
-	}
-	if err := r.add(out.Records); err != nil {
-		return err
-	}
-	for more := out.Records == nil; more; {
-		if more, err = r.more(ctx); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, describeTime)
+	defer cancel()
+	for e, err := range r.remotes.from.Follow(ctx, operator, r.id, r.next()) {
+		switch {
+		case err != nil:
+			return err
+		case e.Over != nil:
+			r.end(e.Over)
+			return nil
+		case e.Record.IsUndefined():
+			continue
+		}
+		if err := r.add(e.Record); err != nil {
 			return err
 		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.outcome, r.over = out, true
-	if r.bare != nil {
-		r.bare.end(out.Result)
+		if !found.Status.Over() && r.next() >= found.Count {
+			return nil
+		}
 	}
 	return nil
+}
+
+// end notes what came of the run.
+func (r *remoteRun) end(s *runs.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended, r.over = s, true
+	if r.bare != nil {
+		r.bare.end(s.Result)
+	}
 }
 
 // begin makes the history of the run: with the graph, if the file has the version that
 // it began with.
-func (r *remoteRun) begin(ctx context.Context, found *DurableRun) error {
-	args, seed, err := r.remotes.from.Request(ctx, r.id)
-	if err != nil && !errors.Is(err, ErrUnreadable) {
-		return err
-	}
+func (r *remoteRun) begin(found *runs.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.remotes.page.engine.Load(); e != nil && err == nil && args.Kind() == value.Object && e.Digest() == found.Version {
-		if g, bad := e.Graph(found.Tool); bad == nil {
-			r.run = executor.NewRun(g, args, seed)
-			return nil
+	if e := r.remotes.page.engine.Load(); e != nil && found.Args.Kind() == value.Object && e.Digest() == found.Version {
+		if g, err := e.Graph(found.Tool); err == nil {
+			r.run = executor.NewRun(g, found.Args, found.Seed)
+			return
 		}
 	}
-	r.bare = newBareRun(found.Tool, args, seed)
-	return nil
+	r.bare = newBareRun(found.Tool, found.Args, found.Seed)
 }
 
-// more adds some records. It reports false if there are no others yet.
-func (r *remoteRun) more(ctx context.Context) (bool, error) {
-	list, err := r.remotes.from.Records(ctx, r.id, r.next())
+// add adds a record, unless it is there.
+func (r *remoteRun) add(v value.Value) error {
+	rec, err := executor.RecordFrom(r.past().Graph(), v)
 	if err != nil {
-		return false, err
+		return fmt.Errorf("a record of the run %w: %w", runs.ErrUnreadable, err)
 	}
-	before := r.next()
-	err = r.add(list)
-	return r.next() > before, err
-}
-
-func (r *remoteRun) add(list []value.Value) error {
-	for _, v := range list {
-		g := r.past().Graph()
-		rec, err := executor.RecordFrom(g, v)
-		if err != nil {
-			return fmt.Errorf("a record of the run %w: %w", ErrUnreadable, err)
-		}
-		if rec.Index < r.next() {
-			continue
-		}
-		size := int64(v.TextSize())
-		if r.bytes += size; r.bytes > maxRemoteBytes || r.account.Grow(size) != nil {
-			r.full = true
-			return errTooLong
-		}
-		if r.run != nil {
-			err = r.run.Follow(rec)
-		} else {
-			err = r.bare.Follow(rec)
-		}
-		if err != nil {
-			return fmt.Errorf("a record of the run %w: %w", ErrUnreadable, err)
-		}
+	if rec.Index < r.next() {
+		return nil
+	}
+	size := int64(v.TextSize())
+	if r.bytes += size; r.bytes > maxRemoteBytes || r.account.Grow(size) != nil {
+		r.full = true
+		return errTooLong
+	}
+	if r.run != nil {
+		err = r.run.Follow(rec)
+	} else {
+		err = r.bare.Follow(rec)
+	}
+	if err != nil {
+		return fmt.Errorf("a record of the run %w: %w", runs.ErrUnreadable, err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -28,9 +29,9 @@ type durableInfo struct {
 const shownVersion = 12
 
 // listed returns a run as lists have it.
-func (m *remotes) listed(d *DurableRun) *runState {
+func (m *remotes) listed(d *runs.Summary) *runState {
 	s := &runState{
-		ID: d.ID, Tool: m.page.redact(d.Tool), Caller: m.page.redact(d.Caller), State: d.State, Began: d.Began.UTC(), Executions: d.Records,
+		ID: d.ID, Tool: m.page.redact(d.Tool), Caller: m.page.redact(d.Caller), State: pageStates[d.Status], Began: d.Began.UTC(),
 		Active: []activity{}, Questions: []question{}, Can: []string{},
 		Durable: &durableInfo{Version: d.Version[:min(len(d.Version), shownVersion)], Parent: d.Parent},
 	}
@@ -48,7 +49,8 @@ func (m *remotes) listed(d *DurableRun) *runState {
 
 // state returns how a run is. r.mu is held.
 func (r *remoteRun) state() *runState {
-	s := r.remotes.listed(&r.at)
+	s := r.remotes.listed(&r.at.Summary)
+	s.Executions = r.at.Count
 	sh := shower{r.remotes.page.redactor()}
 	s.Durable.Code, s.Durable.Problem = r.trouble.code, sh.text(r.trouble.text)
 	if s.Durable.Code == "" && r.crowded && s.Ended == nil {
@@ -68,20 +70,27 @@ func (r *remoteRun) state() *runState {
 		s.Active = append(s.Active, r.active(g, &a, sh))
 	}
 	for _, q := range r.at.Questions {
-		one := q.question()
+		one := questionIn(&q)
 		s.Questions = append(s.Questions, questionOf(g, &one, sh))
 	}
-	if out := r.outcome; out != nil && s.State == "failed" {
-		s.Error = failureFrom(past, out.Text, sh)
-		if out.Failure != nil && s.Error.Name == "" {
-			s.Error.Name = out.Failure.Name
+	if end := r.ended; end != nil && end.Err != nil && s.State == "failed" {
+		s.Error = failureFrom(past, end.Err.Error(), sh)
+		if s.Error.Name == "" {
+			s.Error.Name = end.Failure().Name
 		}
 	}
 	return s
 }
 
-func (q *DurableQuestion) question() executor.Question {
+// questionIn returns a question of a run as one of this process.
+func questionIn(q *runs.Question) executor.Question {
 	return executor.Question{ID: q.ID, Path: q.Path, Method: q.Method, Value: q.Params, Until: q.Until}
+}
+
+// pageStates are the states that pages know, by the phase of a run.
+var pageStates = map[runs.Phase]string{
+	runs.Running: "running", runs.Waiting: "waiting", runs.Completed: "done", runs.Failed: "failed", runs.TimedOut: "failed",
+	runs.Canceled: "cancelled", runs.Terminated: "stopped",
 }
 
 // active returns an execution under way with what its server has reported.
@@ -105,18 +114,21 @@ func (r *remoteRun) active(g *graph.Graph, a *executor.Activity, sh shower) acti
 	return out
 }
 
+// noWorkerText says what to do about runs.ErrNoWorker.
+const noWorkerText = "no worker for the version of the file that this run began with answers; start one with mcpgraph worker"
+
 // troubleOf returns what an error means to somebody who looks at a run.
 func (m *remotes) troubleOf(err error) trouble {
 	switch {
 	case err == nil:
 		return trouble{}
-	case errors.Is(err, ErrNoWorker):
-		return trouble{noWorker, ErrNoWorker.Error()}
-	case errors.Is(err, ErrNoRun):
+	case errors.Is(err, runs.ErrNoWorker):
+		return trouble{noWorker, noWorkerText}
+	case errors.Is(err, runs.ErrNotFound):
 		return trouble{"not_found", "the run is not there any more"}
 	case errors.Is(err, errTooLong):
 		return trouble{tooLong, errTooLong.Error()}
-	case errors.Is(err, ErrUnreadable):
+	case errors.Is(err, runs.ErrUnreadable):
 		return trouble{unreadable, err.Error()}
 	}
 	return trouble{unreachable, m.unreachable(err)}
@@ -124,7 +136,7 @@ func (m *remotes) troubleOf(err error) trouble {
 
 // unreachable says that the place of the runs cannot be reached.
 func (m *remotes) unreachable(err error) string {
-	return fmt.Sprintf("%s cannot be reached; trying again: %v", m.from.Place(), err)
+	return fmt.Sprintf("%s cannot be reached; trying again: %v", m.from.Name(), err)
 }
 
 // subject returns the run for those who read its values. r.mu is held.
@@ -135,8 +147,8 @@ func (r *remoteRun) subject() *subject {
 	} else {
 		s.graph = &graph.Graph{Name: r.at.Tool}
 	}
-	if r.outcome != nil {
-		s.failed = r.outcome.Text
+	if r.ended != nil && r.ended.Err != nil {
+		s.failed = r.ended.Err.Error()
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -27,11 +28,11 @@ func TestDurableRunIsFollowed(t *testing.T) {
 	t.Parallel()
 	s, f := withDurable(t, tools)
 	r := f.ran(t, s.engine.Load(), "d1", "asks", `{}`)
-	records := r.Records
+	records := r.Count
 	f.change(func() {
-		r.State, r.Ended, r.Records = "running", time.Time{}, 1
+		r.Status, r.Ended, r.Count = runs.Running, time.Time{}, 1
 		r.Active = []executor.Activity{{Path: "ask", Node: "ask", Execution: 1, Try: 1, State: "running", Start: time.Now()}}
-		r.Calls = []DurableCall{{ID: ":1#1.2", Worker: "w@host", Progress: parse(t, `{"progress":3,"total":4,"message":"at `+secret+`"}`)}}
+		r.Calls = []runs.Upstream{{ID: ":1#1.2", Worker: "w@host", Progress: parse(t, `{"progress":3,"total":4,"message":"at `+secret+`"}`)}}
 	})
 	if v := s.get("/api/durable").Get("runs").Elems(); len(v) != 1 || v[0].Get("state").Str() != "running" || !v[0].Get("durable").Get("known").Bool() || v[0].Get("can").JSON() != `["cancel"]` {
 		t.Fatalf("the list has %v", v)
@@ -46,8 +47,8 @@ func TestDurableRunIsFollowed(t *testing.T) {
 	}
 	events := s.follow("?runs=d1")
 	f.change(func() {
-		r.State, r.Records, r.Active, r.Calls = "waiting", 2, nil, nil
-		r.Questions = []DurableQuestion{{ID: ":1", Path: "ask", Method: "elicitation/create", Params: parse(t, `{"message":"Which?","requestedSchema":{"type":"object"}}`)}}
+		r.Status, r.Count, r.Active, r.Calls = runs.Waiting, 2, nil, nil
+		r.Questions = []runs.Question{{ID: ":1", Path: "ask", Method: "elicitation/create", Params: parse(t, `{"message":"Which?","requestedSchema":{"type":"object"}}`)}}
 	})
 	until(t, events, func(e value.Value) bool { return e.Get("record").Get("event").Str() == "opened" })
 	waiting := inState(t, events, "d1", "waiting")
@@ -71,7 +72,7 @@ func TestDurableRunIsFollowed(t *testing.T) {
 		if len(f.done) != 1 || f.done[0] != `answer d1 :1 {"action":"accept","content":{"a":"x"}}` {
 			t.Errorf("it was answered %v", f.done)
 		}
-		r.State, r.Ended, r.Records, r.Questions = "done", time.Now(), records, nil
+		r.Status, r.Ended, r.Count, r.Questions = runs.Completed, time.Now(), records, nil
 	})
 	until(t, events, func(e value.Value) bool { return e.Get("record").Get("path").Str() == "exit" })
 	inState(t, events, "d1", "done")
@@ -88,9 +89,9 @@ func TestDurableRunIsFollowed(t *testing.T) {
 	if status, code := s.code("POST", "/api/durable/d1/cancel", `{}`); status != http.StatusConflict || code != "wrong_state" {
 		t.Errorf("cancelling what is over: %d %s", status, code)
 	}
-	looks := f.count("Describe")
+	looks := f.count("Look")
 	s.get("/api/runs/d1")
-	if f.count("Describe") != looks {
+	if f.count("Look") != looks {
 		t.Error("a run that is over was looked at again")
 	}
 }
@@ -103,7 +104,7 @@ func TestDurableRunOfAnotherVersion(t *testing.T) {
 	for _, tool := range []string{"fails", "sizes"} {
 		r := f.ran(t, s.engine.Load(), "old-"+tool, tool, `{"names":["a"]}`)
 		f.change(func() {
-			r.Version, r.Tool, r.outcome.Records = "another", "gone", nil // Records has them
+			r.Version, r.Tool = "another", "gone"
 			for i, rec := range r.all {
 				r.all[i] = parse(t, strings.ReplaceAll(rec.JSON(), "[redacted]", secret))
 			}
@@ -151,7 +152,7 @@ func TestDurableTroublesAreSaidAndHeal(t *testing.T) {
 	t.Parallel()
 	s, f := withDurable(t, tools)
 	r := f.ran(t, s.engine.Load(), "d1", "asks", `{}`)
-	f.change(func() { r.State, r.Ended, r.Records = "running", time.Time{}, 1 })
+	f.change(func() { r.Status, r.Ended, r.Count = runs.Running, time.Time{}, 1 })
 	f.change(func() { f.down = errors.New("connection refused with " + secret) })
 	status, code := s.code("GET", "/api/runs/d1", "")
 	if status != http.StatusServiceUnavailable || code != unreachable {
@@ -190,7 +191,7 @@ func TestDurableTroublesAreSaidAndHeal(t *testing.T) {
 	}
 	f.change(func() { f.down = nil })
 	problem("")
-	f.change(func() { f.refuse = ErrNoWorker })
+	f.change(func() { f.refuse = runs.ErrNoWorker })
 	if status, code := s.code("POST", "/api/durable/d1/cancel", `{}`); status != http.StatusServiceUnavailable || code != noWorker {
 		t.Errorf("a command without a worker: %d %s", status, code)
 	}
@@ -222,7 +223,7 @@ func TestDurableRunIsStarted(t *testing.T) {
 	id := s.post("/api/durable", `{"tool":"sizes","args":{"names":["a"]}}`).Get("id").Str()
 	run := inState(t, events, id, "running")
 	f.change(func() {
-		if len(f.started) != 1 || f.started[0].ID != id || f.started[0].Digest != s.engine.Load().Digest() || f.started[0].Args.JSON() != `{"names":["a"]}` {
+		if len(f.started) != 1 || f.runs[0].ID != id || f.started[0].Program.Digest() != s.engine.Load().Digest() || f.started[0].Run.Args().JSON() != `{"names":["a"]}` {
 			t.Errorf("started were %+v", f.started)
 		}
 		f.down = errors.New("gone")
@@ -240,11 +241,11 @@ func TestDurableRunsAreListedInParts(t *testing.T) {
 	s, f := withDurable(t, tools)
 	began := time.Now()
 	for i := range 2*newestRuns + 20 {
-		d := DurableRun{ID: fmt.Sprint("r", i), Tool: "asks", State: "done", Began: began.Add(-time.Duration(i) * time.Second), Ended: began}
+		d := runs.Summary{ID: fmt.Sprint("r", i), Tool: "asks", Status: runs.Completed, Began: began.Add(-time.Duration(i) * time.Second), Ended: began}
 		if i == 2*newestRuns+10 {
-			d.State, d.Ended = "waiting", time.Time{}
+			d.Status, d.Ended = runs.Waiting, time.Time{}
 		}
-		f.runs = append(f.runs, &fakeRun{DurableRun: d})
+		f.runs = append(f.runs, &fakeRun{State: runs.State{Summary: d}})
 	}
 	seen := map[string]bool{}
 	first := s.get("/api/durable")
@@ -269,7 +270,7 @@ func TestDurableRunsAreListedInParts(t *testing.T) {
 	// One that is not among the newest has ended: pages are told nevertheless.
 	events := s.follow("")
 	inState(t, events, fmt.Sprint("r", 2*newestRuns+10), "waiting")
-	f.change(func() { r := f.find(fmt.Sprint("r", 2*newestRuns+10)); r.State, r.Ended = "cancelled", time.Now() })
+	f.change(func() { r := f.find(fmt.Sprint("r", 2*newestRuns+10)); r.Status, r.Ended = runs.Canceled, time.Now() })
 	inState(t, events, fmt.Sprint("r", 2*newestRuns+10), "cancelled")
 }
 

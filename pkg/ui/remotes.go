@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
 // Bounds of durable runs that are looked at.
@@ -26,23 +28,26 @@ const (
 // remotes are the durable runs that a page knows.
 type remotes struct {
 	page *Page
-	from Durable
+	from runs.Place
 	life context.Context // ends with the page
 	end  context.CancelFunc
 	wait sync.WaitGroup
 
 	mu      sync.Mutex
 	runs    map[string]*remoteRun
-	seen    map[string]DurableRun // as lists and events told them
-	turn    int                   // of those that lists have no more
-	problem string                // why there is no list
+	seen    map[string]runs.Summary // as lists and events told them
+	turn    int                     // of those that lists have no more
+	problem string                  // why there is no list
 }
 
-func newRemotes(p *Page, from Durable) *remotes {
-	m := &remotes{page: p, from: from, runs: map[string]*remoteRun{}, seen: map[string]DurableRun{}}
+func newRemotes(p *Page, from runs.Place) *remotes {
+	m := &remotes{page: p, from: from, runs: map[string]*remoteRun{}, seen: map[string]runs.Summary{}}
 	m.life, m.end = context.WithCancel(context.Background())
 	return m
 }
+
+// operator sees the runs of all callers.
+var operator = runs.Who{Operator: true}
 
 func (m *remotes) close() {
 	m.end()
@@ -88,7 +93,7 @@ func (m *remotes) open(ctx context.Context, id string) (*remoteRun, error) {
 	known := r.at.ID != "" // also if it cannot be reached now
 	r.mu.Unlock()
 	switch {
-	case errors.Is(err, ErrNoRun):
+	case errors.Is(err, runs.ErrNotFound):
 		return nil, notFound("there is no run %q (any more)", id)
 	case !known && err != nil:
 		return nil, &apiError{Status: http.StatusServiceUnavailable, Code: unreachable, Message: m.unreachable(err)}
@@ -223,7 +228,7 @@ func (m *remotes) run(stop chan struct{}) {
 	defer cancel()
 	m.mu.Lock()
 	for id, d := range m.seen {
-		d.State = "" // is told again; runs that have ended meanwhile are missed
+		d.Status = "" // is told again; runs that have ended meanwhile are missed
 		m.seen[id] = d
 	}
 	m.mu.Unlock()

@@ -83,7 +83,7 @@ func (p *Page) getState(w http.ResponseWriter, _ *http.Request) error {
 		Tools: []toolInfo{}, Servers: []string{}, Openings: []opening{}, Problems: f.problems, Last: last,
 	}
 	if p.remotes != nil {
-		s.Durable = &durableState{p.remotes.from.Place(), p.remotes.troubled()}
+		s.Durable = &durableState{p.remotes.from.Name(), p.remotes.troubled()}
 	}
 	if p.opts.Serve {
 		s.Mode = "serve"

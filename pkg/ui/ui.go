@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/web"
 )
 
@@ -43,8 +44,8 @@ type Options struct {
 	LockPath string
 	// Memory bounds what expressions of the page take; nil: no bound.
 	Memory *memory.Budget
-	// Durable keeps runs that outlive this process; nil: there are none.
-	Durable Durable
+	// Place has runs that outlive this process; nil: there are none.
+	Place runs.Place
 	// Log gets what goes wrong that no request can be told. Required.
 	Log *slog.Logger
 	// Files are those of the page; nil: the built-in ones.
@@ -62,7 +63,7 @@ type Page struct {
 	watch  *watcher
 
 	sessions *sessions
-	remotes  *remotes // nil without Options.Durable
+	remotes  *remotes // nil without Options.Place
 	replayed replays
 
 	mu         sync.Mutex
@@ -87,8 +88,8 @@ func New(opts Options) *Page {
 	}
 	p.texts = newTexts(p)
 	p.watch = newWatcher(p)
-	if opts.Durable != nil {
-		p.remotes = newRemotes(p, opts.Durable)
+	if opts.Place != nil {
+		p.remotes = newRemotes(p, opts.Place)
 	}
 	if opts.Engine != nil {
 		p.use(opts.Engine)

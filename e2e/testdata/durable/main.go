@@ -20,6 +20,7 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/debug"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -53,24 +54,24 @@ func serve(ctx context.Context, path string) error {
 	// Runs of the past: of this version of the file and of another one.
 	for n := range 60 {
 		args, _ := value.Parse(`{"n":` + strconv.Itoa(n) + `}`)
-		start := ui.DurableStart{ID: fmt.Sprint("old-", n), Tool: "simple", Digest: working.Digest(), Args: args}
+		version := working.Digest()
 		if n == 0 {
-			start.Digest = "0123456789abcdef"
+			version = "0123456789abcdef"
 		}
-		if err := f.Start(ctx, start); err != nil {
+		if err := f.start(fmt.Sprint("old-", n), "simple", version, args); err != nil {
 			return err
 		}
 		if _, err := f.runs[0].session.Wait(ctx); err != nil {
 			return err
 		}
 	}
-	page := ui.New(ui.Options{Path: path, Engine: shown, Durable: f, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Reload: func() error { return nil }})
+	page := ui.New(ui.Options{Path: path, Engine: shown, Place: f, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Reload: func() error { return nil }})
 	defer page.Close()
 	fmt.Println(page.URL(l.Addr()))
 	return page.Serve(ctx, l)
 }
 
-// fake is a ui.Durable whose runs are sessions of the debugger.
+// fake is a place whose runs are sessions of the debugger.
 type fake struct {
 	life   context.Context
 	engine *mcpgraph.Engine
@@ -80,12 +81,13 @@ type fake struct {
 }
 
 type run struct {
-	ui.DurableStart
-	session   *debug.Session
-	cancelled bool
+	id, tool, version string
+	args              value.Value
+	session           *debug.Session
+	cancelled         bool
 }
 
-var _ ui.Durable = &fake{}
+var _ runs.Place = &fake{}
 
 func exists(name string) bool {
 	_, err := os.Stat(name)
@@ -98,88 +100,94 @@ func (f *fake) find(id string) (*run, error) {
 	if exists("unreachable") {
 		return nil, errors.New("connection refused")
 	}
-	i := slices.IndexFunc(f.runs, func(r *run) bool { return r.ID == id })
+	i := slices.IndexFunc(f.runs, func(r *run) bool { return r.id == id })
 	if i < 0 {
-		return nil, ui.ErrNoRun
+		return nil, runs.ErrNotFound
 	}
 	return f.runs[i], nil
 }
 
-func (f *fake) Place() string { return "Temporal at a test" }
+func (f *fake) Name() string { return "Temporal at a test" }
 
-func (f *fake) List(_ context.Context, cursor string, count int, running bool) ([]ui.DurableRun, string, error) {
+func (f *fake) List(_ context.Context, _ runs.Who, filter runs.Filter) iter.Seq2[runs.Summary, error] {
 	_, err := f.find("")
 	defer f.mu.Unlock()
-	if !errors.Is(err, ui.ErrNoRun) {
-		return nil, "", err
+	if !errors.Is(err, runs.ErrNotFound) {
+		return func(yield func(runs.Summary, error) bool) { yield(runs.Summary{}, err) }
 	}
-	from, _ := strconv.Atoi(cursor)
-	var list []ui.DurableRun
-	for i, r := range f.runs[min(from, len(f.runs)):] {
-		if len(list) == count {
-			return list, strconv.Itoa(from + i), nil
-		}
-		if d := r.listed(); !running || d.Ended.IsZero() {
-			list = append(list, d)
+	all, passed := slices.Clone(f.runs), filter.Before == ""
+	return func(yield func(runs.Summary, error) bool) {
+		for _, r := range all {
+			if s := r.listed(); passed && filter.Fits(&s) && !yield(s, nil) {
+				return
+			}
+			passed = passed || r.id == filter.Before
 		}
 	}
-	return list, "", nil
 }
 
-func (r *run) listed() ui.DurableRun {
+// phases are those of the states of sessions.
+var phases = map[debug.Status]runs.Phase{
+	"running": runs.Running, "paused": runs.Running, "waiting": runs.Waiting, "done": runs.Completed, "failed": runs.Failed,
+	"stopped": runs.Terminated, "cancelled": runs.Canceled,
+}
+
+func (r *run) listed() runs.Summary {
 	s := r.session.State()
-	d := ui.DurableRun{ID: r.ID, Tool: r.Tool, Version: r.Digest, State: string(s.Status), Began: s.Began, Ended: s.Ended}
-	if r.ID == "old-58" {
+	d := runs.Summary{ID: r.id, Tool: r.tool, Version: r.version, Status: phases[s.Status], Began: s.Began, Ended: s.Ended}
+	if r.id == "old-58" {
 		d.Parent = "old-1" // which is not among the first ones of the list
 	}
 	if r.cancelled && !d.Ended.IsZero() {
-		d.State = "cancelled"
+		d.Status = runs.Canceled
 	}
 	return d
 }
 
-func (f *fake) Describe(_ context.Context, id string) (*ui.DurableRun, error) {
+func (f *fake) Look(ctx context.Context, _ runs.Who, id string, _ runs.Detail) (*runs.State, error) {
 	r, err := f.find(id)
 	defer f.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	d := r.listed()
-	if !d.Ended.IsZero() {
-		return &d, nil
+	d := &runs.State{Summary: r.listed(), Args: r.args, Seed: r.session.Run().Seed()}
+	if d.Status.Over() {
+		d.Result, d.Err = r.session.Wait(ctx)
+		return d, nil
 	}
 	if exists("no-worker") {
-		return &d, ui.ErrNoWorker
+		return d, runs.ErrNoWorker
 	}
-	d.Records, d.Active = r.session.Run().NextIndex(), r.session.State().Active
+	d.Count, d.Active = r.session.Run().NextIndex(), r.session.State().Active
 	for _, a := range d.Active {
 		if a.Server != "" {
 			progress, _ := value.Parse(`{"progress":2,"total":5,"message":"two of five"}`)
-			d.Calls = append(d.Calls, ui.DurableCall{ID: fmt.Sprintf("%s:%d#%d", a.Frame, a.Execution, a.Try), Worker: "worker-1@test", Progress: progress})
+			d.Calls = append(d.Calls, runs.Upstream{ID: fmt.Sprintf("%s:%d#%d", a.Frame, a.Execution, a.Try), Worker: "worker-1@test", Progress: progress})
 		}
 	}
 	for _, q := range r.session.Questions() {
-		d.Questions = append(d.Questions, ui.DurableQuestion{ID: q.ID, Path: q.Path, Method: q.Method, Params: q.Value, Until: q.Until})
+		d.Questions = append(d.Questions, runs.QuestionOf(q))
 	}
-	return &d, nil
+	return d, nil
 }
 
-func (f *fake) Request(_ context.Context, id string) (value.Value, uint64, error) {
-	r, err := f.find(id)
-	defer f.mu.Unlock()
-	if err != nil {
-		return value.Undef, 0, err
+func (f *fake) Follow(ctx context.Context, w runs.Who, id string, from int) iter.Seq2[runs.Event, error] {
+	return func(yield func(runs.Event, error) bool) {
+		r, err := f.find(id)
+		f.mu.Unlock()
+		if err != nil {
+			yield(runs.Event{}, err)
+			return
+		}
+		for _, v := range texts(r.session.Records(from)) {
+			if !yield(runs.Event{Record: v}, nil) {
+				return
+			}
+		}
+		if s, err := f.Look(ctx, w, id, runs.Whole); err != nil || s.Status.Over() {
+			yield(runs.Event{Over: s}, err)
+		}
 	}
-	return r.Args, r.session.Run().Seed(), nil
-}
-
-func (f *fake) Records(_ context.Context, id string, from int) ([]value.Value, error) {
-	r, err := f.find(id)
-	defer f.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	return texts(r.session.Records(from)), nil
 }
 
 // texts returns records as they come over a wire.
@@ -192,47 +200,45 @@ func texts(records iter.Seq[executor.Record]) []value.Value {
 	return list
 }
 
-func (f *fake) Outcome(ctx context.Context, id string) (*ui.DurableOutcome, error) {
-	r, err := f.find(id)
-	f.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	v, failed := r.session.Wait(ctx)
-	out := &ui.DurableOutcome{Result: v, Records: texts(r.session.Records(0))}
-	if failed != nil {
-		out.Failure, out.Text = executor.FailureOf(failed), failed.Error()
-	}
-	return out, nil
+func (f *fake) Do(context.Context, *runs.Call) (*runs.State, error) {
+	return nil, errors.ErrUnsupported // pages start runs
 }
 
-func (f *fake) Start(_ context.Context, s ui.DurableStart) error {
+func (f *fake) Start(ctx context.Context, call *runs.Call) (*runs.State, error) {
+	id := runs.NewID()
+	if err := f.start(id, call.Run.Graph().Name, call.Program.Digest(), call.Run.Args()); err != nil {
+		return nil, err
+	}
+	return f.Look(ctx, runs.Who{Operator: true}, id, runs.Brief)
+}
+
+func (f *fake) start(id, tool, version string, args value.Value) error {
 	if exists("unreachable") {
 		return errors.New("connection refused")
 	}
-	session, err := f.engine.Debug(f.life, s.Tool, s.Args)
+	session, err := f.engine.Debug(f.life, tool, args)
 	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.runs = slices.Insert(f.runs, 0, &run{DurableStart: s, session: session})
+	f.runs = slices.Insert(f.runs, 0, &run{id: id, tool: tool, version: version, args: args, session: session})
 	return nil
 }
 
-func (f *fake) Answer(_ context.Context, id, question string, answer value.Value) error {
+func (f *fake) Answer(_ context.Context, _ runs.Who, id string, answers []runs.Answer) error {
 	r, err := f.find(id)
 	f.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	if _, err := r.session.Question(question); err != nil {
-		return ui.ErrNotAsked
+	if _, err := r.session.Question(answers[0].Question); err != nil {
+		return runs.ErrNotAsked
 	}
-	return r.session.Answer(question, answer)
+	return r.session.Answer(answers[0].Question, answers[0].Value)
 }
 
-func (f *fake) Cancel(_ context.Context, id string) error {
+func (f *fake) Cancel(_ context.Context, _ runs.Who, id string) error {
 	r, err := f.find(id)
 	defer f.mu.Unlock()
 	if err != nil {

@@ -1,0 +1,349 @@
+// Package placetest checks what every place of runs has to do. A new place passes
+// [Run] to be one.
+package placetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// File is the file with the tools that the checks call. It needs no server.
+const File = `version: "1.0"
+server: {name: places, version: "1"}
+tools:
+  - name: asks
+    description: Asks
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: ask}
+      - {id: ask, type: ask, message: "Why?", schema: {type: object, properties: {why: {type: string}}}, next: exit}
+      - {id: exit, type: exit}
+  - name: says
+    description: Says what it is told
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: exit}
+      - {id: exit, type: exit}
+  - name: fails
+    description: Fails
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: choose}
+      - {id: choose, type: switch, conditions: [{rule: true, target: stop}, {target: exit}]}
+      - {id: stop, type: fail, error: unlucky, message: no luck}
+      - {id: exit, type: exit}
+`
+
+// Program is the file as the place knows it.
+type Program interface {
+	runs.Program
+	Graph(tool string) (*graph.Graph, error)
+}
+
+// patience is how long something may take on a busy machine.
+const patience = 60 * time.Second
+
+// operator sees all runs.
+var operator = runs.Who{Operator: true}
+
+type suite struct {
+	*testing.T
+	place   runs.Place
+	program Program
+}
+
+// Run checks a place in which workers of the program are at work.
+func Run(t *testing.T, place runs.Place, program Program) {
+	for name, check := range map[string]func(*suite){
+		"a run is started, answered and followed": (*suite).answered,
+		"a call goes on with its answer":          (*suite).goesOn,
+		"a call asks":                             (*suite).asks,
+		"a call fails":                            (*suite).fails,
+		"a run is cancelled":                      (*suite).cancelled,
+		"a run belongs to its caller":             (*suite).owned,
+		"a run that is not there":                 (*suite).missing,
+		"runs are listed":                         (*suite).listed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(&suite{t, place, program})
+		})
+	}
+}
+
+func parse(s *suite, text string) value.Value {
+	s.Helper()
+	v, err := value.Parse(text)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return v
+}
+
+// call returns a call of a tool by a caller, who can come back to it with a check.
+func (s *suite) call(tool, args, caller, check string) *runs.Call {
+	s.Helper()
+	g, err := s.program.Graph(tool)
+	if err != nil {
+		s.Fatal(err)
+	}
+	c := &runs.Call{Run: executor.NewRun(g, parse(s, args), 7), Program: s.program, Info: &callinfo.Info{Caller: caller}}
+	if check != "" {
+		c.Claim = &runs.Claim{Check: check, Created: time.Now()}
+	}
+	return c
+}
+
+func (s *suite) start(c *runs.Call) string {
+	s.Helper()
+	at, err := s.place.Start(s.Context(), c)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if at.ID == "" || at.ID != c.Info.RunID || at.Status.Over() {
+		s.Errorf("it began as %+v, with the id %s", at, c.Info.RunID)
+	}
+	return at.ID
+}
+
+// until looks at a run until it is as it should be.
+func (s *suite) until(id string, fits func(*runs.State) bool) *runs.State {
+	s.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		at, err := s.place.Look(s.Context(), operator, id, runs.Whole)
+		if err == nil && fits(at) {
+			return at
+		}
+		if time.Now().After(end) {
+			s.Fatalf("the run is %+v, %v", at, err)
+		}
+	}
+}
+
+func waits(at *runs.State) bool { return at.Status == runs.Waiting && len(at.Questions) == 1 }
+func over(at *runs.State) bool  { return at.Status.Over() && !at.Ended.IsZero() }
+
+const because = `{"action":"accept","content":{"why":"because"}}`
+
+func (s *suite) answered() {
+	id := s.start(s.call("asks", `{"n":1}`, "", ""))
+	at := s.until(id, waits)
+	if q := at.Questions[0]; q.Params.Get("message").Str() != "Why?" || q.Node != "ask" || q.Path != "ask" || q.Method != graph.AskPerson || q.Approval {
+		s.Errorf("it asks %+v", q)
+	}
+	if at.Tool != "asks" || at.Version != s.program.Digest() || at.Args.JSON() != `{"n":1}` || at.Count != 2 || len(at.Active) != 1 || at.Active[0].State != "asking" {
+		s.Errorf("it is %+v", at)
+	}
+	var nodes []string
+	for e, err := range s.place.Follow(s.Context(), operator, id, 0) {
+		switch {
+		case err != nil:
+			s.Fatal(err)
+		case e.Asked != nil:
+			if err := s.place.Answer(s.Context(), operator, id, []runs.Answer{{Question: "none", Value: parse(s, because)}}); !errors.Is(err, runs.ErrNotAsked) {
+				s.Errorf("an answer to nothing: %v", err)
+			}
+			if err := s.place.Answer(s.Context(), operator, id, []runs.Answer{{Question: e.Asked.ID, Value: parse(s, because)}}); err != nil {
+				s.Fatal(err)
+			}
+		case e.Over != nil:
+			if e.Over.Status != runs.Completed || e.Over.Result.JSON() != `{"why":"because"}` || e.Over.Err != nil {
+				s.Errorf("it ended as %+v", e.Over)
+			}
+			nodes = append(nodes, "over")
+		default:
+			nodes = append(nodes, e.Record.Get("node").Str())
+		}
+	}
+	if want := []string{"entry", "ask", "ask", "ask", "exit", "over"}; !slices.Equal(nodes, want) {
+		s.Errorf("it went %v, want %v", nodes, want)
+	}
+	at = s.until(id, over)
+	if at.Status != runs.Completed || at.Result.JSON() != `{"why":"because"}` || at.Args.JSON() != `{"n":1}` || len(at.Questions) != 0 {
+		s.Errorf("after its end it is %+v", at)
+	}
+	last := 0
+	for e, err := range s.place.Follow(s.Context(), operator, id, 4) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		if e.Over == nil {
+			last = int(e.Record.Get("index").Float())
+		}
+	}
+	if last != 4 {
+		s.Errorf("the last record is %d", last)
+	}
+}
+
+func (s *suite) goesOn() {
+	c := s.call("asks", `{}`, "anna", "check")
+	at, err := s.place.Do(s.Context(), c)
+	if err != nil || at.Status != runs.Waiting {
+		s.Fatalf("it waits: %+v, %v", at, err)
+	}
+	anna := runs.Who{Caller: "anna", Check: "check"}
+	asked := s.until(at.ID, waits).Questions[0].ID
+	if err := s.place.Answer(s.Context(), anna, at.ID, []runs.Answer{{Question: asked, Value: parse(s, because)}}); err != nil {
+		s.Fatal(err)
+	}
+	c.ID = at.ID
+	if at, err = s.place.Do(s.Context(), c); err != nil || at.Status != runs.Completed || at.Result.JSON() != `{"why":"because"}` {
+		s.Errorf("it ended as %+v, %v", at, err)
+	}
+}
+
+func (s *suite) asks() {
+	c := s.call("asks", `{}`, "", "")
+	var records []string
+	c.Ask = func(context.Context, *executor.Run, executor.Question) (value.Value, error) { return parse(s, because), nil }
+	c.Hooks = []executor.Hooks{{NodeDone: func(_ context.Context, _ *executor.Run, rec executor.Record) { records = append(records, rec.Node) }}}
+	if at, err := s.place.Do(s.Context(), c); err != nil || at.Status != runs.Completed || at.Result.JSON() != `{"why":"because"}` {
+		s.Errorf("it ended as %+v, %v", at, err)
+	}
+	if want := []string{"entry", "ask", "exit"}; !slices.Equal(records, want) || !c.Run.Done() {
+		s.Errorf("the hooks were told of %v, want %v", records, want)
+	}
+}
+
+func (s *suite) fails() {
+	at, err := s.place.Do(s.Context(), s.call("fails", `{}`, "", ""))
+	if err != nil || at.Status != runs.Failed || at.Failure().Name != "unlucky" {
+		s.Fatalf("it ended as %+v, %v", at, err)
+	}
+	if at = s.until(at.ID, over); at.Status != runs.Failed || at.Failure().Name != "unlucky" || at.Failure().Message != "no luck" {
+		s.Errorf("it is kept as %+v", at)
+	}
+}
+
+func (s *suite) cancelled() {
+	id := s.start(s.call("asks", `{}`, "", ""))
+	s.until(id, waits)
+	if err := s.place.Cancel(s.Context(), operator, id); err != nil {
+		s.Fatal(err)
+	}
+	if at := s.until(id, over); at.Status != runs.Canceled {
+		s.Errorf("it ended as %+v", at)
+	}
+	if err := s.place.Cancel(s.Context(), operator, id); !errors.Is(err, runs.ErrOver) {
+		s.Errorf("cancelled again: %v", err)
+	}
+}
+
+func (s *suite) owned() {
+	id := s.start(s.call("asks", `{}`, "anna", "check"))
+	asked := s.until(id, waits).Questions[0].ID
+	answer := []runs.Answer{{Question: asked, Value: parse(s, because)}}
+	for _, w := range []runs.Who{{}, {Caller: "anna"}, {Caller: "anna", Check: "another"}, {Caller: "bert", Check: "check"}, {Check: "check"}} {
+		if _, err := s.place.Look(s.Context(), w, id, runs.Status); !errors.Is(err, runs.ErrNotFound) {
+			s.Errorf("%+v looks at it: %v", w, err)
+		}
+		for _, err := range s.place.Follow(s.Context(), w, id, 0) {
+			if !errors.Is(err, runs.ErrNotFound) {
+				s.Fatalf("%+v follows it: %v", w, err)
+			}
+		}
+		if err := s.place.Answer(s.Context(), w, id, answer); !errors.Is(err, runs.ErrNotFound) {
+			s.Errorf("%+v answers it: %v", w, err)
+		}
+		if err := s.place.Cancel(s.Context(), w, id); !errors.Is(err, runs.ErrNotFound) {
+			s.Errorf("%+v cancels it: %v", w, err)
+		}
+	}
+	anna := runs.Who{Caller: "anna", Check: "check"}
+	at, err := s.place.Look(s.Context(), anna, id, runs.Status)
+	if err != nil || len(at.Questions) != 1 || at.Caller != "anna" {
+		s.Errorf("its caller sees %+v, %v", at, err)
+	}
+	if err := s.place.Cancel(s.Context(), anna, id); err != nil {
+		s.Error(err)
+	}
+}
+
+func (s *suite) missing() {
+	const id = "no-such-run"
+	if _, err := s.place.Look(s.Context(), operator, id, runs.Brief); !errors.Is(err, runs.ErrNotFound) {
+		s.Errorf("a look: %v", err)
+	}
+	for _, err := range s.place.Follow(s.Context(), operator, id, 0) {
+		if !errors.Is(err, runs.ErrNotFound) {
+			s.Fatalf("followed: %v", err)
+		}
+	}
+	if err := s.place.Answer(s.Context(), operator, id, nil); !errors.Is(err, runs.ErrNotFound) {
+		s.Errorf("an answer: %v", err)
+	}
+	if err := s.place.Cancel(s.Context(), operator, id); !errors.Is(err, runs.ErrNotFound) {
+		s.Errorf("a cancel: %v", err)
+	}
+	for _, err := range s.place.List(s.Context(), operator, runs.Filter{Before: id}) {
+		if !errors.Is(err, runs.ErrNotFound) {
+			s.Fatalf("a list behind it: %v", err)
+		}
+	}
+}
+
+func (s *suite) listed() {
+	own := map[string]bool{}
+	for range 3 {
+		id := s.start(s.call("asks", `{}`, "", ""))
+		s.until(id, waits)
+		own[id] = true
+	}
+	ended, err := s.place.Do(s.Context(), s.call("says", `{}`, "carl", ""))
+	if err != nil {
+		s.Fatal(err)
+	}
+	// Lists may be late.
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		found, pages := s.pages(runs.Filter{Running: true}, 2)
+		all, _ := s.pages(runs.Filter{}, 50)
+		missing := 0
+		for id := range own {
+			if found[id] != 1 || all[id] != 1 {
+				missing++
+			}
+		}
+		if missing == 0 && pages > 1 && found[ended.ID] == 0 && all[ended.ID] == 1 {
+			break
+		}
+		if time.Now().After(end) {
+			s.Fatalf("%d runs are missing in %v of %d pages", missing, found, pages)
+		}
+	}
+	for id := range own {
+		if err := s.place.Cancel(s.Context(), operator, id); err != nil {
+			s.Error(err)
+		}
+	}
+}
+
+// pages lists runs in pages, and returns how often each run is there.
+func (s *suite) pages(f runs.Filter, count int) (found map[string]int, pages int) {
+	s.Helper()
+	found = map[string]int{}
+	for more := true; more && pages < 1000; pages++ {
+		list, others, err := runs.ListSome(s.Context(), s.place, operator, f, count)
+		if errors.Is(err, runs.ErrNotFound) && f.Before != "" {
+			return found, 0 // another test has ended it
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, one := range list {
+			found[one.ID]++
+			f.Before = one.ID
+		}
+		more = others
+	}
+	return found, pages
+}
