@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 )
 
 // defaultFolder is what validate, fmt and test take, and where init writes, if the command
@@ -63,9 +64,9 @@ func (s *fileSearch) nothingIn(folder string) error {
 	skipped := ""
 	switch {
 	case s.skipped > 0 && !s.verbose:
-		skipped = fmt.Sprintf("; %s skipped, which -v names", plural(s.skipped, "other YAML file"))
+		skipped = fmt.Sprintf("; %s skipped, which -v names", textline.Count(s.skipped, "other YAML file"))
 	case s.skipped > 0:
-		skipped = fmt.Sprintf("; %s skipped", plural(s.skipped, "other YAML file"))
+		skipped = fmt.Sprintf("; %s skipped", textline.Count(s.skipped, "other YAML file"))
 	}
 	return usagef("%s has %s; expected %s%s", folder, what, expected, skipped)
 }

@@ -40,15 +40,15 @@ func errOnlyBearer(program string) error {
 // local is the entry that starts the server, url the one that connects to it.
 // variable is how the program's settings name a variable of its own environment.
 func (x *exported) local(variable func(name string) string, fields ...any) value.Value {
-	return object(append(fields, "command", value.FromString(x.command), "args", texts(x.args), "env", x.environment(variable))...)
+	return value.ObjectOf(append(fields, "command", value.FromString(x.command), "args", texts(x.args), "env", x.environment(variable))...)
 }
 
 func (x *exported) remote(fields ...any) value.Value {
-	return object(append(fields, "url", value.FromString(x.url), "headers", headerMap(x.headers))...)
+	return value.ObjectOf(append(fields, "url", value.FromString(x.url), "headers", headerMap(x.headers))...)
 }
 
 func (x *exported) named(key string, entry value.Value) value.Value {
-	return object(key, object(x.name, entry))
+	return value.ObjectOf(key, value.ObjectOf(x.name, entry))
 }
 
 // environment is a JSON object of the variables, undefined if there are none. With
@@ -109,14 +109,14 @@ func vscodeEntry(x *exported) (value.Value, error) {
 
 func windsurfEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
-		return x.named("mcpServers", object("serverUrl", value.FromString(x.url), "headers", headerMap(x.headers))), nil
+		return x.named("mcpServers", value.ObjectOf("serverUrl", value.FromString(x.url), "headers", headerMap(x.headers))), nil
 	}
 	return x.named("mcpServers", x.local(editorVariable)), nil
 }
 
 func geminiEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
-		return x.named("mcpServers", object("httpUrl", value.FromString(x.url), "headers", headerMap(x.headers))), nil
+		return x.named("mcpServers", value.ObjectOf("httpUrl", value.FromString(x.url), "headers", headerMap(x.headers))), nil
 	}
 	return x.named("mcpServers", x.local(shellVariable)), nil
 }
@@ -142,7 +142,7 @@ func copilotEntry(x *exported) (value.Value, error) {
 func opencodeEntry(x *exported) (value.Value, error) {
 	entry := x.remote("type", value.FromString("remote"), "enabled", value.True)
 	if x.url == "" {
-		entry = object("type", value.FromString("local"), "enabled", value.True,
+		entry = value.ObjectOf("type", value.FromString("local"), "enabled", value.True,
 			"command", texts(append([]string{x.command}, x.args...)), "environment", x.environment(opencodeVariable))
 	}
 	return x.named("mcp", entry), nil
@@ -151,9 +151,9 @@ func opencodeEntry(x *exported) (value.Value, error) {
 // codexEntry names the variables that Codex passes on from its own environment.
 func codexEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
-		return x.named("mcp_servers", object("url", value.FromString(x.url), "http_headers", headerMap(x.headers))), nil
+		return x.named("mcp_servers", value.ObjectOf("url", value.FromString(x.url), "http_headers", headerMap(x.headers))), nil
 	}
-	return x.named("mcp_servers", object("command", value.FromString(x.command), "args", texts(x.args),
+	return x.named("mcp_servers", value.ObjectOf("command", value.FromString(x.command), "args", texts(x.args),
 		"env_vars", unlessEmpty(texts(x.unfilled())), "env", x.environment(nil))), nil
 }
 
@@ -163,12 +163,12 @@ func continueEntry(x *exported) (value.Value, error) {
 	if x.url != "" {
 		options := value.Undef
 		if len(x.headers) > 0 {
-			options = object("headers", headerMap(x.headers))
+			options = value.ObjectOf("headers", headerMap(x.headers))
 		}
-		entry = object("name", value.FromString(x.name), "type", value.FromString("streamable-http"),
+		entry = value.ObjectOf("name", value.FromString(x.name), "type", value.FromString("streamable-http"),
 			"url", value.FromString(x.url), "requestOptions", options)
 	}
-	return object("name", value.FromString(x.name), "version", value.FromString("0.0.1"), "schema", value.FromString("v1"),
+	return value.ObjectOf("name", value.FromString(x.name), "version", value.FromString("0.0.1"), "schema", value.FromString("v1"),
 		"mcpServers", value.FromArray([]value.Value{entry})), nil
 }
 
@@ -179,7 +179,7 @@ func gooseEntry(x *exported) (value.Value, error) {
 	const timeout = 300 // seconds, as goose configure proposes
 	common := []any{"enabled", value.True, "name", value.FromString(x.name), "description", description, "timeout", value.FromFloat(timeout)}
 	if x.url != "" {
-		return x.named("extensions", object(append(common, "type", value.FromString("streamable_http"),
+		return x.named("extensions", value.ObjectOf(append(common, "type", value.FromString("streamable_http"),
 			"uri", value.FromString(x.url), "headers", headerMap(x.headers))...)), nil
 	}
 	command, args := x.command, x.args
@@ -192,7 +192,7 @@ func gooseEntry(x *exported) (value.Value, error) {
 			given.Set(v.name, value.FromString(v.value))
 		}
 	}
-	return x.named("extensions", object(append(common, "type", value.FromString("stdio"), "cmd", value.FromString(command), "args", texts(args),
+	return x.named("extensions", value.ObjectOf(append(common, "type", value.FromString("stdio"), "cmd", value.FromString(command), "args", texts(args),
 		"envs", given.Value(), "env_keys", texts(x.unfilled()))...)), nil
 }
 
@@ -200,13 +200,13 @@ func gooseEntry(x *exported) (value.Value, error) {
 func openaiTool(x *exported) (value.Value, error) {
 	approval := value.FromString(x.approval)
 	if x.approval == approveWrites {
-		approval = object("never", object("tool_names", texts(x.readOnly)))
+		approval = value.ObjectOf("never", value.ObjectOf("tool_names", texts(x.readOnly)))
 	}
 	description := value.Undef
 	if x.description != "" {
 		description = value.FromString(x.description)
 	}
-	return object(
+	return value.ObjectOf(
 		"type", value.FromString("mcp"), "server_label", value.FromString(x.name), "server_description", description,
 		"server_url", value.FromString(x.url), "headers", headerMap(x.headers),
 		"allowed_tools", texts(x.tools), "require_approval", approval,
@@ -223,12 +223,12 @@ func azureTool(x *exported) (value.Value, error) {
 		connection = value.FromString(x.connection)
 	}
 	if x.approval == approveWrites {
-		approval = object("never", object("tool_names", texts(x.readOnly)))
+		approval = value.ObjectOf("never", value.ObjectOf("tool_names", texts(x.readOnly)))
 		if x.connection != "" {
-			approval = object("never", texts(x.readOnly))
+			approval = value.ObjectOf("never", texts(x.readOnly))
 		}
 	}
-	return object(
+	return value.ObjectOf(
 		"type", value.FromString("mcp"), "server_label", value.FromString(x.name),
 		"server_url", value.FromString(x.url), "headers", headerMap(x.headers),
 		"allowed_tools", texts(x.tools), "require_approval", approval, "project_connection_id", connection,
@@ -248,28 +248,16 @@ func anthropicRequest(x *exported) (value.Value, error) {
 	}
 	configs := value.NewBuilder(len(x.tools))
 	for _, name := range x.tools {
-		configs.Set(name, object("enabled", value.True))
+		configs.Set(name, value.ObjectOf("enabled", value.True))
 	}
-	return object(
-		"mcp_servers", value.FromArray([]value.Value{object(
+	return value.ObjectOf(
+		"mcp_servers", value.FromArray([]value.Value{value.ObjectOf(
 			"type", value.FromString("url"), "url", value.FromString(x.url), "name", value.FromString(x.name),
 			"authorization_token", token)}),
-		"tools", value.FromArray([]value.Value{object(
+		"tools", value.FromArray([]value.Value{value.ObjectOf(
 			"type", value.FromString("mcp_toolset"), "mcp_server_name", value.FromString(x.name),
-			"default_config", object("enabled", value.False), "configs", configs.Value())}),
+			"default_config", value.ObjectOf("enabled", value.False), "configs", configs.Value())}),
 	), nil
-}
-
-// object returns an object of keys and values that take turns; what is
-// undefined is left out.
-func object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		if v := pairs[i+1].(value.Value); !v.IsUndefined() {
-			b.Set(pairs[i].(string), v)
-		}
-	}
-	return b.Value()
 }
 
 func texts(list []string) value.Value {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcpgraph/mcpgraph/internal/loopback"
 )
 
 const (
@@ -89,7 +91,7 @@ func healthPage(argument string) (*url.URL, error) {
 func checkHealth(ctx context.Context, page *url.URL) (string, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	// The probe asks this very machine and sends no secret.
-	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: loopback(page.Hostname())}
+	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: loopback.Is(page.Hostname())}
 	client := &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -172,7 +172,7 @@ func (a *app) loadOrigin(ctx context.Context, origin *serverOrigin, target, logL
 	if err != nil {
 		return nil, err
 	}
-	text := object("mcpServers", object(origin.name, origin.entry)).Append(nil)
+	text := value.ObjectOf("mcpServers", value.ObjectOf(origin.name, origin.entry)).Append(nil)
 	engine, err := mcpgraph.LoadBytes(filepath.Join(filepath.Dir(target), "--server"), text,
 		mcpgraph.WithServersOnly(), mcpgraph.WithLogger(log), mcpgraph.WithGetenv(a.getenv))
 	var wrong *mcpgraph.LoadError

@@ -85,7 +85,7 @@ func parseServer(text string) (*serverOrigin, error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") ||
 		strings.HasPrefix(text, "ws://") || strings.HasPrefix(text, "wss://") {
-		o.entry = object("url", value.FromString(text))
+		o.entry = value.ObjectOf("url", value.FromString(text))
 		if o.name == "" {
 			o.name = "server"
 		}
@@ -102,7 +102,7 @@ func parseServer(text string) (*serverOrigin, error) {
 	if len(words) > 1 {
 		args = texts(words[1:])
 	}
-	o.entry = object("command", value.FromString(words[0]), "args", args)
+	o.entry = value.ObjectOf("command", value.FromString(words[0]), "args", args)
 	if o.name == "" {
 		o.name = guessedName(words)
 	}
@@ -192,7 +192,7 @@ func entryValue(u *config.Upstream) (entry value.Value, unset []string) {
 		if u.MayBeSSE {
 			kind = value.Undef
 		}
-		entry = object("type", kind, "url", c.text(nameless, u.URL), "headers", unlessEmpty(headers.Value()))
+		entry = value.ObjectOf("type", kind, "url", c.text(nameless, u.URL), "headers", unlessEmpty(headers.Value()))
 		return entry, c.unset
 	}
 	env := value.NewBuilder(len(u.Env))
@@ -207,7 +207,7 @@ func entryValue(u *config.Upstream) (entry value.Value, unset []string) {
 	if u.Cwd != "" {
 		cwd = value.FromString(u.Cwd)
 	}
-	entry = object("command", value.FromString(u.Command), "args", unlessEmpty(value.FromArray(args)),
+	entry = value.ObjectOf("command", value.FromString(u.Command), "args", unlessEmpty(value.FromArray(args)),
 		"env", unlessEmpty(env.Value()), "cwd", cwd)
 	return entry, c.unset
 }

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"net"
-	"net/netip"
 	"strconv"
+
+	"github.com/mcpgraph/mcpgraph/internal/loopback"
 )
 
 // address is where a command listens, as one of its flags says.
@@ -36,7 +37,7 @@ func listen(a address, exposed func() error) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !loopback(host) {
+	if !loopback.Is(host) {
 		if err := exposed(); err != nil {
 			return nil, err
 		}
@@ -46,14 +47,4 @@ func listen(a address, exposed func() error) (net.Listener, error) {
 		return nil, failedf("%s %s: %w", a.flag, a.text, err)
 	}
 	return l, nil
-}
-
-// loopback reports whether only this machine can reach an address with this
-// host.
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 )
@@ -120,7 +121,7 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	connecting := a.begin("connecting to " + plural(number, "server"))
+	connecting := a.begin("connecting to " + textline.Count(number, "server"))
 	found, err := engine.Lock(ctx, o.servers, mcpgraph.WithCallInfo(info))
 	connecting.end()
 	if err := interrupted(ctx); err != nil {
@@ -151,7 +152,7 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 	for _, s := range next.Servers {
 		tools += len(s.Tools)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, %s locked\n", path, plural(len(next.Servers), "server"), plural(tools, "tool"))
+	fmt.Fprintf(a.stdout, "%s: %s, %s locked\n", path, textline.Count(len(next.Servers), "server"), textline.Count(tools, "tool"))
 	return a.reportCalls(engine, next)
 }
 

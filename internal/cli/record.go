@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -36,7 +37,7 @@ func (r *toolRunner) keepRecording(ctx context.Context, info *callinfo.Info, arg
 	if err := c.Write(); err != nil {
 		return failedf("--record: %w", err)
 	}
-	fmt.Fprintf(r.stderr, "%s: recorded %s of upstream tools\n", r.record, plural(len(exchanges), "call"))
+	fmt.Fprintf(r.stderr, "%s: recorded %s of upstream tools\n", r.record, textline.Count(len(exchanges), "call"))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
@@ -200,7 +201,7 @@ func (a *app) greet(config string, engine *mcpgraph.Engine) {
 		return
 	}
 	fmt.Fprintf(a.stderr, "mcpgraph: serving %s of %s; waiting for MCP messages on stdin (Ctrl-C ends it). "+
-		"MCP clients start this command themselves: see mcpgraph export --help.\n", plural(len(published(engine)), "tool"), config)
+		"MCP clients start this command themselves: see mcpgraph export --help.\n", textline.Count(len(published(engine)), "tool"), config)
 }
 
 // mcpOnly returns the stream for MCP messages, and sees to it that whatever

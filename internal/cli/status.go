@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -52,7 +53,7 @@ is 1 if a server fails.`,
 				return err
 			}
 			defer closeEngine(engine, &err)
-			connecting := a.begin("connecting to " + plural(len(engine.File().Upstreams), "server"))
+			connecting := a.begin("connecting to " + textline.Count(len(engine.File().Upstreams), "server"))
 			found := engine.Status(ctx, mcpgraph.WithCallInfo(info))
 			connecting.end()
 			if err := interrupted(ctx); err != nil {
@@ -95,12 +96,12 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus, colored bool) error
 			continue
 		}
 		open, kept := s.ToolNames()
-		count := plural(len(open), "tool")
+		count := textline.Count(len(open), "tool")
 		if len(kept) > 0 {
 			count += fmt.Sprintf(" (%d more kept out)", len(kept))
 		}
 		for _, c := range s.Status.Offers() {
-			count += ", " + plural(c.Count, c.Word)
+			count += ", " + textline.Count(c.Count, c.Word)
 		}
 		fmt.Fprintf(table, "%s\t%s\tMCP %s\t%s\t%s\t%s\n", s.Entry.Name, s.Status.Transport,
 			s.Status.Protocol, strings.TrimSpace(s.Status.Name+" "+s.Status.Version), count, brief(s.Status.RoundTrip))
@@ -116,7 +117,7 @@ func writeStatus(w io.Writer, found []mcpgraph.ServerStatus, colored bool) error
 			fmt.Fprintf(&b, "\n%s: %s\n", s.Entry.Name, strings.Join(open, ", "))
 		}
 	}
-	fmt.Fprintf(&b, "\n%s: %d ready, %d failed\n", plural(len(found), "server"), len(found)-failures, failures)
+	fmt.Fprintf(&b, "\n%s: %d ready, %d failed\n", textline.Count(len(found), "server"), len(found)-failures, failures)
 	text := b.String()
 	if len(found) == 0 {
 		text = text[1:] // there is no table above

@@ -43,7 +43,7 @@ func (s upstreamServer) writeHeading(b *strings.Builder, width int) {
 	if about != "" {
 		about += ", "
 	}
-	about += plural(len(s.tools), "tool")
+	about += textline.Count(len(s.tools), "tool")
 	if n := len(s.keptOut); n > 0 {
 		about += fmt.Sprintf(" (%d more kept out by its entry)", n)
 	}
@@ -146,19 +146,19 @@ func toolsDocument(servers []upstreamServer) value.Value {
 	list := make([]value.Value, len(servers))
 	for i, s := range servers {
 		if s.Err != nil {
-			list[i] = object("server", value.FromString(s.Entry.Name), "error", value.FromString(s.Err.Error()))
+			list[i] = value.ObjectOf("server", value.FromString(s.Entry.Name), "error", value.FromString(s.Err.Error()))
 			continue
 		}
 		tools := make([]value.Value, len(s.tools))
 		for j, t := range s.tools {
 			tools[j] = renamed(t.listed, t.name)
 		}
-		list[i] = object(
+		list[i] = value.ObjectOf(
 			"server", value.FromString(s.Entry.Name), "name", value.FromString(s.Status.Name),
 			"version", value.FromString(s.Status.Version), "protocol", value.FromString(s.Status.Protocol),
 			"tools", value.FromArray(tools))
 	}
-	return object("servers", value.FromArray(list))
+	return value.ObjectOf("servers", value.FromArray(list))
 }
 
 // renamed returns a tool's description with the name that nodes use.

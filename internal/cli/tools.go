@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 )
 
 type toolsOptions struct {
@@ -89,7 +90,7 @@ func (a *app) tools(o toolsOptions) (err error) {
 	if o.server != "" {
 		number = 1
 	}
-	connecting := a.begin("connecting to " + plural(number, "server"))
+	connecting := a.begin("connecting to " + textline.Count(number, "server"))
 	servers, err := askServers(ctx, engine, info, o.server)
 	connecting.end()
 	if err != nil {

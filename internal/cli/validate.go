@@ -15,6 +15,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
@@ -80,7 +81,7 @@ cannot be read.`,
 			live := func(*mcpgraph.Engine) []diag.Diagnostic { return nil }
 			if o.live {
 				live = func(e *mcpgraph.Engine) []diag.Diagnostic {
-					connecting := a.begin("connecting to " + plural(len(e.File().Upstreams), "server"))
+					connecting := a.begin("connecting to " + textline.Count(len(e.File().Upstreams), "server"))
 					defer connecting.end()
 					return e.CheckLive(ctx, mcpgraph.WithCallInfo(info))
 				}
@@ -243,23 +244,16 @@ func (f findings) summary() string {
 		noun string
 	}{{f.count(diag.Error), "error"}, {f.count(diag.Warning), "warning"}, {f.count(diag.Info), "note"}} {
 		if p.n > 0 {
-			parts = append(parts, plural(p.n, p.noun))
+			parts = append(parts, textline.Count(p.n, p.noun))
 		}
 	}
 	if len(parts) == 0 {
 		parts = []string{"no problems"}
 	}
-	return plural(f.files, "file") + ": " + strings.Join(parts, ", ")
+	return textline.Count(f.files, "file") + ": " + strings.Join(parts, ", ")
 }
 
 // skippedFlag adds -v to a command that looks for files in folders.
 func skippedFlag(cmd *cobra.Command, verbose *bool) {
 	cmd.Flags().BoolVarP(verbose, "verbose", "v", false, "name the YAML files in folders that are not of mcpgraph")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -49,9 +49,9 @@ func (m *Map) Add(name string, aliases []string, required bool, schema value.Val
 func (m *Map) OneOf(names ...string) {
 	one := make([]value.Value, len(names))
 	for i, name := range names {
-		one[i] = Object("required", Texts(name))
+		one[i] = value.ObjectOf("required", Texts(name))
 	}
-	m.either = append(m.either, Object("oneOf", value.FromArray(one)))
+	m.either = append(m.either, value.ObjectOf("oneOf", value.FromArray(one)))
 }
 
 // Schema returns the schema of the map.
@@ -62,7 +62,7 @@ func (m *Map) Schema() value.Value {
 		b.Set("required", Texts(m.required...))
 	}
 	b.Set("properties", m.properties.Value())
-	b.Set("patternProperties", Object("^x-", value.True))
+	b.Set("patternProperties", value.ObjectOf("^x-", value.True))
 	b.Set("additionalProperties", value.False)
 	if m.either != nil {
 		b.Set("allOf", value.FromArray(m.either))
@@ -74,7 +74,7 @@ func (m *Map) Schema() value.Value {
 // beside a $ref, so a reference is wrapped.
 func Described(doc string, schema value.Value) value.Value {
 	if schema.Has("$ref") {
-		return Object("description", Text(doc), "allOf", value.FromArray([]value.Value{schema}))
+		return value.ObjectOf("description", Text(doc), "allOf", value.FromArray([]value.Value{schema}))
 	}
 	return value.FromEntries(append([]value.Entry{{Key: "description", Value: Text(doc)}}, schema.Entries()...))
 }
@@ -85,26 +85,30 @@ func Choice(values []string) value.Value {
 	if values == nil {
 		return Type("string")
 	}
-	return Object("type", Text("string"), "enum", Texts(values...))
+	return value.ObjectOf("type", Text("string"), "enum", Texts(values...))
 }
 
 // Type returns the schema of values of some types.
 func Type(names ...string) value.Value {
 	if len(names) == 1 {
-		return Object("type", Text(names[0]))
+		return value.ObjectOf("type", Text(names[0]))
 	}
-	return Object("type", Texts(names...))
+	return value.ObjectOf("type", Texts(names...))
 }
 
 // AnyOf returns the schema of a value that fits one of some schemas.
-func AnyOf(schemas ...value.Value) value.Value { return Object("anyOf", value.FromArray(schemas)) }
+func AnyOf(schemas ...value.Value) value.Value {
+	return value.ObjectOf("anyOf", value.FromArray(schemas))
+}
 
 // List returns the schema of a list.
-func List(items value.Value) value.Value { return Object("type", Text("array"), "items", items) }
+func List(items value.Value) value.Value {
+	return value.ObjectOf("type", Text("array"), "items", items)
+}
 
 // Entries returns the schema of a map from names of the user's choice.
 func Entries(entry value.Value) value.Value {
-	return Object("type", Text("object"), "additionalProperties", entry)
+	return value.ObjectOf("type", Text("object"), "additionalProperties", entry)
 }
 
 // Anything returns the schema of any value.
@@ -114,7 +118,7 @@ func Anything() value.Value {
 
 // Pointer returns a reference to a definition of the document.
 func Pointer(definition string) value.Value {
-	return Object("$ref", Text(definitionsPath+definition))
+	return value.ObjectOf("$ref", Text(definitionsPath+definition))
 }
 
 const definitionsPath = "#/definitions/"
@@ -129,15 +133,6 @@ func Texts(list ...string) value.Value {
 		values[i] = Text(s)
 	}
 	return value.FromArray(values)
-}
-
-// Object returns an object of keys and values in turn.
-func Object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		b.Set(pairs[i].(string), pairs[i+1].(value.Value))
-	}
-	return b.Value()
 }
 
 // With returns schema with one more key at its end.

@@ -52,7 +52,7 @@ func TestExamplesAreTakenFromSamples(t *testing.T) {
 		"innerToo": `{"depth":[9],"again":[{"depth":2}]}`, // from the definition that is alike
 	} {
 		properties := got.Get("definitions").Get(definition).Get("properties")
-		has := draft07.Object("depth", properties.Get("depth").Get("examples"), "again", properties.Get("again").Get("examples"))
+		has := value.ObjectOf("depth", properties.Get("depth").Get("examples"), "again", properties.Get("again").Get("examples"))
 		if has.JSON() != want {
 			t.Errorf("examples of %s are %s, want %s", definition, has.JSON(), want)
 		}

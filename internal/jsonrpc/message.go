@@ -7,8 +7,8 @@ package jsonrpc
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -54,12 +54,7 @@ func Errorf(code int, format string, args ...any) *Error {
 }
 
 // Clip returns text, or the first 256 bytes of a longer one and an ellipsis.
-func Clip(text string) string {
-	if len(text) <= maxQuoted {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxQuoted], "") + "…"
-}
+func Clip(text string) string { return textline.Prefix(text, maxQuoted) }
 
 // Parse decodes the text of a message or a batch. Where it returns an error, id is
 // what to answer under: the message's own if that can be read, else [NullID].

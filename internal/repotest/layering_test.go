@@ -24,19 +24,20 @@ const module = project.Module
 // import what they like.
 var layers = map[string]struct{ ours, others []string }{
 	"internal/project":             {},
+	"internal/loopback":            {},
 	"pkg/diag":                     {},
 	"pkg/memory":                   {others: []string{"github.com/KimMachineGun/automemlimit"}},
 	"pkg/value":                    {},
 	"pkg/scheduler":                {},
 	"internal/boundedfile":         {},
 	"pkg/callinfo":                 {ours: []string{"pkg/value"}},
-	"pkg/jsonata/internal/picture": {},
+	"pkg/jsonata/internal/picture": {ours: []string{"internal/textline"}},
 	"internal/background":          {},
 	"internal/regexclock":          {ours: []string{"internal/background"}, others: []string{"github.com/dlclark/regexp2/v2"}},
 	"pkg/jsonata/internal/regex":   {ours: []string{"internal/regexclock"}, others: []string{"github.com/dlclark/regexp2/v2"}},
 
 	"pkg/jsonata": {
-		ours:   []string{"pkg/value", "pkg/jsonata/internal/picture", "pkg/jsonata/internal/regex"},
+		ours:   []string{"internal/textline", "pkg/value", "pkg/jsonata/internal/picture", "pkg/jsonata/internal/regex"},
 		others: []string{"golang.org/x/text"},
 	},
 	"pkg/jsonata/internal/bench": {ours: []string{"pkg/jsonata", "pkg/value"}},
@@ -45,13 +46,13 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 
 	"pkg/config": {
-		ours:   []string{"internal/boundedfile", "pkg/diag", "pkg/memory", "pkg/value"},
+		ours:   []string{"internal/loopback", "internal/boundedfile", "pkg/diag", "pkg/memory", "pkg/value"},
 		others: []string{"go.yaml.in/yaml/v4", "github.com/yosida95/uritemplate/v3"},
 	},
 
 	"pkg/lock":                     {ours: []string{"pkg/diag", "pkg/value"}},
 	"pkg/expr":                     {ours: []string{"pkg/diag", "pkg/jsonata", "pkg/memory", "pkg/value"}},
-	"internal/jsonrpc":             {ours: []string{"pkg/value"}},
+	"internal/jsonrpc":             {ours: []string{"internal/textline", "pkg/value"}},
 	"pkg/upstream/internal/redact": {ours: []string{"pkg/value"}},
 	"pkg/upstream/internal/credential": {
 		ours: []string{"internal/boundedfile", "pkg/callinfo", "pkg/config", "pkg/upstream/internal/redact"},
@@ -69,6 +70,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"pkg/upstream": {
 		ours: []string{
+			"internal/textline",
 			"internal/boundedfile", "internal/jsonrpc", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/lock", "pkg/memory", "pkg/value",
 			"pkg/upstream/internal/credential", "pkg/upstream/internal/policy", "pkg/upstream/internal/redact",
 			"pkg/upstream/internal/wire",
@@ -79,6 +81,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/draft07": {ours: []string{"pkg/value"}},
 	"pkg/graph": {
 		ours: []string{
+			"internal/textline",
 			"internal/project",
 			"internal/draft07", "internal/jsonschema", "internal/regexclock", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/expr", "pkg/jsonata", "pkg/lock", "pkg/memory",
 			"pkg/value",
@@ -89,7 +92,7 @@ var layers = map[string]struct{ ours, others []string }{
 		},
 	},
 
-	"pkg/nodes":    {ours: []string{"pkg/config", "pkg/diag", "pkg/graph", "pkg/value"}},
+	"pkg/nodes":    {ours: []string{"internal/textline", "pkg/config", "pkg/diag", "pkg/graph", "pkg/value"}},
 	"pkg/executor": {ours: []string{"pkg/callinfo", "pkg/diag", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/value"}},
 
 	"pkg/edit": {
@@ -110,6 +113,7 @@ var layers = map[string]struct{ ours, others []string }{
 
 	"pkg/server": {
 		ours: []string{
+			"internal/loopback",
 			"internal/jsonrpc", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/graph", "pkg/memory",
 			"pkg/value",
 		},
@@ -138,12 +142,13 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/placetest": {ours: []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/runs", "pkg/value"}},
 
 	"pkg/debug": {ours: []string{
+		"internal/textline",
 		"pkg/callinfo", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/value",
 	}},
 	// Only the commands import it, so that programs that embed the engine do not link
 	// Temporal.
 	"pkg/durable": {
-		ours:   []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/value"},
+		ours:   []string{"internal/textline", "pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/value"},
 		others: []string{"go.temporal.io/api", "go.temporal.io/sdk", "google.golang.org/protobuf"},
 	},
 	"internal/tasks":  {ours: []string{"pkg/callinfo", "pkg/graph", "pkg/memory", "pkg/server", "pkg/value"}},
@@ -160,7 +165,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"internal/boundedfile", "internal/cassette", "internal/engine", "internal/suite", "internal/textline", "internal/virtualtime", "pkg/callinfo", "pkg/diag", "pkg/edit", "pkg/executor",
 		"pkg/expr", "pkg/graph", "pkg/lock", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value",
 	}},
-	"internal/suite/report": {ours: []string{"internal/diff", "internal/suite/runner", "pkg/diag", "pkg/graph"}},
+	"internal/suite/report": {ours: []string{"internal/textline", "internal/diff", "internal/suite/runner", "pkg/diag", "pkg/graph"}},
 	"internal/serving": {ours: []string{
 		"internal/engine", "internal/parked", "internal/tasks", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
 		"pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
@@ -182,10 +187,12 @@ var layers = map[string]struct{ ours, others []string }{
 
 	"internal/schematext": {ours: []string{"pkg/value"}},
 	"internal/scaffold": {ours: []string{
+		"internal/textline",
 		"internal/graphedit", "internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/graph", "pkg/nodes", "pkg/value",
 	}},
 	"internal/cli": {
 		ours: []string{
+			"internal/loopback",
 			".", "internal/atomicfile", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/project", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/durable", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
@@ -195,6 +202,7 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"github.com/fsnotify/fsnotify", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	},
 	"pkg/ui": {ours: []string{
+		"internal/textline",
 		".", "internal/boundedfile", "internal/cassette", "internal/graphedit", "internal/language", "internal/suite/runner", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit",
 		"pkg/executor", "pkg/expr", "pkg/graph", "pkg/lock", "pkg/memory", "pkg/runs", "pkg/upstream", "pkg/value", "web",
 	}},

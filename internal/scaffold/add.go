@@ -42,7 +42,7 @@ func (d *draft) addedConfig(text []byte) ([]byte, error) {
 	root := doc.Value()
 	var ops []graphedit.Operation
 	if entry := d.up.Entry; !entry.IsUndefined() {
-		path, what := "/mcpServers", object(d.up.Server, entry)
+		path, what := "/mcpServers", value.ObjectOf(d.up.Server, entry)
 		for _, key := range []string{"mcpServers", "servers"} {
 			if root.Get(key).Kind() == value.Object {
 				path, what = "/"+key+"/"+escapeStep.Replace(d.up.Server), entry
@@ -68,7 +68,7 @@ func (d *draft) addedConfig(text []byte) ([]byte, error) {
 }
 
 func operation(op string, members ...any) graphedit.Operation {
-	return graphedit.NewOperation(op, object(members...).Entries()...)
+	return graphedit.NewOperation(op, value.ObjectOf(members...).Entries()...)
 }
 
 // tool returns the definition of the tool. In the flat layout all tools share the list
@@ -122,7 +122,7 @@ func (d *draft) addedTest(text []byte) ([]byte, error) {
 		b.Set("arguments", d.arguments)
 	}
 	b.Set("mocks", value.FromArray([]value.Value{d.mock()}))
-	b.Set("expect", object("result", literally(d.given), "path", d.path()))
+	b.Set("expect", value.ObjectOf("result", literally(d.given), "path", d.path()))
 	op := edit.Insert("/tests/-", b.Value())
 	if doc.Value().Get("tests").Kind() != value.Array {
 		op = edit.Set("/tests", value.FromArray([]value.Value{b.Value()}))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -77,10 +78,10 @@ func (d *draft) withReply(call Call) *draft {
 func (d *draft) madeUp() value.Value {
 	if output := d.up.Output; !output.IsUndefined() && !output.LongerThan(maxSchema) {
 		if output = cleaned(output); fits(output, sample(output, true)) {
-			return object("structured", sample(output, true))
+			return value.ObjectOf("structured", sample(output, true))
 		}
 	}
-	return object("text", value.FromString("a reply of "+d.name))
+	return value.ObjectOf("text", value.FromString("a reply of "+d.name))
 }
 
 // mockOf returns a reply of tools/call in the short form of test files, undefined
@@ -91,15 +92,15 @@ func mockOf(reply value.Value) value.Value {
 	}
 	content := reply.Get("content")
 	if v := reply.Get("structuredContent"); v.Kind() == value.Object {
-		return object("structured", v)
+		return value.ObjectOf("structured", v)
 	}
 	if content.Kind() == value.Array && content.Len() == 1 {
 		block := content.Elems()[0]
 		if text := block.Get("text"); block.Get("type").Str() == "text" && text.Kind() == value.String {
-			return object("text", text)
+			return value.ObjectOf("text", text)
 		}
 	}
-	return object("result", reply)
+	return value.ObjectOf("result", reply)
 }
 
 // resultOf undoes mockOf.
@@ -107,10 +108,10 @@ func resultOf(mock value.Value) value.Value {
 	e := mock.Entries()[0]
 	switch e.Key {
 	case "structured":
-		return object("structuredContent", e.Value)
+		return value.ObjectOf("structuredContent", e.Value)
 	case "text":
-		return object("content", value.FromArray([]value.Value{
-			object("type", value.FromString("text"), "text", e.Value)}))
+		return value.ObjectOf("content", value.FromArray([]value.Value{
+			value.ObjectOf("type", value.FromString("text"), "text", e.Value)}))
 	}
 	return e.Value
 }
@@ -148,17 +149,5 @@ func plainText(text string, limit int) string {
 		return r
 	}, text)
 	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > limit {
-		text = strings.TrimRight(string(runes[:limit-1]), " ") + "…"
-	}
-	return text
-}
-
-// object returns an object of keys and values that take turns.
-func object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		b.Set(pairs[i].(string), pairs[i+1].(value.Value))
-	}
-	return b.Value()
+	return textline.Shorten(text, limit)
 }

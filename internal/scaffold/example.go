@@ -20,6 +20,6 @@ func Example(target Target) Files {
 	test := strings.Replace(exampleTest, "test FILE", "test "+comment(target.Test), 1)
 	return Files{
 		Config: []byte(schemaLine(target.ConfigSchema) + exampleConfig), Test: []byte(schemaLine(target.TestSchema) + test),
-		Tool: "count_files", Arguments: object("directory", value.FromString(".")),
+		Tool: "count_files", Arguments: value.ObjectOf("directory", value.FromString(".")),
 	}
 }

@@ -12,7 +12,7 @@ const maxSchema = 8 << 10
 // maxNesting is how deep a schema may be.
 const maxNesting = 32
 
-var anyObject = object("type", value.FromString("object"))
+var anyObject = value.ObjectOf("type", value.FromString("object"))
 
 // cleaned returns a schema without what says nothing to readers or is no keyword of
 // JSON Schema, and with descriptions on one line.
@@ -90,11 +90,11 @@ func simplified(schema value.Value) value.Value {
 	if properties.Len() == 0 {
 		return anyObject
 	}
-	out := object("type", value.FromString("object"), "properties", properties.Value())
+	out := value.ObjectOf("type", value.FromString("object"), "properties", properties.Value())
 	if required == nil {
 		return out
 	}
-	return object("type", value.FromString("object"), "properties", properties.Value(), "required", value.FromArray(required))
+	return value.ObjectOf("type", value.FromString("object"), "properties", properties.Value(), "required", value.FromArray(required))
 }
 
 func isType(name string) bool {

@@ -114,7 +114,7 @@ func (d *draft) args(entry string) value.Value {
 	if !identifier.MatchString(entry) {
 		entry = "`" + entry + "`"
 	}
-	whole := object("expr", value.FromString("$."+entry))
+	whole := value.ObjectOf("expr", value.FromString("$."+entry))
 	properties := d.input.Get("properties").Entries()
 	if len(properties) == 0 || len(properties) > maxArguments {
 		return whole
@@ -128,7 +128,7 @@ func (d *draft) args(entry string) value.Value {
 		if !identifier.MatchString(step) {
 			step = "`" + step + "`"
 		}
-		b.Set(p.Key, object("expr", value.FromString("$."+entry+"."+step)))
+		b.Set(p.Key, value.ObjectOf("expr", value.FromString("$."+entry+"."+step)))
 	}
 	return b.Value()
 }
@@ -185,7 +185,7 @@ func literally(v value.Value) value.Value {
 	if !special(v) {
 		return v
 	}
-	return object("is", v)
+	return value.ObjectOf("is", v)
 }
 
 func special(v value.Value) bool {
@@ -210,7 +210,7 @@ func special(v value.Value) bool {
 
 // field returns a key and its value as YAML, indented by levels of two spaces.
 func field(key string, v value.Value, level int) string {
-	return indented(suite.YAML(object(key, v)), level)
+	return indented(suite.YAML(value.ObjectOf(key, v)), level)
 }
 
 // indented indents the lines of a text.

@@ -139,9 +139,9 @@ func (c *comparer) list(p *Pattern, v value.Value, m mode) (equal bool, expected
 func (p *Pattern) shown() value.Value {
 	switch p.form {
 	case matchForm:
-		return object(matchKey, value.FromString(p.regexp.String()[len(reFlags):]))
+		return value.ObjectOf(matchKey, value.FromString(p.regexp.String()[len(reFlags):]))
 	case exprForm:
-		return object(exprKey, value.FromString(p.expr.Node.Text().String()))
+		return value.ObjectOf(exprKey, value.FromString(p.expr.Node.Text().String()))
 	case objectForm:
 		b := value.NewBuilder(len(p.entries))
 		for _, e := range p.entries {

@@ -30,12 +30,12 @@ func JSONSchema() value.Value {
 	add := func(list []config.Setting, rules ...any) {
 		schema := orVariable(graph.SettingsSchema(list, defined), "")
 		if rules != nil {
-			schema = value.FromEntries(append(schema.Entries(), draft07.Object(rules...).Entries()...))
+			schema = value.FromEntries(append(schema.Entries(), value.ObjectOf(rules...).Entries()...))
 		}
 		definitions.Set(defined[&list[0]], schema)
 	}
 	add(mockSettings, "anyOf", value.FromArray(requireOne("reply", "replies", "times")))
-	add(replySettings, "if", draft07.Type("object"), "then", draft07.Object("oneOf", value.FromArray(requireOne(replyForms...))))
+	add(replySettings, "if", draft07.Type("object"), "then", value.ObjectOf("oneOf", value.FromArray(requireOne(replyForms...))))
 	add(expectSettings)
 	add(callerSettings)
 	document := draft07.Document(SchemaID, "mcpgraph tests", keysOrVariable(graph.SettingsSchema(fileSettings, defined)), definitions)
@@ -50,7 +50,7 @@ func JSONSchema() value.Value {
 func requireOne(names ...string) []value.Value {
 	list := make([]value.Value, len(names))
 	for i, name := range names {
-		list[i] = draft07.Object("required", draft07.Texts(name))
+		list[i] = value.ObjectOf("required", draft07.Texts(name))
 	}
 	return list
 }

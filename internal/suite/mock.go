@@ -181,25 +181,25 @@ func (d *decoder) addReply(list []*Reply, n *config.Node, delay time.Duration) [
 // type that the value should have, if it has another one.
 func resultOf(form string, v value.Value) (result value.Value, wrong string) {
 	block := func(text string) value.Value {
-		return value.FromArray([]value.Value{object("type", value.FromString("text"), "text", value.FromString(text))})
+		return value.FromArray([]value.Value{value.ObjectOf("type", value.FromString("text"), "text", value.FromString(text))})
 	}
 	switch form {
 	case "text":
-		return object("content", block(textOf(v))), ""
+		return value.ObjectOf("content", block(textOf(v))), ""
 	case "error":
-		return object("content", block(textOf(v)), "isError", value.True), ""
+		return value.ObjectOf("content", block(textOf(v)), "isError", value.True), ""
 	case "json":
-		return object("content", block(v.JSON())), ""
+		return value.ObjectOf("content", block(v.JSON())), ""
 	case "structured":
 		if v.Kind() != value.Object {
 			return value.Undef, "a map"
 		}
-		return object("content", block(v.JSON()), "structuredContent", v), ""
+		return value.ObjectOf("content", block(v.JSON()), "structuredContent", v), ""
 	case "content":
 		if v.Kind() != value.Array {
 			return value.Undef, "a list of content blocks"
 		}
-		return object("content", v), ""
+		return value.ObjectOf("content", v), ""
 	}
 	if v.Kind() != value.Object {
 		return value.Undef, "a map"
@@ -213,13 +213,4 @@ func textOf(v value.Value) string {
 		return v.Str()
 	}
 	return v.JSON()
-}
-
-// object returns an object of keys and values that take turns.
-func object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		b.Set(pairs[i].(string), pairs[i+1].(value.Value))
-	}
-	return b.Value()
 }

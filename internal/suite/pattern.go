@@ -199,7 +199,7 @@ func Literal(v value.Value) value.Value {
 		b := value.NewBuilder(v.Len())
 		for _, e := range v.Entries() {
 			if v.Len() == 1 && (e.Key == matchKey || e.Key == exprKey || e.Key == isKey) {
-				return object(isKey, v)
+				return value.ObjectOf(isKey, v)
 			}
 			b.Set(e.Key, Literal(e.Value))
 		}

@@ -1,23 +1,39 @@
-// Package textline makes texts fit on one line.
+// Package textline makes texts fit on one line, and into bounds.
 package textline
 
 import (
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Shorten cuts s to width code points, the last of them an ellipsis.
 func Shorten(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	n := 0
+	n, at := 0, 0
 	for i := range s {
 		if n++; n == width {
-			return s[:i] + "…"
+			at = i
+		} else if n > width {
+			return s[:at] + "…"
 		}
 	}
 	return s
+}
+
+// Prefix returns s or, if it has more than n bytes, what is whole and valid of the
+// first n and an ellipsis.
+func Prefix(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// Count returns a number and its noun, in the plural where the number is not 1.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
 }
 
 // Clean replaces what would break a line or command the terminal.

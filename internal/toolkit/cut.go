@@ -22,7 +22,7 @@ func cut(v value.Value, limit int) (value.Value, bool) {
 	if !v.LongerThan(limit) {
 		return v, false
 	}
-	return object("$cut", object("bytes", v.TextSize(), "preview", v.Preview(limit/2))), true
+	return value.ObjectOf("$cut", value.ObjectOf("bytes", v.TextSize(), "preview", v.Preview(limit/2))), true
 }
 
 // cutText returns the beginning of a text.

@@ -56,7 +56,7 @@ func (d *diagnosed) list(ds []diag.Diagnostic, tool string) value.Value {
 	}
 	for _, one := range own {
 		at := d.place(one.Pos)
-		b := object("severity", one.Severity.String(), "code", one.Code, "message", one.Message, "hint", optional(one.Hint))
+		b := value.ObjectOf("severity", one.Severity.String(), "code", one.Code, "message", one.Message, "hint", optional(one.Hint))
 		if one.File != d.toolkit.opts.Path {
 			items = append(items, with(b, "file", one.File, "line", one.Pos.Line))
 			continue
@@ -177,11 +177,11 @@ func (d *diagnosed) fix(p diag.Diagnostic, at spot) value.Value {
 			return value.Undef
 		}
 		if ok && !value.Equal(old, now) {
-			return object("op", "set", "path", at.pointer, "value", now)
+			return value.ObjectOf("op", "set", "path", at.pointer, "value", now)
 		}
 		if i := strings.LastIndexByte(at.pointer, '/'); i > 0 { // a key
 			if now, ok := follow(after.Value(), at.whole[:strings.LastIndexByte(at.whole, '/')]); ok && !now.LongerThan(maxFix) {
-				return object("op", "set", "path", at.pointer[:i], "value", now)
+				return value.ObjectOf("op", "set", "path", at.pointer[:i], "value", now)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/diff"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/graphedit"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -140,7 +141,7 @@ func (c *call) change(ctx context.Context, p planned) (value.Value, error) {
 }
 
 func refused(message string, more ...any) value.Value {
-	return with(object("success", false, "message", message), more...)
+	return with(value.ObjectOf("success", false, "message", message), more...)
 }
 
 func (c *call) tryChange(ctx context.Context, p planned) (value.Value, error) {
@@ -187,7 +188,7 @@ func (c *call) save(ctx context.Context, s *state, r *graphedit.Result, p planne
 	switch {
 	case errors.As(err, &broken):
 		if !mends(s, broken) {
-			return refused(fmt.Sprintf("nothing was saved: %s", plural(count(broken.Diagnostics), "error")),
+			return refused(fmt.Sprintf("nothing was saved: %s", textline.Count(count(broken.Diagnostics), "error")),
 				"diagnostics", c.diagnosed(r.Text, true).list(broken.Diagnostics, "")), nil
 		}
 		warnings = c.diagnosed(r.Text, true).list(broken.Diagnostics, "")
@@ -204,7 +205,7 @@ func (c *call) save(ctx context.Context, s *state, r *graphedit.Result, p planne
 			warnings = c.diagnosed(r.Text, false).list(ds, p.shown)
 		}
 	}
-	out := object("success", true, "message", done[p.action](p), "diagnostics", warnings, "revision", string(r.Revision))
+	out := value.ObjectOf("success", true, "message", done[p.action](p), "diagnostics", warnings, "revision", string(r.Revision))
 	if p.diff || p.dryRun {
 		out = with(out, "diff", cutText(r.Diff, c.maxBytes()))
 	}
@@ -273,13 +274,6 @@ func renamed(p planned) string {
 	return fmt.Sprintf(" and is now %q", p.shown)
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func validateGraphTool(ctx context.Context, c *call) (value.Value, error) {
 	s, err := c.file.now(ctx)
 	if err != nil {
@@ -292,7 +286,7 @@ func validateGraphTool(ctx context.Context, c *call) (value.Value, error) {
 			return value.Undef, err
 		}
 		if text, err = c.drafted(ctx, s, definition); err != nil {
-			return object("valid", false, "diagnostics", []value.Value{object("severity", "error", "code", "bad-definition", "message", err.Error())}), nil
+			return value.ObjectOf("valid", false, "diagnostics", []value.Value{value.ObjectOf("severity", "error", "code", "bad-definition", "message", err.Error())}), nil
 		}
 		tool = definition.Get("name").Str()
 	} else if tool != "" {
@@ -317,7 +311,7 @@ func validateGraphTool(ctx context.Context, c *call) (value.Value, error) {
 	for _, d := range list.Elems() {
 		valid = valid && d.Get("severity").Str() != "error"
 	}
-	return object("valid", valid, "diagnostics", list), nil
+	return value.ObjectOf("valid", valid, "diagnostics", list), nil
 }
 
 // drafted returns the text of the file with a definition that is not saved, in the

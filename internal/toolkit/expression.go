@@ -107,25 +107,25 @@ func hinted(program *expr.Program, err error) error {
 func expressionError(err error) value.Value {
 	var x *expr.Error
 	if !errors.As(err, &x) {
-		return object("message", err.Error())
+		return value.ObjectOf("message", err.Error())
 	}
 	position := value.Undef
 	if x.Offset >= 0 {
 		position = value.FromInt(int64(x.Offset))
 	}
-	return object("message", x.Message, "code", optional(x.Code), "position", position, "hint", optional(x.Hint))
+	return value.ObjectOf("message", x.Message, "code", optional(x.Code), "position", position, "hint", optional(x.Hint))
 }
 
 // answer returns the result of a tool that evaluates.
 func (c *call) answer(v value.Value, err error) value.Value {
 	if err != nil {
-		return object("error", expressionError(err))
+		return value.ObjectOf("error", expressionError(err))
 	}
 	if v.Kind() == value.Func {
-		return object("error", object("message", "the result is a function", "hint", "call it with arguments"))
+		return value.ObjectOf("error", value.ObjectOf("message", "the result is a function", "hint", "call it with arguments"))
 	}
 	v, _ = cut(v, c.maxBytes())
-	return object("result", v)
+	return value.ObjectOf("result", v)
 }
 
 func testJSONata(ctx context.Context, c *call) (value.Value, error) {
@@ -147,7 +147,7 @@ func withWarnings(answer value.Value, program *expr.Program) value.Value {
 		if len(list) == maxWarnings || f.Kind == expr.ForeignField && answer.Has("result") {
 			continue // the field is there
 		}
-		list = append(list, object("message", f.Message, "hint", optional(f.Hint), "position", value.FromInt(int64(f.Offset))))
+		list = append(list, value.ObjectOf("message", f.Message, "hint", optional(f.Hint), "position", value.FromInt(int64(f.Offset))))
 	}
 	if len(list) == 0 {
 		return answer

@@ -31,7 +31,7 @@ func help(_ context.Context, c *call) (value.Value, error) {
 	for _, name := range topics {
 		names = append(names, value.FromString(name))
 	}
-	return object("text", text, "topics", names), nil
+	return value.ObjectOf("text", text, "topics", names), nil
 }
 
 // resources are the file, its JSON Schema, the topics of help and the runs.

@@ -45,7 +45,7 @@ func undo(ctx context.Context, c *call) (value.Value, error) {
 	if last.renamed != "" {
 		message += c.renameInTests(last.renamed, last.tool)
 	}
-	return object("success", true, "message", message, "revision", string(last.from),
+	return value.ObjectOf("success", true, "message", message, "revision", string(last.from),
 		"diff", diff.Unified("before", "after", string(s.text), string(last.before), false)), nil
 }
 
@@ -61,8 +61,8 @@ func history(_ context.Context, c *call) (value.Value, error) {
 		if len(items) == limit {
 			break
 		}
-		items = append(items, object("action", one.action, "tool", one.tool, "time", one.time.UTC().Format(time.RFC3339),
+		items = append(items, value.ObjectOf("action", one.action, "tool", one.tool, "time", one.time.UTC().Format(time.RFC3339),
 			"revision", string(one.to), "diff", cutText(one.diff, defaultMaxBytes/limit)))
 	}
-	return object("items", items), nil
+	return value.ObjectOf("items", items), nil
 }

@@ -44,7 +44,7 @@ func getGraphServer(ctx context.Context, c *call) (value.Value, error) {
 	if s.broken != nil {
 		errors = value.FromInt(int64(count(s.broken.Diagnostics)))
 	}
-	return object("name", info.Get("name").Str(), "version", info.Get("version").Str(), "title", text("title"),
+	return value.ObjectOf("name", info.Get("name").Str(), "version", info.Get("version").Str(), "title", text("title"),
 		"instructions", instructions, "file", c.opts.Path, "revision", string(s.revision), "errors", errors), nil
 }
 
@@ -56,10 +56,10 @@ func listGraphTools(ctx context.Context, c *call) (value.Value, error) {
 	items := []value.Value{}
 	for _, of := range []struct{ key, prefix string }{{"tools", ""}, {"prompts", config.Prompts}, {"resources", config.Resources}} {
 		for _, t := range s.doc.Value().Get(of.key).Elems() {
-			items = append(items, object("name", of.prefix+t.Get("name").Str(), "description", t.Get("description").Str()))
+			items = append(items, value.ObjectOf("name", of.prefix+t.Get("name").Str(), "description", t.Get("description").Str()))
 		}
 	}
-	return object("items", items), nil
+	return value.ObjectOf("items", items), nil
 }
 
 func getGraphTool(ctx context.Context, c *call) (value.Value, error) {
@@ -86,5 +86,5 @@ func getGraphPicture(ctx context.Context, c *call) (value.Value, error) {
 	if err != nil {
 		return value.Undef, err
 	}
-	return object("mermaid", string(drawing.Mermaid([]*graph.Graph{g}))), nil
+	return value.ObjectOf("mermaid", string(drawing.Mermaid([]*graph.Graph{g}))), nil
 }

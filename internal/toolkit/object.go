@@ -5,33 +5,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// object returns an object of keys and values that take turns. Undefined values are
-// left out.
-func object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		var v value.Value
-		switch x := pairs[i+1].(type) {
-		case value.Value:
-			v = x
-		case string:
-			v = value.FromString(x)
-		case bool:
-			v = value.FromBool(x)
-		case int:
-			v = value.FromInt(int64(x))
-		case float64:
-			v = value.FromFloat(x)
-		case []value.Value:
-			v = value.FromArray(x)
-		}
-		if !v.IsUndefined() {
-			b.Set(pairs[i].(string), v)
-		}
-	}
-	return b.Value()
-}
-
 // optional returns a text, or undefined if it is empty.
 func optional(s string) value.Value {
 	if s == "" {
@@ -46,7 +19,7 @@ func with(v value.Value, pairs ...any) value.Value {
 	for _, e := range v.Entries() {
 		b.Set(e.Key, e.Value)
 	}
-	for _, e := range object(pairs...).Entries() {
+	for _, e := range value.ObjectOf(pairs...).Entries() {
 		b.Set(e.Key, e.Value)
 	}
 	return b.Value()

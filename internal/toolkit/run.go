@@ -51,7 +51,7 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		program, release, err = c.file.compiled(ctx, text)
 		var broken *engine.LoadError
 		if errors.As(err, &broken) {
-			return object("error", object("name", "invalid", "message", "the definition has errors"), "executionHistory", []value.Value{},
+			return value.ObjectOf("error", value.ObjectOf("name", "invalid", "message", "the definition has errors"), "executionHistory", []value.Value{},
 				"diagnostics", c.diagnosed(text, true).list(broken.Diagnostics, "")), nil
 		}
 		if err != nil {
@@ -105,7 +105,7 @@ func (c *call) run(ctx context.Context, program *engine.Program, name string) (v
 	if errors.As(err, &usage) {
 		return value.Undef, err
 	}
-	out := object("runId", optional(info.RunID))
+	out := value.ObjectOf("runId", optional(info.RunID))
 	if err != nil {
 		out = with(out, "error", cutMembers(program.Failure(info, err), c.maxBytes()))
 	} else {
@@ -216,7 +216,7 @@ func (c *call) executions(r *executor.Run, outputs bool) (list value.Value, isCu
 
 // execution returns one element of the history; short is true if its output was cut.
 func execution(rec executor.Record, i int, outputs bool, share int) (one value.Value, short bool) {
-	one = object("executionIndex", i, "nodeId", rec.Node, "nodeType", rec.Kind,
+	one = value.ObjectOf("executionIndex", i, "nodeId", rec.Node, "nodeType", rec.Kind,
 		"startTime", float64(rec.Start.UnixMicro())/1000, "endTime", float64(rec.End.UnixMicro())/1000, "duration", milliseconds(rec.End.Sub(rec.Start)))
 	if rec.Path != "" {
 		one = with(one, "path", rec.NodePath())
@@ -261,7 +261,7 @@ func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle keeps a record.
 func (l *logs) Handle(ctx context.Context, r slog.Record) error {
-	b := object("level", r.Level.String(), "message", r.Message, "time", r.Time.UTC().Format(time.RFC3339Nano))
+	b := value.ObjectOf("level", r.Level.String(), "message", r.Message, "time", r.Time.UTC().Format(time.RFC3339Nano))
 	add := func(a slog.Attr) bool {
 		b = with(b, a.Key, fmt.Sprint(a.Value.Resolve()))
 		return true
@@ -306,7 +306,7 @@ func (c *call) logging(l *logs) value.Value {
 		all = append(all, record)
 	}
 	if dropped := l.kept.dropped + len(l.kept.records) - len(all); dropped > 0 {
-		all = append(all, object("level", "WARN", "message", fmt.Sprintf("%d more records were dropped", dropped)))
+		all = append(all, value.ObjectOf("level", "WARN", "message", fmt.Sprintf("%d more records were dropped", dropped)))
 	}
 	return value.FromArray(all)
 }

@@ -113,10 +113,10 @@ func (c *call) part(v value.Value) value.Value {
 			}
 			items = append(items, one)
 		}
-		return object("value", value.FromArray(items), "from", from, "total", v.Len())
+		return value.ObjectOf("value", value.FromArray(items), "from", from, "total", v.Len())
 	}
 	v, _ = cut(v, c.maxBytes())
-	return object("value", v)
+	return value.ObjectOf("value", v)
 }
 
 func evaluateInRun(ctx context.Context, c *call) (value.Value, error) {
@@ -167,7 +167,7 @@ func inferOutputSchema(ctx context.Context, c *call) (value.Value, error) {
 		}
 	}
 	if results != nil {
-		return object("schema", inferred(results), "from", "runs", "runs", len(results)), nil
+		return value.ObjectOf("schema", inferred(results), "from", "runs", "runs", len(results)), nil
 	}
 	if _, err := graphedit.Tool(s.doc.Value(), name); err != nil {
 		return value.Undef, err
@@ -187,7 +187,7 @@ func inferOutputSchema(ctx context.Context, c *call) (value.Value, error) {
 		}
 		return value.Undef
 	}); ok {
-		return object("schema", schema, "from", "lock"), nil
+		return value.ObjectOf("schema", schema, "from", "lock"), nil
 	}
 	return value.Undef, fmt.Errorf("there is no run of tool %q that ended well, and the lock file does not tell: run it first", name)
 }

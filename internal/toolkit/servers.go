@@ -55,13 +55,13 @@ func withErrors(items []value.Value, all []serving.ServerStatus) value.Value {
 	var errs []value.Value
 	for _, s := range all {
 		if s.Err != nil {
-			errs = append(errs, object("server", s.Entry.Name, "error", s.Err.Error()))
+			errs = append(errs, value.ObjectOf("server", s.Entry.Name, "error", s.Err.Error()))
 		}
 	}
 	if errs == nil {
-		return object("items", items)
+		return value.ObjectOf("items", items)
 	}
-	return object("items", items, "errors", errs)
+	return value.ObjectOf("items", items, "errors", errs)
 }
 
 // upstreamTool is a tool of a server by the name that nodes call it by.
@@ -161,13 +161,13 @@ func listMcpServers(ctx context.Context, c *call) (value.Value, error) {
 	items := []value.Value{}
 	for _, s := range all {
 		if s.Err != nil {
-			items = append(items, object("name", s.Entry.Name, "error", s.Err.Error()))
+			items = append(items, value.ObjectOf("name", s.Entry.Name, "error", s.Err.Error()))
 			continue
 		}
-		items = append(items, object("name", s.Entry.Name, "title", optional(s.Status.Title),
+		items = append(items, value.ObjectOf("name", s.Entry.Name, "title", optional(s.Status.Title),
 			"instructions", optional(s.Status.Instructions), "version", optional(s.Status.Version)))
 	}
-	return object("items", items), nil
+	return value.ObjectOf("items", items), nil
 }
 
 func listMcpServerTools(ctx context.Context, c *call) (value.Value, error) {
@@ -186,7 +186,7 @@ func listMcpServerTools(ctx context.Context, c *call) (value.Value, error) {
 	items := []value.Value{}
 	for _, s := range all {
 		for _, t := range toolsOf(s) {
-			items = append(items, object("name", t.name, "description", t.description(), "server", t.server))
+			items = append(items, value.ObjectOf("name", t.name, "description", t.description(), "server", t.server))
 		}
 	}
 	return withErrors(items, all), nil
@@ -201,7 +201,7 @@ func getMcpServerTool(ctx context.Context, c *call) (value.Value, error) {
 	if input.Kind() != value.Object {
 		input = literal(anyObject)
 	}
-	return object("name", t.name, "description", t.description(), "inputSchema", input,
+	return value.ObjectOf("name", t.name, "description", t.description(), "inputSchema", input,
 		"outputSchema", t.listed.Get("outputSchema"), "annotations", t.listed.Get("annotations")), nil
 }
 
@@ -250,7 +250,7 @@ func searchMcpTools(ctx context.Context, c *call) (value.Value, error) {
 	}
 	items := []value.Value{}
 	for _, h := range hits[:min(limit, len(hits))] {
-		items = append(items, object("server", h.server, "name", h.name, "signature", signature(h.upstreamTool),
+		items = append(items, value.ObjectOf("server", h.server, "name", h.name, "signature", signature(h.upstreamTool),
 			"description", textline.Shorten(textline.Clean(h.description()), 200), "readOnly", h.readOnly()))
 	}
 	return withErrors(items, all), nil
@@ -324,7 +324,7 @@ func (c *call) approve(ctx context.Context, t upstreamTool, args value.Value) er
 	if c.request.Stateless() || !c.request.CanElicit(server.FormMode) {
 		return refused
 	}
-	answer, err := c.request.Ask(ctx, graph.AskPerson, object(
+	answer, err := c.request.Ask(ctx, graph.AskPerson, value.ObjectOf(
 		"message", fmt.Sprintf("Call tool %q of server %q with %s?", t.name, t.server, c.engine.Redact(nil, args.Preview(2000))),
 		"requestedSchema", literal(`{"type":"object","properties":{}}`)))
 	if err != nil {
@@ -339,7 +339,7 @@ func (c *call) approve(ctx context.Context, t upstreamTool, args value.Value) er
 func testMcpTool(ctx context.Context, c *call) (value.Value, error) {
 	args, err := evaluated(ctx, c.args.Get("args"), c.args.Get("context"))
 	if err != nil {
-		return object("error", expressionError(err)), nil
+		return value.ObjectOf("error", expressionError(err)), nil
 	}
 	if args.Kind() != value.Object {
 		return value.Undef, errors.New("the arguments are no object once they are evaluated")
@@ -350,7 +350,7 @@ func testMcpTool(ctx context.Context, c *call) (value.Value, error) {
 	}
 	output, _ := cut(r.output, c.maxBytes())
 	sent, _ := cut(r.args, c.maxBytes())
-	return object("output", output, "evaluatedArgs", sent, "executionTime", milliseconds(r.took), "error", failure(r.err)), nil
+	return value.ObjectOf("output", output, "evaluatedArgs", sent, "executionTime", milliseconds(r.took), "error", failure(r.err)), nil
 }
 
 func sampleMcpTool(ctx context.Context, c *call) (value.Value, error) {
@@ -370,9 +370,9 @@ func sampleMcpTool(ctx context.Context, c *call) (value.Value, error) {
 		return value.Undef, err
 	}
 	if r.err != nil {
-		return object("error", failure(r.err)), nil
+		return value.ObjectOf("error", failure(r.err)), nil
 	}
-	return object("shape", shape(r.output), "schema", inferred([]value.Value{r.output}), "bytes", r.output.TextSize()), nil
+	return value.ObjectOf("shape", shape(r.output), "schema", inferred([]value.Value{r.output}), "bytes", r.output.TextSize()), nil
 }
 
 // failure returns an error as graphs see it; undefined without one.
@@ -382,9 +382,9 @@ func failure(err error) value.Value {
 	case err == nil:
 		return value.Undef
 	case errors.As(err, &f):
-		return object("name", f.Name, "message", cutText(f.Message, defaultMaxBytes))
+		return value.ObjectOf("name", f.Name, "message", cutText(f.Message, defaultMaxBytes))
 	}
-	b := object("message", cutText(err.Error(), defaultMaxBytes))
+	b := value.ObjectOf("message", cutText(err.Error(), defaultMaxBytes))
 	var named interface{ FailureName() string }
 	if errors.As(err, &named) {
 		b = with(b, "name", named.FailureName())

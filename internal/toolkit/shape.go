@@ -54,13 +54,13 @@ func inferredAt(values []value.Value, depth int) value.Value {
 	case 0:
 		return out
 	case 1:
-		out = object("type", types[0])
+		out = value.ObjectOf("type", types[0])
 	default:
 		var list []value.Value
 		for _, t := range types {
 			list = append(list, value.FromString(t))
 		}
-		out = object("type", list)
+		out = value.ObjectOf("type", list)
 	}
 	if depth >= maxShapeDepth {
 		return out

@@ -34,8 +34,8 @@ func (c *call) newStage(tool string) (*stage, error) {
 		}
 		return nil, nil
 	}
-	test := object("name", "run", "tool", tool, "mocks", mocks)
-	file, ds := suite.Parse("mocks"+suite.Suffix+".yaml", object("tests", []value.Value{test}).Append(nil))
+	test := value.ObjectOf("name", "run", "tool", tool, "mocks", mocks)
+	file, ds := suite.Parse("mocks"+suite.Suffix+".yaml", value.ObjectOf("tests", []value.Value{test}).Append(nil))
 	for _, d := range ds {
 		if d.Severity == diag.Error {
 			return nil, fmt.Errorf("mocks: %s", d.Message)

@@ -113,18 +113,18 @@ func testGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		if len(r.Problems) > 0 {
 			var list []value.Value
 			for _, p := range r.Problems[:min(len(r.Problems), 10)] {
-				list = append(list, object("message", p.Message, "hint", optional(p.Hint), "line", p.Pos.Line,
+				list = append(list, value.ObjectOf("message", p.Message, "hint", optional(p.Hint), "line", p.Pos.Line,
 					"expected", optional(cutText(p.Expected, maxTestText)), "found", optional(cutText(p.Found, maxTestText)), "detail", optional(cutText(p.Detail, maxTestText))))
 			}
 			problems = value.FromArray(list)
 		}
-		items = append(items, object("name", r.Test.Name, "tool", r.Test.Tool, "status", r.Status.String(), "problems", problems))
+		items = append(items, value.ObjectOf("name", r.Test.Name, "tool", r.Test.Tool, "status", r.Status.String(), "problems", problems))
 	}
-	out := object("passed", passed, "failed", failed, "items", items)
+	out := value.ObjectOf("passed", passed, "failed", failed, "items", items)
 	if ds := report.Diagnostics(); len(ds) > 0 {
 		var list []value.Value
 		for _, d := range ds[:min(len(ds), maxDiagnostics)] {
-			list = append(list, object("severity", d.Severity.String(), "message", d.Message, "hint", optional(d.Hint), "file", d.File, "line", d.Pos.Line))
+			list = append(list, value.ObjectOf("severity", d.Severity.String(), "message", d.Message, "hint", optional(d.Hint), "file", d.File, "line", d.Pos.Line))
 		}
 		out = with(out, "problems", list)
 	}
@@ -174,7 +174,7 @@ func writeGraphTest(ctx context.Context, c *call) (value.Value, error) {
 		}
 		return value.Undef, err
 	}
-	return object("success", true, "message", fmt.Sprintf("test %q was written; it passes", name), "test", string(text),
+	return value.ObjectOf("success", true, "message", fmt.Sprintf("test %q was written; it passes", name), "test", string(text),
 		"file", base+suite.Suffix+".yaml", "cassette", tapePath), nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpgraph/mcpgraph/internal/loopback"
 )
 
 // AuthOAuth is the type of ServerAuth that takes access tokens; the other is
@@ -59,7 +61,7 @@ func IsToken(s string) bool { return headerText.MatchString(s) }
 // (OAuth 2.1, 1.5).
 func IsSecureURL(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && u.Hostname() != "" && (u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()))
+	return err == nil && u.Hostname() != "" && (u.Scheme == "https" || u.Scheme == "http" && loopback.Is(u.Hostname()))
 }
 
 // IsHost reports whether s is what a Host header can be: a name or address, with

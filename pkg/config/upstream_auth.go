@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 
@@ -137,10 +136,6 @@ func (s *section) client(out *Auth) {
 		resource := s.string("resource")
 		out.Resource = &resource
 	}
-}
-
-func isLoopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // session decodes where the session id is kept: the word memory, or a file.

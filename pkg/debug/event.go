@@ -6,8 +6,8 @@ import (
 	"iter"
 	"sync"
 	"time"
-	"unicode/utf8"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -95,7 +95,7 @@ func newEvents() *events { return &events{first: 1, next: 1} }
 func (l *events) at(number int) *Event { return &l.ring[(number-1)%MaxEvents] }
 
 func (l *events) add(e Event) {
-	e.Text = cut(e.Text)
+	e.Text = textline.Prefix(e.Text, maxText)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
@@ -195,18 +195,6 @@ func (s *Session) Events(ctx context.Context, after int) iter.Seq[Event] {
 func (s *Session) emit(e Event) {
 	e.Time, e.Text = s.env.now(), s.env.text(e.Text)
 	s.events.add(e)
-}
-
-// cut returns the beginning of a long text.
-func cut(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	n := maxText
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
 }
 
 // of sets what an event is about to the execution of a record.

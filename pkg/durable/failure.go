@@ -3,12 +3,12 @@ package durable
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -84,19 +84,11 @@ const (
 	maxMessage = 64 << 10
 )
 
-// shortMessage returns the beginning of a message that is too long to be kept.
-func shortMessage(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
-}
-
 // shortened returns a failure that can be kept: without its reply and data if it is too
 // long.
 func shortened(f *graph.Failure) *graph.Failure {
 	short := *f
-	short.Message = shortMessage(f.Message)
+	short.Message = textline.Prefix(f.Message, maxMessage)
 	if len(raw(short.Value())) > maxFailure {
 		short.Reply, short.Data = value.Undef, value.Undef
 	}

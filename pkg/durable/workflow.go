@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
@@ -355,7 +356,7 @@ func (d *driving) end() (*outcome, error) {
 func (w *walks) failed(err error, out *outcome) error {
 	f := executor.FailureOf(err)
 	out.Failure = raw(shortened(graph.FailureFrom(w.source.RedactValue(nil, f.Value()))).Value())
-	out.Text = shortMessage(w.source.Redact(nil, err.Error()))
+	out.Text = textline.Prefix(w.source.Redact(nil, err.Error()), maxMessage)
 	return refused(&graph.Failure{Name: f.Name, Message: out.Text}, out)
 }
 

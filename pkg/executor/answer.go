@@ -51,7 +51,7 @@ func textOf(message value.Value) string {
 // The error says what an answer can be.
 func (q Question) Result(answer value.Value) (value.Value, error) {
 	if action := answer.Str(); action == graph.Decline || action == graph.Cancel {
-		return object("action", answer), nil
+		return value.ObjectOf("action", answer), nil
 	}
 	if answer.Str() == graph.FailCannotAsk {
 		return value.Undef, &graph.Failure{Name: graph.FailCannotAsk, Message: "the given answer is that the client cannot be asked"}
@@ -64,9 +64,9 @@ func (q Question) Result(answer value.Value) (value.Value, error) {
 	}
 	switch {
 	case answer.Str() == graph.Accept:
-		return object("action", answer), nil
+		return value.ObjectOf("action", answer), nil
 	case answer.Kind() == value.Object:
-		return object("action", value.FromString(graph.Accept), "content", answer), nil
+		return value.ObjectOf("action", value.FromString(graph.Accept), "content", answer), nil
 	}
 	return value.Undef, fmt.Errorf("expected an object with what is filled in, accept, decline or cancel; found %s", graph.Describe(answer))
 }
@@ -84,7 +84,7 @@ func modelResult(answer value.Value) value.Value {
 	}
 	b := value.NewBuilder(4)
 	b.Set("role", value.FromString("assistant"))
-	b.Set("content", object("type", value.FromString("text"), "text", text))
+	b.Set("content", value.ObjectOf("type", value.FromString("text"), "text", text))
 	model, stop := "manual", "endTurn"
 	if m := answer.Get("model").Str(); m != "" {
 		model = m
@@ -118,19 +118,10 @@ func rootsResult(answer value.Value) (value.Value, error) {
 	roots := make([]value.Value, 0, list.Len())
 	for _, root := range list.Elems() {
 		if root.Kind() == value.String {
-			root = object("uri", root)
+			root = value.ObjectOf("uri", root)
 		}
 		roots = append(roots, root)
 	}
-	result := object("roots", value.FromArray(roots))
+	result := value.ObjectOf("roots", value.FromArray(roots))
 	return result, graph.CheckAnswer(graph.AskRoots, result)
-}
-
-// object returns an object of keys and values that take turns.
-func object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		b.Set(pairs[i].(string), pairs[i+1].(value.Value))
-	}
-	return b.Value()
 }

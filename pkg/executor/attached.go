@@ -77,7 +77,7 @@ func FailureValue(err error) value.Value {
 		if !ok {
 			break
 		}
-		around = append(around, object("node", value.FromString(at.Node), "type", value.FromString(at.Kind), "path", value.FromString(at.Path)))
+		around = append(around, value.ObjectOf("node", value.FromString(at.Node), "type", value.FromString(at.Kind), "path", value.FromString(at.Path)))
 		at = inner
 	}
 	if around != nil {

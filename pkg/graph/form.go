@@ -35,7 +35,7 @@ func (f *Form) Check(ctx context.Context, content value.Value) error {
 
 // emptyForm asks for consent alone.
 var emptyForm = func() *Form {
-	doc := draft07.Object("type", draft07.Text("object"), "properties", draft07.Object())
+	doc := value.ObjectOf("type", draft07.Text("object"), "properties", value.ObjectOf())
 	return &Form{newSchema(doc, doc.JSON(), nil), doc}
 }()
 

@@ -131,15 +131,15 @@ func anyNode(kinds []*Kind, at site) value.Value {
 	var byType []value.Value
 	for _, k := range kinds {
 		types = append(types, k.Name)
-		byType = append(byType, draft07.Object(
-			"if", draft07.Object("properties", draft07.Object("type", draft07.Object("const", draft07.Text(k.Name)))),
+		byType = append(byType, value.ObjectOf(
+			"if", value.ObjectOf("properties", value.ObjectOf("type", value.ObjectOf("const", draft07.Text(k.Name)))),
 			"then", draft07.Pointer(kindName(k, at))))
 	}
-	return draft07.Object(
+	return value.ObjectOf(
 		"type", draft07.Text("object"),
 		"required", draft07.Texts("id", "type"),
-		"properties", draft07.Object(
-			"id", draft07.Described(idDoc, draft07.Object("type", draft07.Text("string"), "minLength", value.FromInt(1))),
+		"properties", value.ObjectOf(
+			"id", draft07.Described(idDoc, value.ObjectOf("type", draft07.Text("string"), "minLength", value.FromInt(1))),
 			"type", draft07.Described(typeDoc, draft07.Choice(types))),
 		"allOf", value.FromArray(byType))
 }
@@ -148,7 +148,7 @@ func anyNode(kinds []*Kind, at site) value.Value {
 func node(k *Kind, at site) value.Value {
 	m := draft07.NewMap()
 	m.Add("id", nil, true, draft07.Described(idDoc, draft07.Type("string")))
-	m.Add("type", nil, true, draft07.Described(k.Doc, draft07.Object("const", draft07.Text(k.Name))))
+	m.Add("type", nil, true, draft07.Described(k.Doc, value.ObjectOf("const", draft07.Text(k.Name))))
 	addFields(m, fieldsOf(k, at), at)
 	return m.Schema()
 }
@@ -183,7 +183,7 @@ func field(f *Field, at site) value.Value {
 		return draft07.Pointer(bodyName(at))
 	case BranchesField:
 		body := draft07.AnyOf(bodyNodes(at), draft07.Pointer(bodyName(at)))
-		return draft07.Object("type", draft07.Text("object"), "minProperties", value.FromInt(1), "additionalProperties", body)
+		return value.ObjectOf("type", draft07.Text("object"), "minProperties", value.FromInt(1), "additionalProperties", body)
 	}
 	if f.Default != "" {
 		return withDefault(draft07.Choice(f.Values), strconv.Quote(f.Default))

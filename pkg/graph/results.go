@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonschema"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -34,7 +35,7 @@ func (b *builder) results(g *Graph) {
 			}
 			last = src
 			d := src.Problem(diag.CodeImpossible, fmt.Sprintf(
-				"the result %s never matches the outputSchema of tool %q: %s", short(v.JSON()), g.Name, wrong))
+				"the result %s never matches the outputSchema of tool %q: %s", textline.Shorten(v.JSON(), maxShown), g.Name, wrong))
 			d.Related = []diag.Related{{Pos: g.Output.src.Pos(), Message: "the schema is here"}}
 			b.report(d)
 		}

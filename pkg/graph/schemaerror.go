@@ -14,8 +14,12 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonschema"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
+
+// maxShown is how many characters of a value a message has.
+const maxShown = 60
 
 // SchemaError lists all problems of a value that does not match a schema.
 type SchemaError struct {
@@ -282,7 +286,7 @@ func oneOf(values []any) string {
 		if err != nil {
 			return "another value"
 		}
-		words[i] = short(v.JSON())
+		words[i] = textline.Shorten(v.JSON(), maxShown)
 	}
 	return either(words)
 }
@@ -308,22 +312,13 @@ func Describe(v value.Value) string {
 	case value.Number:
 		return "the number " + v.JSON()
 	case value.String:
-		return "the string " + short(v.JSON())
+		return "the string " + textline.Shorten(v.JSON(), maxShown)
 	case value.Array:
 		return "an array of " + count(v.Len(), "element")
 	case value.Object:
 		return "an object"
 	}
 	return "a function"
-}
-
-// short cuts what would make a message unreadable.
-func short(s string) string {
-	const most = 60
-	if r := []rune(s[:min(len(s), 4*most)]); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 var plainKey = sync.OnceValue(func() *regexp.Regexp {

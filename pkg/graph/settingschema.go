@@ -51,7 +51,7 @@ func form(s config.Setting, defined map[*config.Setting]string) value.Value {
 		if s.Shape == config.FactorShape || s.Shape == config.FractionShape {
 			kind = "number"
 		}
-		return draft07.Object("type", draft07.Text(kind), "minimum", value.FromInt(lowest), "maximum", value.FromInt(highest))
+		return value.ObjectOf("type", draft07.Text(kind), "minimum", value.FromInt(lowest), "maximum", value.FromInt(highest))
 	}
 	switch s.Shape {
 	case config.BoolShape:
@@ -69,10 +69,10 @@ func form(s config.Setting, defined map[*config.Setting]string) value.Value {
 	case config.FailuresShape:
 		return draft07.List(draft07.Type("string", "integer"))
 	case config.WordsShape:
-		return draft07.Object("type", draft07.Texts("string", "array"), "items", scalar)
+		return value.ObjectOf("type", draft07.Texts("string", "array"), "items", scalar)
 	case config.TokensShape:
 		token := value.FromArray([]value.Value{draft07.Type("string"), fields()})
-		return draft07.Entries(draft07.Object("oneOf", token))
+		return draft07.Entries(value.ObjectOf("oneOf", token))
 	case config.MapShape:
 		return fields()
 	case config.ListShape:
@@ -98,7 +98,7 @@ func form(s config.Setting, defined map[*config.Setting]string) value.Value {
 	case config.ObjectShape:
 		return draft07.Type("object")
 	case config.ShareShape:
-		return draft07.Object("type", draft07.Texts("integer", "string"), "minimum", value.FromInt(0), "pattern", draft07.Text(sharePattern))
+		return value.ObjectOf("type", draft07.Texts("integer", "string"), "minimum", value.FromInt(0), "pattern", draft07.Text(sharePattern))
 	}
 	return draft07.Choice(s.Values)
 }

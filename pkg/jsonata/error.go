@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -88,11 +89,7 @@ func shown(v value.Value) string {
 	case value.Number:
 		return value.FormatNumber(v.Float())
 	case value.String:
-		s := v.Str()
-		if len(s) > shownBytes {
-			return string(value.AppendString(nil, strings.ToValidUTF8(s[:shownBytes], ""))) + "…"
-		}
-		return string(value.AppendString(nil, s))
+		return string(value.AppendString(nil, textline.Prefix(v.Str(), shownBytes)))
 	}
 	return v.JSON()
 }

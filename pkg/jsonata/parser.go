@@ -1,6 +1,7 @@
 package jsonata
 
 import (
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -82,11 +83,7 @@ func (p *parser) shownToken() string {
 	if p.tok.kind == tokEnd {
 		return "(end)"
 	}
-	text := []rune(p.src[p.tok.off:p.tok.end])
-	if len(text) > shownTokenRunes {
-		return string(text[:shownTokenRunes]) + "…"
-	}
-	return string(text)
+	return textline.Shorten(p.src[p.tok.off:p.tok.end], shownTokenRunes)
 }
 
 // advance moves to the next token; operand means that a value is expected.

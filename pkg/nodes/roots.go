@@ -34,6 +34,6 @@ func (s roots) End(_ context.Context, _ *graph.Input, answer value.Value) (graph
 	if refused := graph.Refused(answer); refused != nil {
 		return graph.Output{}, refused
 	}
-	out := graph.Output{Value: object("roots", answer.Get("roots")), Edge: s.next}
+	out := graph.Output{Value: value.ObjectOf("roots", answer.Get("roots")), Edge: s.next}
 	return out, graph.CheckAnswer(graph.AskRoots, answer)
 }

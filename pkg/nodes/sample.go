@@ -116,7 +116,7 @@ func (s *sample) Begin(ctx context.Context, in *graph.Input) (graph.Action, erro
 			return graph.Action{}, err
 		}
 		if name.Str() != "" {
-			b.Set("modelPreferences", object("hints", value.FromArray([]value.Value{object("name", name)})))
+			b.Set("modelPreferences", value.ObjectOf("hints", value.FromArray([]value.Value{value.ObjectOf("name", name)})))
 		}
 	}
 	params := b.Value()
@@ -159,15 +159,6 @@ func temperature(v value.Value) error {
 		return fmt.Errorf("expected a temperature, 0 or more, found %s", graph.Describe(v))
 	}
 	return nil
-}
-
-// object returns an object of keys and values that take turns.
-func object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		b.Set(pairs[i].(string), pairs[i+1].(value.Value))
-	}
-	return b.Value()
 }
 
 // End implements graph.Ender. The answer is the result of sampling/createMessage.

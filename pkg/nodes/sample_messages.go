@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -44,7 +45,7 @@ func (s *sample) conversation(ctx context.Context, in *graph.Input) ([]value.Val
 		if err != nil {
 			return nil, err
 		}
-		list[i] = object("role", value.FromString(m.role), "content", content)
+		list[i] = value.ObjectOf("role", value.FromString(m.role), "content", content)
 	}
 	if len(list) == 0 {
 		return nil, errors.New("there are no messages for the model")
@@ -83,7 +84,7 @@ func messagesOf(v value.Value) ([]value.Value, error) {
 		if err := wrongContent(content); err != nil {
 			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
-		list = append(list, object("role", value.FromString(who), "content", content))
+		list = append(list, value.ObjectOf("role", value.FromString(who), "content", content))
 	}
 	return list, nil
 }
@@ -104,11 +105,11 @@ func wrongContent(v value.Value) error {
 
 // say returns a message with one text.
 func say(role, text string) value.Value {
-	return object("role", value.FromString(role), "content", textBlock(text))
+	return value.ObjectOf("role", value.FromString(role), "content", textBlock(text))
 }
 
 func textBlock(text string) value.Value {
-	return object("type", value.FromString("text"), "text", value.FromString(text))
+	return value.ObjectOf("type", value.FromString("text"), "text", value.FromString(text))
 }
 
 // instructed returns the messages with what the model has to know about the schema.
@@ -136,10 +137,7 @@ func (s *sample) again(list []value.Value, in *graph.Input) []value.Value {
 		return list
 	}
 	if text, _ := textOf(in.Rejected.Answer); text != "" {
-		if len(text) > maxQuoted {
-			text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
-		}
-		list = append(list, say("assistant", text))
+		list = append(list, say("assistant", textline.Prefix(text, maxQuoted)))
 	}
 	return append(list, say("user", "This answer cannot be used: "+in.Rejected.Reason+". Answer again, with JSON alone that fits the JSON Schema."))
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/loopback"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
 
@@ -33,7 +33,7 @@ func (d originPolicy) check(r *http.Request) *originError {
 	switch {
 	case r.Host != "" && !config.IsHost(r.Host):
 		return originErrorf("host", "host %q is not a host with or without a port", r.Host)
-	case config.AllowsHost(d.hosts, r.Host), local && isLoopback(hostname(r.Host)):
+	case config.AllowsHost(d.hosts, r.Host), local && loopback.Is(hostname(r.Host)):
 	case local, len(d.hosts) > 0:
 		return originErrorf("host", "host %q is not allowed; to allow it, add it to server.allowedHosts or pass --allow-host", r.Host)
 	}
@@ -48,7 +48,7 @@ func (d originPolicy) allowsOrigin(origin string, local bool) bool {
 		return true
 	}
 	u, err := url.Parse(origin)
-	return local && err == nil && (u.Scheme == "http" || u.Scheme == "https") && isLoopback(u.Hostname())
+	return local && err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopback.Is(u.Hostname())
 }
 
 // preflight answers CORS preflight requests and reports whether this was one.
@@ -77,7 +77,7 @@ func (d originPolicy) preflight(w http.ResponseWriter, r *http.Request) bool {
 // overLoopback reports whether a request arrived at a loopback address.
 func overLoopback(r *http.Request) bool {
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && isLoopback(hostname(at.String()))
+	return ok && loopback.Is(hostname(at.String()))
 }
 
 // hostname returns host without its port.
@@ -86,12 +86,4 @@ func hostname(host string) string {
 		return name
 	}
 	return strings.Trim(host, "[]")
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -149,11 +150,7 @@ func (d *drawing) edge(from string, e *graph.Edge) {
 
 // shorten returns the beginning of a text on one line.
 func shorten(s string) string {
-	runes := []rune(strings.Join(strings.Fields(s), " "))
-	if len(runes) <= maxLabel {
-		return string(runes)
-	}
-	return string(runes[:maxLabel-1]) + "…"
+	return textline.Shorten(strings.Join(strings.Fields(s), " "), maxLabel)
 }
 
 // source returns the lines of the file from one place up to another, without the

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
@@ -60,19 +60,12 @@ func (s *server) errorOfRequest(err error, op string, r Request, info *callinfo.
 	if own := info.OrNone().Secrets; own != nil {
 		clean = func(text string) string { return own.Text(s.redact.Text(text)) }
 	}
-	edited.Prompt, edited.Resource = shortened(clean(r.Prompt)), shortened(clean(r.Resource))
+	edited.Prompt, edited.Resource = textline.Prefix(clean(r.Prompt), maxShownName), textline.Prefix(clean(r.Resource), maxShownName)
 	return &edited
 }
 
 // maxShownName is how many bytes of a name or URI an error shows.
 const maxShownName = 256
-
-func shortened(name string) string {
-	if len(name) <= maxShownName {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxShownName], "") + "…"
-}
 
 // errLacks is the cause of an error of a request for what the server does not have.
 var errLacks = errors.New("the server does not offer it")

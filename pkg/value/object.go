@@ -156,6 +156,34 @@ func (v Value) Has(key string) bool {
 	return (*object)(v.ptr).find(key) >= 0
 }
 
+// ObjectOf returns an object of keys and values in turn. A value is a [Value], a
+// string, bool, int, float64 or a list of Values; an undefined one is left out.
+func ObjectOf(pairs ...any) Value {
+	b := NewBuilder(len(pairs) / 2)
+	for i := 0; i < len(pairs); i += 2 {
+		if v := of(pairs[i+1]); !v.IsUndefined() {
+			b.Set(pairs[i].(string), v)
+		}
+	}
+	return b.Value()
+}
+
+func of(x any) Value {
+	switch x := x.(type) {
+	case string:
+		return FromString(x)
+	case bool:
+		return FromBool(x)
+	case int:
+		return FromInt(int64(x))
+	case float64:
+		return FromFloat(x)
+	case []Value:
+		return FromArray(x)
+	}
+	return x.(Value)
+}
+
 // Builder collects the members of an object. Setting a key again replaces its
 // value and keeps its place. A Builder is for one goroutine.
 type Builder struct {

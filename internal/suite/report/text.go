@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/diff"
 	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
@@ -174,16 +175,9 @@ func summary(r *runner.Report) string {
 		}
 	}
 	if errors > 0 {
-		parts = append(parts, plural(errors, "error")+" in files")
+		parts = append(parts, textline.Count(errors, "error")+" in files")
 	}
-	return fmt.Sprintf("%s in %s: %s (%s)", plural(len(r.Results), "test"), plural(len(r.Files), "file"), strings.Join(parts, ", "), elapsed(r.Elapsed))
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s in %s: %s (%s)", textline.Count(len(r.Results), "test"), textline.Count(len(r.Files), "file"), strings.Join(parts, ", "), elapsed(r.Elapsed))
 }
 
 // coverageText returns the coverage and what no test walked; "" for nil.
@@ -198,6 +192,6 @@ func coverageText(c *runner.Coverage) string {
 		}
 	}
 	fmt.Fprintf(&b, "coverage: %.1f%% (%d of %s, %d of %s)\n", Rounded(c.Percent()),
-		c.NodesCovered, plural(c.Nodes, "node"), c.EdgesCovered, plural(c.Edges, "edge"))
+		c.NodesCovered, textline.Count(c.Nodes, "node"), c.EdgesCovered, textline.Count(c.Edges, "edge"))
 	return b.String()
 }

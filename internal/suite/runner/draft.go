@@ -123,7 +123,7 @@ func (d *draft) text(name string, expect value.Value) string {
 	if !expect.IsUndefined() {
 		b.Set("expect", expect)
 	}
-	return suite.YAML(object("config", value.FromString(run.Config), "tests", value.FromArray([]value.Value{b.Value()})))
+	return suite.YAML(value.ObjectOf("config", value.FromString(run.Config), "tests", value.FromArray([]value.Value{b.Value()})))
 }
 
 // run runs the test of a test file. With drafts, the result has what to expect.

@@ -80,8 +80,8 @@ func (p *play) compare(parts value.Value, failed error) {
 		message := fmt.Sprintf("%q is not as expected", x.Key)
 		if x.Key == "error" && failed == nil {
 			message = "the run ended well, but an error is expected"
-			c.Found = object("result", parts.Get("result"))
-			c.Expected = object("error", c.Expected)
+			c.Found = value.ObjectOf("result", parts.Get("result"))
+			c.Expected = value.ObjectOf("error", c.Expected)
 		}
 		problem := Problem{Diagnostic: c.At.Problem(CodeTestFailed, message), Expected: suite.YAML(c.Expected), Found: suite.YAML(c.Found)}
 		for _, reason := range c.Reasons {

@@ -69,7 +69,7 @@ func (s *stage) note(x upstream.Exchange) {
 		s.dropped++
 		return
 	}
-	s.calls = append(s.calls, object(
+	s.calls = append(s.calls, value.ObjectOf(
 		"server", value.FromString(x.Server), "tool", value.FromString(x.Tool), "arguments", x.Args))
 }
 
@@ -140,7 +140,7 @@ func paste(x upstream.Exchange) string {
 	if x.Args.Len() > 0 {
 		b.Set("arguments", suite.Literal(x.Args))
 	}
-	b.Set("reply", object("text", value.FromString("")))
+	b.Set("reply", value.ObjectOf("text", value.FromString("")))
 	return suite.YAML(value.FromArray([]value.Value{b.Value()}))
 }
 
@@ -194,7 +194,7 @@ func (s *stage) ask(_ context.Context, q executor.Question) (value.Value, error)
 		return result, err
 	}
 	d := s.play.test.Node.Get("name").Problem(CodeTestFailed, fmt.Sprintf("node %q asks %q, and no answer is given", q.Node.ID, textline.Shorten(q.Text(), maxShown)))
-	s.refuse(Problem{Diagnostic: d, Detail: "Add the answer to the test:\n\n" + suite.YAML(object("answers", object(q.Node.ID, form(q))))})
+	s.refuse(Problem{Diagnostic: d, Detail: "Add the answer to the test:\n\n" + suite.YAML(value.ObjectOf("answers", value.ObjectOf(q.Node.ID, form(q))))})
 	s.play.cancel(errUnanswered)
 	return value.Undef, &graph.Failure{Name: graph.FailCannotAsk, Message: "the test has no answer for it"}
 }
@@ -241,13 +241,4 @@ func times(m *suite.Mock) string {
 		return fmt.Sprint(m.Min)
 	}
 	return fmt.Sprintf("at least %d", m.Min)
-}
-
-// object returns an object of keys and values that take turns.
-func object(pairs ...any) value.Value {
-	b := value.NewBuilder(len(pairs) / 2)
-	for i := 0; i < len(pairs); i += 2 {
-		b.Set(pairs[i].(string), pairs[i+1].(value.Value))
-	}
-	return b.Value()
 }

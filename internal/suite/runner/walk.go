@@ -182,7 +182,7 @@ func (s *step) value() value.Value {
 	case s.bodies == nil:
 		return id
 	case s.node.Callee != nil:
-		return object(s.node.ID, object(s.node.Callee.Name, s.bodies[0].path()))
+		return value.ObjectOf(s.node.ID, value.ObjectOf(s.node.Callee.Name, s.bodies[0].path()))
 	case s.node.Spread != nil && !s.node.Spread.Each:
 		b := value.NewBuilder(len(s.bodies))
 		for i, name := range s.node.Spread.Names {
@@ -190,7 +190,7 @@ func (s *step) value() value.Value {
 				b.Set(name, body.path())
 			}
 		}
-		return object(s.node.ID, b.Value())
+		return value.ObjectOf(s.node.ID, b.Value())
 	}
 	last := 0
 	for i := range s.bodies {
@@ -203,7 +203,7 @@ func (s *step) value() value.Value {
 			items[i] = body.path()
 		}
 	}
-	return object(s.node.ID, value.FromArray(items))
+	return value.ObjectOf(s.node.ID, value.FromArray(items))
 }
 
 // outputsValue returns the latest outputs by node; those of the tool's own walk win.

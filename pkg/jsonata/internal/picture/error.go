@@ -8,6 +8,8 @@
 // maxDatePicture bytes long.
 package picture
 
+import "github.com/mcpgraph/mcpgraph/internal/textline"
+
 // Error is a problem with a picture, or with a text or value under one.
 type Error struct {
 	Code  string // JSONata's code of the error, such as D3080
@@ -53,11 +55,7 @@ func (e *Error) Error() string {
 
 // quoted shortens long values, because errors are read by people.
 func quoted(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return `"` + s + `"`
+	return `"` + textline.Shorten(s, 80) + `"`
 }
 
 func fail(code, value string) *Error { return &Error{Code: code, Value: value} }
