@@ -124,6 +124,9 @@ func (t *textTrace) done(r executor.Record) {
 	default:
 		line += r.Output.Preview(4 * t.width)
 	}
+	if r.Err == nil && r.Unsent != nil {
+		line += "; " + strings.Join(r.Unsent, "; ")
+	}
 	fmt.Fprintln(t.stderr, red(t.cut(line), t.colored && r.Err != nil))
 	t.spin()
 }

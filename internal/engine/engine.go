@@ -73,6 +73,7 @@ type Engine struct {
 	current atomic.Pointer[Program]
 	live    atomic.Pointer[[]*Program] // current, and those before it that calls still use
 
+	inputs      toolInputs
 	sessions    sessions
 	completions completionSlots
 
@@ -149,6 +150,7 @@ func New(ctx context.Context, path string, opts Options) (*Engine, error) {
 func newEngine(path string, opts Options) *Engine {
 	e := &Engine{path: path, opts: opts}
 	e.log = slog.New(telemetry.RewriteLog(opts.Log.Handler(), func(text string) string { return e.Redact(nil, text) }))
+	e.inputs.log = e.log
 	return e
 }
 
@@ -165,7 +167,7 @@ func (p *Program) Fork(opts Options) *Engine {
 	e := newEngine(p.engine.path, opts)
 	own := &Program{
 		engine: e, opts: opts, set: p.set, byName: p.byName, diagnostics: p.diagnostics, sources: p.sources,
-		over: e.retire, guard: p.guard, redact: p.redact,
+		over: e.retire, guard: p.guard, redact: p.redact, secretSchemas: p.secretSchemas, lockedInputs: p.lockedInputs,
 	}
 	own.release = own.Release
 	own.users.Store(1)

@@ -38,6 +38,7 @@ type Program struct {
 	redact      func(string) string // takes the secrets of the file out; nil where there are none
 	// secretSchemas are those of tools that declare arguments as secrets.
 	secretSchemas map[*graph.Graph]value.Value
+	lockedInputs  *lockedInputs // nil: nothing is locked
 
 	users   atomic.Int64 // calls that run on it, and the Engine until it has another one
 	over    func(*Program)
@@ -97,6 +98,7 @@ func (e *Engine) compiled(ctx context.Context, opts Options) (*Program, error) {
 		return nil, &LoadError{Path: e.path, Diagnostics: ds, Sources: sources}
 	}
 	if p.lock != nil {
+		p.lockedInputs = &lockedInputs{lock: p.lock, log: e.log}
 		p.diagnostics = append(p.diagnostics, p.set.CheckLock(p.lock)...)
 		diag.Sort(p.diagnostics)
 	}
@@ -112,7 +114,6 @@ func (e *Engine) compiled(ctx context.Context, opts Options) (*Program, error) {
 // connect readies the servers that the tools call, which it takes over from
 // before where they have not changed.
 func (p *Program) connect(before *Program) {
-	file := p.set.File
 	if t := p.opts.Telemetry; t != nil {
 		p.recorder = t.Recorder(p.subject())
 	}
@@ -120,7 +121,7 @@ func (p *Program) connect(before *Program) {
 	if before != nil {
 		pool = before.upstreams.pool
 	}
-	p.upstreams = newUpstreams(file, p.lock, p.opts, p.engine.log, p.recorder, pool)
+	p.upstreams = newUpstreams(p, pool)
 	if p.recorder != nil {
 		p.upstreams.caller = p.recorder.Caller(p.upstreams.caller)
 	}

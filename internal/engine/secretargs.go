@@ -33,7 +33,7 @@ func secretSchemas(graphs []*graph.Graph) map[*graph.Graph]value.Value {
 		if g.Input == nil {
 			continue
 		}
-		if raw := g.Input.Raw(); strings.Contains(raw, `"writeOnly"`) || strings.Contains(raw, `"password"`) {
+		if raw := g.Input.Raw(); declaresSecrets(raw) {
 			if schema, err := value.Parse(raw); err == nil {
 				found[g] = schema
 			}

@@ -2,17 +2,13 @@ package engine
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
-	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/scheduler"
-	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -31,7 +27,8 @@ type upstreams struct {
 const tokenFileVariable = "MCPGRAPH_TOKEN_STORE"
 
 // newUpstreams takes the servers over from before that have not changed.
-func newUpstreams(file *config.File, locked *lock.File, opts Options, log *slog.Logger, recorder *telemetry.Recorder, before *upstream.Pool) upstreams {
+func newUpstreams(p *Program, before *upstream.Pool) upstreams {
+	file, opts, log, recorder, e := p.set.File, p.opts, p.engine.log, p.recorder, p.engine
 	if opts.Caller != nil {
 		return upstreams{caller: opts.Caller}
 	}
@@ -41,7 +38,11 @@ func newUpstreams(file *config.File, locked *lock.File, opts Options, log *slog.
 		Credentials: opts.Credentials, TokenFile: tokens, SessionStore: opts.Sessions,
 		Secrets: file.Server.Secrets, Memory: opts.Memory, Intercept: opts.Intercept, Repeatable: opts.Repeatable,
 	}
-	o.Lock, o.LockMode = locked, opts.Lock.Mode
+	o.Lock, o.LockMode = p.lock, opts.Lock.Mode
+	o.Input = e.inputs.of
+	o.LockedInput = func(server, tool string) upstream.Input {
+		return e.Current().lockedInputs.of(server, tool) // that of a server that was taken over, too
+	}
 	if len(opts.Servers) > 0 {
 		o.Dial = inProcessServers{opts.Servers, log}.dial
 	}

@@ -293,11 +293,11 @@ func (c *call) callUpstream(ctx context.Context, server, name string, args value
 	if err != nil {
 		return reply{}, err
 	}
-	if input := t.listed.Get("inputSchema"); input.Kind() == value.Object {
-		if schema, err := graph.NewSchema(input); err == nil {
-			if err := schema.ValidateContext(ctx, args); err != nil {
-				return reply{args: args, err: &graph.Failure{Name: graph.FailArguments, Message: err.Error()}}, nil
-			}
+	if in := c.engine.Current().Pool().Input(c.carry(), server, t.name); in != nil { // nobody need approve what is not sent
+		if wrong, _, err := in.Check(ctx, args); wrong != "" {
+			return reply{args: args, err: &graph.Failure{Name: graph.FailArguments, Message: wrong}}, nil
+		} else if err != nil {
+			return reply{}, err
 		}
 	}
 	if entry.RequireApproval.Needs(t.name) {

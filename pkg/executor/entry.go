@@ -137,6 +137,9 @@ func (e *entry) fill(r *Record) {
 		return
 	}
 	r.Until, r.Arguments, r.Err = x.until.time(), x.sent, x.err
+	for _, u := range e.node.Unsent(x.sent) {
+		r.Unsent = append(r.Unsent, u.String())
+	}
 	r.Attempts, r.FromCache, r.AttemptTimes, r.Pinned = x.attempts, x.fromCache, x.times, x.pinned
 	if r.Reply = x.reply; r.Reply.IsUndefined() {
 		r.ReplyBytes = x.replyBytes

@@ -34,6 +34,8 @@ type NodeError struct {
 	// Err is the cause. It may be the failure of a node in a body.
 	Err error
 
+	// unsent are the arguments that were not sent, if that may be why the call failed.
+	unsent []graph.Unsent
 	// deliberate is true where the node is there to end the tool with a failure,
 	// whose message then is the text as it is.
 	deliberate bool
@@ -60,12 +62,38 @@ func newNodeError(f *frame, err error) *NodeError {
 	e.deliberate = f.opener == nil && isDeliberate(f.node, err)
 	var at *graph.PosError
 	var inner *NodeError
-	if errors.As(err, &at) {
+	switch {
+	case errors.As(err, &at):
 		e.Pos, e.End = at.Pos, at.End
-	} else if errors.As(err, &inner) {
+	case errors.As(err, &inner):
 		e.File, e.Pos, e.End = inner.File, inner.Pos, inner.End
+	case f.node.Tool != "" && !x.sent.IsUndefined():
+		e.blameArguments(f.node)
 	}
 	return e
+}
+
+// blameArguments lets the failure of a call whose arguments do not fit its tool stand
+// where the first of them is written, and say which expressions gave nothing.
+func (e *NodeError) blameArguments(n *graph.Node) {
+	failed := FailureOf(e.Err)
+	if failed.Name != graph.FailArguments {
+		return
+	}
+	first := ""
+	if paths := failed.Data.Get("arguments").Elems(); len(paths) > 0 {
+		first = paths[0].Str()
+	}
+	e.Pos, e.End = n.ArgumentPlace(first)
+	e.unsent = n.Unsent(e.Arguments)
+}
+
+// reason returns the text of the cause, and what of the arguments was not sent.
+func (e *NodeError) reason(text string) string {
+	for _, u := range e.unsent {
+		text += "; " + u.String()
+	}
+	return text
 }
 
 // isDeliberate reports whether an error is the failure that a node ends its walk
@@ -124,7 +152,7 @@ func (e *NodeError) text(place string) string {
 	if inner, ok := e.Err.(*NodeError); ok {
 		return fmt.Sprintf("%s: %s", e.subject(), inner.text(place))
 	}
-	return fmt.Sprintf("%s%s: %s", e.subject(), place, e.Err)
+	return fmt.Sprintf("%s%s: %s", e.subject(), place, e.reason(e.Err.Error()))
 }
 
 // subject names the node and what it calls.
@@ -160,7 +188,7 @@ func (e *NodeError) cause() string {
 	if inner, ok := e.Err.(*NodeError); ok {
 		return inner.text("")
 	}
-	return e.Err.Error()
+	return e.reason(e.Err.Error())
 }
 
 // InterruptedError is returned if a run was ended to protect the process,

@@ -16,6 +16,7 @@ type (
 	failureNamer interface{ FailureName() string }
 	failureCoder interface{ FailureCode() string }
 	replier      interface{ FailureReply() value.Value }
+	dataOwner    interface{ FailureData() value.Value }
 	delayer      interface{ RetryAfter() time.Duration }
 )
 
@@ -44,8 +45,13 @@ func FailureOf(err error) *graph.Failure {
 		if errors.As(cause, &replied) {
 			f.Reply = replied.FailureReply()
 		}
+		var owner dataOwner
+		if errors.As(cause, &owner) {
+			f.Data = owner.FailureData()
+		}
 	}
 	if at != nil && f.Node == "" {
+		f.Message = at.reason(f.Message)
 		f.Node, f.Type, f.Path = at.Node, at.Kind, at.Path
 		f.Server, f.Tool, f.Attempts = at.Server, at.UpstreamTool, at.Attempts
 	}

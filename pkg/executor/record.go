@@ -72,6 +72,9 @@ type Record struct {
 	// is undefined where they could not be evaluated.
 	Server, Tool string
 	Arguments    value.Value
+	// Unsent are the arguments that were not sent because their expressions gave nothing,
+	// the first 20 of them, in words.
+	Unsent []string
 	// Output is JSON: what the execution yielded or, where it opened something,
 	// the items, arguments, time or question. It is undefined where the node
 	// yielded nothing or failed.
@@ -154,6 +157,9 @@ func (r *Record) Value() value.Value {
 	text("server", r.Server)
 	text("tool", r.Tool)
 	data("arguments", r.Arguments)
+	if r.Unsent != nil {
+		b.Set("unsent", UnsentValue(r.Unsent))
+	}
 	data("output", r.Output)
 	b.Set("edge", value.FromInt(int64(r.Edge)))
 	number("attempts", r.Attempts)
@@ -190,6 +196,15 @@ func (r *Record) Value() value.Value {
 	return b.Value()
 }
 
+// UnsentValue returns what [Record.Unsent] has as a list of strings.
+func UnsentValue(unsent []string) value.Value {
+	vs := make([]value.Value, len(unsent))
+	for i, text := range unsent {
+		vs[i] = value.FromString(text)
+	}
+	return value.FromArray(vs)
+}
+
 func ints(list []int) value.Value {
 	vs := make([]value.Value, len(list))
 	for i, n := range list {
@@ -213,6 +228,9 @@ func RecordFrom(g *graph.Graph, v value.Value) (Record, error) {
 		Server: text("server"), Tool: text("tool"), Arguments: v.Get("arguments"), Output: v.Get("output"), Edge: count("edge"),
 		Attempts: count("attempts"), FromCache: v.Get("fromCache").Bool(),
 		Pinned: v.Get("pinned").Bool(), Reply: v.Get("reply"), ReplyBytes: count("replyBytes"),
+	}
+	for _, one := range v.Get("unsent").Elems() {
+		r.Unsent = append(r.Unsent, one.Str())
 	}
 	known := false
 	for i, name := range eventNames {

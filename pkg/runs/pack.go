@@ -169,10 +169,13 @@ func (p *packer) add(rec *executor.Record) {
 		st.err = keepError(rec.Err, p.redact)
 	}
 	p.used += st.err.size() + int64(len(st.frame))
-	if rec.Event != executor.Done || rec.Results != nil || rec.Failed != nil || rec.AttemptTimes != nil || rec.Pinned {
+	if rec.Event != executor.Done || rec.Results != nil || rec.Failed != nil || rec.AttemptTimes != nil || rec.Pinned || rec.Unsent != nil {
 		m := &more{Record: *rec, bodies: len(rec.Results), results: p.results(rec.Results)}
 		m.Arguments, m.Output, m.Reply, m.Err, m.Results, m.AttemptTimes = value.Undef, value.Undef, value.Undef, nil, nil, nil
 		m.Failed = slices.Clone(rec.Failed)
+		for _, text := range rec.Unsent {
+			p.used += int64(len(text))
+		}
 		p.addAttempts(m, rec.AttemptTimes)
 		p.used += moreBytes + int64(len(rec.Path)+8*len(rec.Failed))
 		st.more = m

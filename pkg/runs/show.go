@@ -110,7 +110,7 @@ func active(b *value.Builder, list []executor.Activity) {
 // Execution returns one execution of a node as a JSON object: index, node,
 // type, path (of a node in a body or called tool), tries (more than one), start (RFC
 // 3339), durationMs, output, edge and next, attemptTimes and error; where the node
-// calls a server also server, tool, arguments, reply or replyBytes, attempts and
+// calls a server also server, tool, arguments, unsent (if there are any), reply or replyBytes, attempts and
 // fromCache.
 func Execution(rec executor.Record) value.Value {
 	b := value.NewBuilder(13)
@@ -128,6 +128,9 @@ func Execution(rec executor.Record) value.Value {
 		b.Set("server", value.FromString(rec.Server))
 		b.Set("tool", value.FromString(rec.Tool))
 		b.Set("arguments", rec.Arguments)
+		if rec.Unsent != nil {
+			b.Set("unsent", executor.UnsentValue(rec.Unsent))
+		}
 	}
 	b.Set("output", rec.Output)
 	if rec.Via != "" {

@@ -131,7 +131,7 @@ func callError(r *Request, err error) *rpcError {
 	switch {
 	case errors.As(err, &failed):
 		e.Data = value.FromEntries([]value.Entry{{Key: metaError, Value: failed.Failure}})
-		if failed.Failure.Get("name").Str() == graph.FailArguments {
+		if f := failed.Failure; f.Get("name").Str() == graph.FailArguments && !f.Has("node") { // of the request itself
 			e.Code = mcp.INVALID_PARAMS
 		}
 	case errors.As(err, &short):

@@ -33,6 +33,7 @@ type record struct {
 	Server    string    `json:"server,omitempty"`
 	Tool      string    `json:"tool,omitempty"`
 	Arguments any       `json:"arguments,omitempty"`
+	Unsent    []string  `json:"unsent,omitempty"`
 	Reply     any       `json:"reply,omitempty"`
 	Attempts  []attempt `json:"attempts,omitempty"`
 	FromCache bool      `json:"fromCache,omitempty"`
@@ -111,6 +112,9 @@ func recordOf(g *graph.Graph, rec *executor.Record, s shower) *record {
 	}
 	if rec.Reply.IsUndefined() && rec.ReplyBytes > 0 {
 		r.Reply = cut{cutInfo{Bytes: rec.ReplyBytes}} // it is not kept
+	}
+	for _, text := range rec.Unsent {
+		r.Unsent = append(r.Unsent, s.text(text))
 	}
 	for _, one := range rec.AttemptTimes {
 		a := attempt{Start: one.Start.UTC(), End: one.End.UTC()}

@@ -51,13 +51,14 @@ func classifyCause(err, raw error) policy.Failure {
 		own    *interceptError
 		odd    resultError
 		task   *taskError
+		misfit *argumentsError
 	)
 	switch {
 	case err == nil:
 		return policy.Failure{}
 	case errors.As(raw, &task):
 		return task.failure(err)
-	case errors.As(raw, &own), errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks),
+	case errors.As(raw, &misfit), errors.As(raw, &own), errors.Is(raw, errCallerGaveUp), errors.Is(raw, errPoolClosed), errors.Is(raw, policy.ErrRateLimited), errors.As(raw, &lacks),
 		errors.Is(raw, errDrift), errors.Is(raw, errNotLocked), errors.Is(raw, errLacks),
 		errors.Is(raw, errNoStream), errors.Is(raw, errTooMany):
 		return policy.Failure{Final: true, Silent: true}

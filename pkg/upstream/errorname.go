@@ -24,16 +24,20 @@ const (
 // "connect", "closed", "timeout" or "malformed" as in retryOn, "unauthorized"
 // where credentials are refused or missing, "busy" where the circuit is open or the
 // rate limit left no turn in time, "drift" and "notLocked" where the lock file does
-// not allow the call, "cancelled" where the caller gave up, and
+// not allow the call, "arguments" where its arguments do not fit the inputSchema of the
+// tool, "cancelled" where the caller gave up, and
 // "protocol" for every other answer.
 func (e *Error) FailureName() string {
 	raw := rawCause(e)
 	var lacks *credential.Error
+	var misfit *argumentsError
 	switch {
 	case errors.Is(raw, errDrift):
 		return failedDrift
 	case errors.Is(raw, errNotLocked):
 		return failedNotLocked
+	case errors.As(raw, &misfit):
+		return failedArguments
 	case errors.Is(raw, errCallerGaveUp):
 		return failedCancelled
 	case errors.Is(raw, errPoolClosed):

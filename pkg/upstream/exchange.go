@@ -67,6 +67,13 @@ func (s *server) performIntercepted(ctx context.Context, o operation) (Result, e
 func (s *server) exchange(ctx context.Context, o operation) (reply value.Value, sent int, err error) {
 	info, tool := infoOf(ctx), o.tool
 	asked := false
+	if s.lockedInput != nil {
+		if in := s.lockedInput(s.entry.Name, tool); in != nil {
+			if err := s.checkArguments(ctx, in, tool, o.Args); err != nil {
+				return value.Undef, 0, err
+			}
+		}
+	}
 	reply, err = s.intercept(ctx, Exchange{Info: info, Server: s.entry.Name, Tool: tool, Args: o.Args}, func(ctx context.Context) (value.Value, error) {
 		asked = true
 		ctx = withInfo(ctx, info)

@@ -47,7 +47,7 @@ func (f *Failure) Error() string {
 // FailureNames returns the names of failures that have one, statuses and codes apart:
 // those of retryOn, and those that only rules of a graph know.
 func FailureNames() []string {
-	return append(config.FailureNames(), failedUnauthorized, failedBusy, failedProtocol, failedDrift, failedNotLocked)
+	return append(config.FailureNames(), failedUnauthorized, failedBusy, failedProtocol, failedDrift, failedNotLocked, failedArguments)
 }
 
 // CheckFailureName returns an error with a suggestion if no failure has this name.
@@ -114,6 +114,9 @@ func (s *server) errorOf(ctx context.Context, tool string, f *Failure) *Error {
 		return s.newError("call", tool, policy.ErrRateLimited.Error(), "", policy.ErrRateLimited)
 	case failedDrift:
 		return s.newError("call", tool, errDrift.Error(), "", errDrift)
+	case failedArguments:
+		e := &argumentsError{}
+		return s.newError("call", tool, e.Error(), "", e)
 	case failedNotLocked:
 		return s.newError("call", tool, errNotLocked.Error(), "", errNotLocked)
 	case failedProtocol:

@@ -37,6 +37,9 @@ func callOf(tool string, args value.Value) operation {
 			if err := s.checkLock(ctx, call, tool); err != nil {
 				return value.Value{}, err
 			}
+			if err := s.checkArguments(ctx, tool, args); err != nil {
+				return value.Value{}, err
+			}
 			reply, err := s.callTool(ctx, call, t, args, pass)
 			if err == nil {
 				reply = unwrapped(reply)

@@ -89,6 +89,12 @@ type Options struct {
 	// call that the server may have acted on; without it such a call is not made again.
 	// It may be nil, and must not block.
 	Repeatable func(server, tool string) bool
+	// Input returns what the arguments of calls are compared with, of the inputSchema of a
+	// tool as its server lists it, or nil if that cannot be used. LockedInput returns the
+	// same of the lock file, for calls that Intercept stands for; nil if the tool is not
+	// locked. Either may be nil: then these arguments are sent as they are.
+	Input       func(schema value.Value) Input
+	LockedInput func(server, tool string) Input
 }
 
 // Pool is the sessions with a set of servers. It is safe for concurrent use.

@@ -22,11 +22,11 @@ func Redactor(secrets []string) func(string) string {
 }
 
 // NoteSecrets sets info.Secrets, for [Pool.Redactor], to the secrets of the caller:
-// those in info that entries may forward, at once, and the tokens that its calls
-// get for the caller, as they get them. It does nothing if there is nothing to
-// note, or if that is done already.
+// those in info that entries may forward, at once, the tokens that its calls get for the
+// caller, and the arguments that tools declare as secrets, as calls send them. It does
+// nothing if there is nothing to note, or if that is done already.
 func (p *Pool) NoteSecrets(info *callinfo.Info) {
-	if p.personal && info.Secrets == nil {
+	if len(p.names) > 0 && info.Secrets == nil {
 		info.Secrets = redact.New(p.forwardable(info), p.redact)
 	}
 }
@@ -48,9 +48,18 @@ func (p *Pool) Identity(info *callinfo.Info) string {
 func (p *Pool) AddSecrets(info *callinfo.Info, secrets []string) {
 	above := p.redact
 	if noted, ok := info.Secrets.(*redact.Redactor); ok {
-		above = noted
+		above = p.with(noted)
 	}
 	info.Secrets = redact.New(secrets, above)
+}
+
+// with returns what redacts the secrets of the pool beside those of a call, which may have
+// noted them with another pool.
+func (p *Pool) with(own *redact.Redactor) *redact.Redactor {
+	if own.Includes(p.redact) {
+		return own
+	}
+	return redact.New(nil, own, p.redact)
 }
 
 // NewSecrets returns what redacts these secrets.
@@ -71,7 +80,11 @@ func (p *Pool) forwardable(info *callinfo.Info) (all []string) {
 // none.
 func (p *Pool) Redactor(info *callinfo.Info) func(string) string {
 	var r callinfo.Secrets = p.redact
-	if own := info.OrNone().Secrets; own != nil {
+	switch own := info.OrNone().Secrets.(type) {
+	case nil:
+	case *redact.Redactor:
+		r = p.with(own)
+	default:
 		r = own
 	}
 	if r.Empty() {

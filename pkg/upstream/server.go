@@ -35,13 +35,15 @@ type server struct {
 	layers      *policy.Layers       // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
 	counters    counters
 	answers     map[string]Answer
-	budget      *memory.Budget                // nil: no bounds
-	store       SessionStore                  // nil: sessions end with the pool
-	observe     func(SessionInfo) func(error) // Options.Session; may be nil
-	request     requestObserver               // Options.Request; may be nil
-	intercept   Intercept                     // nil: calls go to the server
-	repeatable  func(tool string) bool        // Options.Repeatable; may be nil
-	observed    sync.WaitGroup                // until observers have returned
+	budget      *memory.Budget                  // nil: no bounds
+	store       SessionStore                    // nil: sessions end with the pool
+	observe     func(SessionInfo) func(error)   // Options.Session; may be nil
+	request     requestObserver                 // Options.Request; may be nil
+	intercept   Intercept                       // nil: calls go to the server
+	repeatable  func(tool string) bool          // Options.Repeatable; may be nil
+	inputOf     func(value.Value) Input         // Options.Input; may be nil
+	lockedInput func(server, tool string) Input // Options.LockedInput; may be nil
+	observed    sync.WaitGroup                  // until observers have returned
 
 	subscriptions subscriptions
 	listWatchers  listWatchers
@@ -106,7 +108,7 @@ func newServer(entry *config.Upstream, o Options) *server {
 		observe:  o.Session,
 		request:  o.Request,
 
-		intercept: o.Intercept,
+		intercept: o.Intercept, inputOf: o.Input, lockedInput: o.LockedInput,
 
 		slots:   map[credential.Identity]*sessionSlot{},
 		probing: make(chan struct{}, 1),

@@ -319,7 +319,7 @@ func (s *session) tools(ctx context.Context) ([]value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.hints.store(tools, version)
+	s.hints.store(tools, version, s.server.inputOf)
 	s.compareTools(tools, version)
 	return s.redactListed(s.usableTools(tools)), nil
 }

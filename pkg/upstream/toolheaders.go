@@ -34,18 +34,9 @@ func newToolHeaders(tools []value.Value) *toolHeaders {
 // mirroredHeaders returns the headers that repeat arguments of a call, names and
 // values in turn. params are the members of the call's params.
 func (s *session) mirroredHeaders(ctx context.Context, name string, params []byte) ([]string, error) {
-	d := s.toolHeaders.Load()
+	d, err := s.listedHeaders(ctx)
 	if d == nil {
-		s.hints.await(ctx)
-		d = s.toolHeaders.Load()
-	}
-	if d == nil {
-		if _, err := s.tools(ctx); err != nil {
-			return nil, fmt.Errorf("its list of tools, which says what goes into headers: %w", err)
-		}
-		if d = s.toolHeaders.Load(); d == nil {
-			return nil, nil // it has changed again
-		}
+		return nil, err
 	}
 	if err := d.unusable[name]; err != nil {
 		return nil, fmt.Errorf("the tool's schema asks for headers that cannot be: %w", err)
@@ -60,6 +51,22 @@ func (s *session) mirroredHeaders(ctx context.Context, name string, params []byt
 		headers = append(headers, name, val)
 	}
 	return headers, nil
+}
+
+// listedHeaders returns what the list of tools says of headers, and reads the list if
+// that is not known. It returns nil if the list has changed again.
+func (s *session) listedHeaders(ctx context.Context) (*toolHeaders, error) {
+	if d := s.toolHeaders.Load(); d != nil {
+		return d, nil
+	}
+	s.hints.await(ctx)
+	if d := s.toolHeaders.Load(); d != nil {
+		return d, nil
+	}
+	if _, err := s.tools(ctx); err != nil {
+		return nil, fmt.Errorf("its list of tools, which says what goes into headers: %w", err)
+	}
+	return s.toolHeaders.Load(), nil
 }
 
 // usableTools keeps the tools that can be called, and remembers what calls of them

@@ -18,14 +18,15 @@ import (
 // changes nothing (readOnlyHint), or nothing more the second time
 // (idempotentHint). They belong to one identity and outlive its sessions: a
 // server that has died cannot be asked any more. They also have which tools can only be
-// called as tasks.
+// called as tasks, and which arguments tools take.
 type toolHints struct {
 	mu      sync.Mutex
 	known   map[string]bool // by the tool's name on the wire; nil: not known
 	tasks   map[string]bool // tools that can only be called as tasks, as known
-	changes atomic.Int64    // how often the server said that its tools have changed
-	reading *listRead       // nil: the list is not being read
-	failed  time.Time       // when it could not be read; zero if it could
+	inputs  map[string]Input
+	changes atomic.Int64 // how often the server said that its tools have changed
+	reading *listRead    // nil: the list is not being read
+	failed  time.Time    // when it could not be read; zero if it could
 }
 
 // listRead is one attempt to read the list of tools.
@@ -61,6 +62,13 @@ func (h *toolHints) worthReading() bool {
 	return h.failed.IsZero() || time.Since(h.failed) > rereadAfter
 }
 
+// input returns the schema of the tool's arguments, or nil if it is not known.
+func (h *toolHints) input(name string) Input {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.inputs[name]
+}
+
 // version is how often the tools have changed so far.
 func (h *toolHints) version() int64 { return h.changes.Load() }
 
@@ -90,24 +98,31 @@ func (p *Pool) MayRepeat(ctx context.Context, info *callinfo.Info, server, tool 
 }
 
 // store takes what a list of tools says, which was asked for at that version.
-func (h *toolHints) store(tools []value.Value, version int64) {
-	known := make(map[string]bool, len(tools))
+func (h *toolHints) store(tools []value.Value, version int64, inputOf func(schema value.Value) Input) {
+	known, inputs := make(map[string]bool, len(tools)), map[string]Input{}
 	var tasks map[string]bool
 	for _, t := range tools {
+		name := t.Get("name").Str()
 		if lock.IsTaskOnly(t.Get("execution")) {
 			if tasks == nil {
 				tasks = map[string]bool{}
 			}
-			tasks[t.Get("name").Str()] = true
+			tasks[name] = true
 		}
 		if isRepeatable(t) {
-			known[t.Get("name").Str()] = true
+			known[name] = true
+		}
+		if inputOf == nil {
+			continue
+		}
+		if in := inputOf(t.Get("inputSchema")); in != nil {
+			inputs[name] = in
 		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if version == h.changes.Load() {
-		h.known, h.tasks, h.failed = known, tasks, time.Time{}
+		h.known, h.tasks, h.inputs, h.failed = known, tasks, inputs, time.Time{}
 	}
 }
 
@@ -115,7 +130,7 @@ func (h *toolHints) store(tools []value.Value, version int64) {
 func (h *toolHints) invalidate() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.known, h.tasks, h.failed = nil, nil, time.Time{}
+	h.known, h.tasks, h.inputs, h.failed = nil, nil, nil, time.Time{}
 	h.changes.Add(1)
 }
 

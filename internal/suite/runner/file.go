@@ -31,7 +31,6 @@ type config struct {
 	engine  *engine.Engine // nil if it has errors
 	err     error
 	covered covered
-	locked  *suite.LockedCalls // set with the engine
 }
 
 func (f *File) failed() bool {
@@ -58,9 +57,7 @@ func (l *loader) compiled(path string) *config {
 	c := l.configs[path]
 	if c == nil {
 		c = &config{covered: newCovered()}
-		if c.engine, c.err = compile(l.ctx, path, l.options); c.err == nil {
-			c.locked = suite.NewLockedCalls(c.engine.Current().Lock())
-		}
+		c.engine, c.err = compile(l.ctx, path, l.options)
 		l.configs[path] = c
 	}
 	return c

@@ -114,7 +114,7 @@ export interface Failure { name: string; message: string; file?: string; span?: 
 export interface Rec { index: number; key: string; path: string; id: string; type: string; event: string;
   frame: string; execution: number; item?: number; branch?: string; start: string; end: string; ms: number;
   state: "done" | "failed" | "caught" | "cancelled" | "pinned" | "waiting"; output?: Json; error?: Failure;
-  via?: string; next?: string /* key */; server?: string; tool?: string; arguments?: Json; reply?: Json; fromCache?: boolean;
+  via?: string; next?: string /* key */; server?: string; tool?: string; arguments?: Json; unsent?: string[]; reply?: Json; fromCache?: boolean;
   attempts?: { start: string; end: string; error?: string }[]; tries?: number }
 
 // ---- events: GET /api/events?after=N&runs=ID,ID  ---------------------------------------------

@@ -122,6 +122,11 @@ function Body({ tab, current }: { tab: TabId; current: Current }) {
               {rec.tool && <> · <code>{rec.tool}</code></>}
             </p>
           )}
+          {rec.unsent?.map((text) => (
+            <p className="i-line" key={text}>
+              <span className="muted">Not sent:</span> {text}
+            </p>
+          ))}
           <RecordValue run={run.id} rec={rec} part="arguments" label={`Arguments of ${rec.path}`} />
         </>
       );

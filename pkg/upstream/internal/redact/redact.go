@@ -69,6 +69,11 @@ func (r *Redactor) With(secrets []string) *Redactor {
 	return New(secrets, r)
 }
 
+// Includes reports whether r takes out the secrets of other as well.
+func (r *Redactor) Includes(other *Redactor) bool {
+	return r == other || r != nil && slices.ContainsFunc(r.parents, func(above *Redactor) bool { return above.Includes(other) })
+}
+
 // Empty reports whether r has no secrets, now.
 func (r *Redactor) Empty() bool {
 	f := r.current()
@@ -121,7 +126,11 @@ func (r *Redactor) current() *forms {
 	}
 	r.mu.RLock()
 	f, seen := r.forms, r.seen
+	own := len(r.fixed) + len(r.learned)
 	r.mu.RUnlock()
+	if own == 0 && len(r.parents) == 1 {
+		return r.parents[0].current()
+	}
 	if f != nil && r.parentsAre(seen) {
 		return f
 	}
