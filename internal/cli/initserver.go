@@ -130,13 +130,6 @@ func guessedName(words []string) string {
 
 // originFrom takes a server from another program's file, for the file target.
 func (a *app) originFrom(ctx context.Context, p *prompt, file, name, target string) (*serverOrigin, error) {
-	// Variables stay variables in the new file, and secrets stay out of it.
-	getenv := func(name string) (string, bool) {
-		if _, ok := a.getenv(name); ok {
-			return "${" + name + "}", true
-		}
-		return "", false
-	}
 	engine, err := a.loadShowing(ctx, file, showAll, mcpgraph.WithServersOnly())
 	if err != nil {
 		return nil, err
@@ -161,25 +154,32 @@ func (a *app) originFrom(ctx context.Context, p *prompt, file, name, target stri
 	if _, err := entryOf(engine, name); err != nil {
 		return nil, err
 	}
-	abstract, _, _ := config.Load(file, nil, nil, config.Options{
-		Getenv: getenv, ServersOnly: true, AllowUnset: true, WorkspaceFolder: portablePath(config.WorkspaceFolder(file), target),
-	})
-	for _, u := range abstract.Upstreams {
-		if u.Name == name {
-			entry, unset := entryValue(u)
-			if len(unset) > 0 {
-				fmt.Fprintf(a.stderr, "mcpgraph: secrets were not copied from %s; set %s before you use the new file\n", file, strings.Join(unset, ", "))
-			}
-			return &serverOrigin{name: name, entry: entry, file: file}, nil
-		}
+	// Variables stay variables in the new file, and secrets stay out of it: also those
+	// that are defaults.
+	opts := config.Options{
+		Getenv: func(string) (string, bool) { return "", false }, ServersOnly: true, AllowUnset: true,
+		WorkspaceFolder: portablePath(config.WorkspaceFolder(file), target),
 	}
-	return nil, failedf("%s changed while it was read", file)
+	named := func(u *config.Upstream) bool { return u.Name == name }
+	expanded, _, _ := config.Load(file, nil, nil, opts)
+	opts.KeepVariables = true
+	abstract, _, _ := config.Load(file, nil, nil, opts)
+	i, j := slices.IndexFunc(abstract.Upstreams, named), slices.IndexFunc(expanded.Upstreams, named)
+	if i < 0 || j < 0 {
+		return nil, failedf("%s changed while it was read", file)
+	}
+	entry, unset := entryValue(abstract.Upstreams[i], expanded.Upstreams[j].Secrets)
+	if len(unset) > 0 {
+		fmt.Fprintf(a.stderr, "mcpgraph: secrets were not copied from %s; set %s before you use the new file\n", file, strings.Join(unset, ", "))
+	}
+	return &serverOrigin{name: name, entry: entry, file: file}, nil
 }
 
-// entryValue returns an entry as a file has it. The names of variables that take the
-// place of secrets are returned too.
-func entryValue(u *config.Upstream) (entry value.Value, unset []string) {
-	c := copying{secrets: slices.Clone(u.Secrets), variables: map[string]string{}}
+// entryValue returns an entry, whose variables are kept, as a file has it. secrets are
+// those of its defaults, beside its own. The names of variables that take the place of
+// secrets are returned too.
+func entryValue(u *config.Upstream, secrets []string) (entry value.Value, unset []string) {
+	c := copying{secrets: slices.Concat(u.Secrets, secrets), variables: map[string]string{}}
 	// One may be part of another.
 	slices.SortStableFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
 	nameless := u.Name + "_SECRET" // in an address or an argument
@@ -223,6 +223,7 @@ type copying struct {
 // variable of that name.
 func (c *copying) text(name, text string) value.Value {
 	name = variableOf(name)
+	text = variableInText.ReplaceAllStringFunc(text, c.withoutSecretDefault)
 	var pairs []string // replaced together: no name of a variable is taken for a secret
 	for _, secret := range c.secrets {
 		isPart := len(secret) >= minSecretPart && strings.Contains(text, secret)
@@ -241,6 +242,26 @@ func (c *copying) text(name, text string) value.Value {
 		pairs = append(pairs, secret, "${"+variable+"}")
 	}
 	return value.FromString(strings.NewReplacer(pairs...).Replace(text))
+}
+
+// variableInText is a variable of the environment, with its name, and its default after
+// ":-" if it has one.
+var variableInText = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_]\w*)(:-[^}]*)?\}`)
+
+// withoutSecretDefault returns a variable in mcpgraph's form. It leaves out a default that
+// is a secret or part of one.
+func (c *copying) withoutSecretDefault(variable string) string {
+	m := variableInText.FindStringSubmatch(variable)
+	name, fallback := m[1], strings.TrimPrefix(m[2], ":-")
+	if fallback != "" && slices.ContainsFunc(c.secrets, func(secret string) bool {
+		return strings.Contains(secret, variable) || len(secret) >= minSecretPart && strings.Contains(fallback, secret)
+	}) {
+		if !slices.Contains(c.unset, name) {
+			c.unset = append(c.unset, name)
+		}
+		return "${" + name + "}"
+	}
+	return "${" + name + m[2] + "}"
 }
 
 // variableOf returns the name of a variable.

@@ -9,7 +9,7 @@ import (
 
 func TestSecretsAreNotCopiedIntoNewFiles(t *testing.T) {
 	t.Parallel()
-	f, ds := config.Parse("mcp.json", []byte(`
+	source := []byte(`
 mcpServers:
   9web:
     url: "https://app:hunter2hunter2@a.example/mcp?api_key=k-12345678&page=1"
@@ -22,7 +22,18 @@ mcpServers:
     command: x
     args: [--token=t-1234567890, t-1234567890 and EEP_SECRET]
     env: {API_TOKEN: EEP_SECRET}
-`), config.Options{ServersOnly: true, Getenv: func(name string) (string, bool) { return "${" + name + "}", true }, AllowUnset: true})
+  defaults:
+    command: x
+    args: ["${DIR:-/tmp}"]
+    env: {HOME_OF: "${env:HOME}", MODE: "${MODE:-fast}", API_TOKEN: "${TOK:-sk-abcdefghijklmnop1234}", DB: "${DB:-postgres://app:hunter2hunter2@db/app}"}
+  away:
+    url: "${BASE:-https://a.example}/mcp?page=${env:PAGE}&size=${SIZE:-1}"
+    headers: {Authorization: "Bearer ${TOKEN:-abc}"}
+`)
+	opts := config.Options{ServersOnly: true, Getenv: func(string) (string, bool) { return "", false }, AllowUnset: true}
+	expanded, _ := config.Parse("mcp.json", source, opts)
+	opts.KeepVariables = true
+	f, ds := config.Parse("mcp.json", source, opts)
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
@@ -41,8 +52,16 @@ mcpServers:
 			`{"command":"x","args":["--token=${DEEP_SECRET}","${DEEP_SECRET} and ${API_TOKEN}"],"env":{"API_TOKEN":"${API_TOKEN}"}}`,
 			"API_TOKEN DEEP_SECRET",
 		},
+		{ // defaults stay, but for secrets
+			`{"command":"x","args":["${DIR:-/tmp}"],"env":{"HOME_OF":"${HOME}","MODE":"${MODE:-fast}","API_TOKEN":"${TOK}","DB":"${DB}"}}`,
+			"TOK DB",
+		},
+		{
+			`{"url":"${BASE:-https://a.example}/mcp?page=${PAGE}&size=${SIZE:-1}","headers":{"Authorization":"Bearer ${TOKEN}"}}`,
+			"TOKEN",
+		},
 	} {
-		entry, unset := entryValue(f.Upstreams[i])
+		entry, unset := entryValue(f.Upstreams[i], expanded.Upstreams[i].Secrets)
 		if got := entry.JSON(); got != want.entry || strings.Join(unset, " ") != want.unset {
 			t.Errorf("got %s\nand %q, want %s\nand %s", got, unset, want.entry, want.unset)
 		}

@@ -135,6 +135,9 @@ func (e *environment) variable(t Text, at, end int) string {
 	if !hasFallback {
 		e.needs(name)
 	}
+	if e.decoder.keepVariables {
+		return written
+	}
 	v, ok := e.decoder.getenv(name)
 	unfilled := ok && e.isUnfilled(v, name)
 	if ok && (v != "" || !hasFallback) && !unfilled {

@@ -33,6 +33,9 @@ type Options struct {
 	// AllowUnset keeps a variable that has no value as it is written, without an
 	// error. Upstream.Unset has those of a server.
 	AllowUnset bool
+	// KeepVariables keeps every variable of the environment as it is written, with its
+	// default, for a caller that copies entries into another file.
+	KeepVariables bool
 	// WorkspaceFolder is what ${workspaceFolder} becomes; empty is the path of the
 	// folder. A caller that writes entries into another file keeps the variable so.
 	WorkspaceFolder string
@@ -69,7 +72,7 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 	if opts.Getenv == nil {
 		opts.Getenv = os.LookupEnv
 	}
-	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, allowUnset: opts.AllowUnset, meter: meter, path: path, diagnostics: ds, file: &File{
+	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, allowUnset: opts.AllowUnset, keepVariables: opts.KeepVariables, meter: meter, path: path, diagnostics: ds, file: &File{
 		Path: path, Source: doc.source, Root: root,
 		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxTotalExecutions, DefaultMaxExecutionTime, DefaultMaxCallDepth},
 	}}
@@ -146,6 +149,7 @@ type decoder struct {
 	getenv          func(string) (string, bool)
 	inputs          map[string]string
 	allowUnset      bool      // Options.AllowUnset
+	keepVariables   bool      // Options.KeepVariables
 	unset           *[]string // takes the variables without a value of the entry that is read; may be nil
 	meter           *memory.Meter
 	path            string // of the file that is decoded
