@@ -16,5 +16,7 @@ func NewMeter(ctx context.Context) *Meter { return &Meter{ctx, AccountOf(ctx)} }
 // Hold counts n bytes and reports whether the computation may go on. If it may not,
 // the cause of the context says why.
 func (m *Meter) Hold(n int) bool {
-	return m == nil || m.account.Grow(int64(n)) == nil && m.ctx.Err() == nil
+	// Asking a full Budget takes a collection each time, so it is asked once: what the
+	// account was refused ends the context.
+	return m == nil || m.ctx.Err() == nil && m.account.Grow(int64(n)) == nil
 }
