@@ -118,6 +118,10 @@ func isMerge(key *yaml.Node) bool {
 // memory, unlike an alias.
 const maxMerged = 200_000
 
+// mergedBytes is what a copied key takes, about: as a field, in the index of its map and
+// in its value.
+const mergedBytes = 200
+
 // merge adds to out what neither it nor the map itself has; so of several
 // sources the first that has a key wins (the YAML type tag:yaml.org,2002:merge).
 func (b *builder) merge(n *Node, own, out *keySet, source *Node, place *yaml.Node) {
@@ -133,6 +137,9 @@ func (b *builder) merge(n *Node, own, out *keySet, source *Node, place *yaml.Nod
 			if b.merged++; b.merged > maxMerged {
 				b.fail(b.problemAt(source, place, diag.CodeAliasBomb, fmt.Sprintf(
 					"merge keys (<<) copy more than %d keys in this file", maxMerged)))
+				return
+			}
+			if b.stopped = b.stopped || !b.meter.Hold(mergedBytes); b.stopped {
 				return
 			}
 			out.add(f)

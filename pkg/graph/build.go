@@ -106,6 +106,8 @@ const (
 	schemaBytes     = 1 << 10 // and schemaShare for each byte of its text
 	schemaShare     = 30
 	diagnosticBytes = 512 // and its texts
+	edgeBytes       = 200 // with what is known of the ways through it
+	openBytes       = 150 // of a question about the order of two nodes
 )
 
 // stopped counts n bytes that are about to be held, and reports whether to stop.

@@ -85,6 +85,9 @@ func (b *builder) callees(graphs []*Graph) {
 	}
 	names := diag.NewNames(tools)
 	for _, c := range b.calls {
+		if b.stopped(0) {
+			return
+		}
 		g := byName[c.name]
 		if g == nil {
 			d := c.src.Problem(diag.CodeUnknownTool, fmt.Sprintf("%s calls tool %q, which does not exist in this file", c.node.name, c.name))

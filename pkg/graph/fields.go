@@ -256,6 +256,9 @@ func (f *Fields) Edge(name, doc string, opts ...Option) int {
 		}
 		return NoEdge
 	}
+	if f.b.stopped(edgeBytes) {
+		return NoEdge
+	}
 	f.node.Edges = append(f.node.Edges, Edge{Field: f.path + name, Target: id, src: n})
 	return len(f.node.Edges) - 1
 }

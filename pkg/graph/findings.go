@@ -41,7 +41,7 @@ func (n *Node) isFound(r reference) bool {
 // findings reports what is wrong in the expressions and rules of a graph and of
 // the bodies in it.
 func (b *builder) findings(top *Graph) {
-	for _, n := range top.all() {
+	for n := range b.each(top) {
 		for _, f := range n.found {
 			isNode := f.found.Kind == expr.ForeignForm && n.Graph.visible(f.found.Name) != nil
 			if f.found.Kind != expr.ForeignField && !isNode {

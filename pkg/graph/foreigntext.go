@@ -33,7 +33,7 @@ const maxTemplateText = 10_000
 // foreignTexts reports texts that are sent as they are and have a template of another
 // program in them, which names a node.
 func (b *builder) foreignTexts(top *Graph) {
-	for _, n := range top.all() {
+	for n := range b.each(top) {
 		for _, t := range n.texts {
 			text := t.src.Text().String()
 			if len(text) > maxTemplateText || isJSON(text) {

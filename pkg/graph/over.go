@@ -42,7 +42,7 @@ func (b *builder) givenProperties(top *Graph) {
 		return
 	}
 	var known contents
-	for _, n := range top.all() {
+	for n := range b.each(top) {
 		for _, r := range n.given {
 			if r.ref.Node == "" || r.ref.Func != "" || n.isFound(r) {
 				continue

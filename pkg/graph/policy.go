@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -200,7 +201,7 @@ var reservedNames = []string{FailLimit, FailCancelled, FailInterrupted, FailInte
 // checkFailureNames reports the names in rules of a tool that no failure has.
 func (b *builder) checkFailureNames(g *Graph) {
 	var given *diag.Names // by fail nodes, once they are needed
-	for _, n := range g.all() {
+	for n := range b.each(g) {
 		for _, r := range n.rules {
 			if r.name == AllFailures || slices.Contains(failureNames, r.name) || config.IsFailureCode(r.name) {
 				continue
@@ -238,6 +239,17 @@ func (g *Graph) all() []*Node {
 		}
 	}
 	return nodes
+}
+
+// each yields all nodes of a graph until the build is stopped.
+func (b *builder) each(g *Graph) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for _, n := range g.all() {
+			if b.stopped(0) || !yield(n) {
+				return
+			}
+		}
+	}
 }
 
 // fails returns the failure names of the fail nodes of a tool and of the tools

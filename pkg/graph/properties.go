@@ -33,7 +33,7 @@ type absent struct {
 // it, read of the output of a node that is never in it.
 func (b *builder) properties(top *Graph) {
 	input := newInputContents(top)
-	for _, n := range top.all() {
+	for n := range b.each(top) {
 		for _, r := range n.refs {
 			target := n.Graph.visible(r.ref.Node)
 			if len(r.ref.Steps) == 0 || target == nil || n.isFound(r) {

@@ -56,7 +56,7 @@ type open struct {
 func (b *builder) references(top *Graph) {
 	later := map[*Graph][]*open{}
 	var graphs []*Graph // in a fixed order
-	for _, n := range top.all() {
+	for n := range b.each(top) {
 		g := n.Graph
 		for _, r := range n.refs {
 			target := g.visible(r.ref.Node)
@@ -69,6 +69,9 @@ func (b *builder) references(top *Graph) {
 					b.unknownReference(top, g, r)
 				}
 			default:
+				if b.stopped(openBytes) {
+					return
+				}
 				if o := ask(n, target, r); o != nil {
 					if later[o.graph] == nil {
 						graphs = append(graphs, o.graph)
@@ -83,7 +86,10 @@ func (b *builder) references(top *Graph) {
 		for i, o := range later[g] {
 			questions[i] = &o.way
 		}
-		g.walk.find(questions)
+		g.walk.find(questions, b.meter)
+		if b.stopped(0) {
+			return
+		}
 		for _, o := range later[g] {
 			b.early(o)
 		}

@@ -78,6 +78,9 @@ func (b *builder) decode(s *scope, list []*config.Node) {
 // connect resolves the edges of a scope, and of the bodies in it.
 func (b *builder) connect(s *scope) {
 	for _, n := range s.nodes {
+		if b.stopped(0) {
+			return
+		}
 		for i := range n.Edges {
 			b.resolve(s, n, &n.Edges[i])
 		}

@@ -156,7 +156,7 @@ func (n *Node) handled() bool { return len(n.Policy.Catch) > 0 || len(n.Graph.Ca
 // if the values are of the types that are known of them. Nothing is reported again
 // that before reports, which may be nil.
 func (b *builder) typed(top *Graph, k, before *knowledge) {
-	for _, n := range top.all() {
+	for n := range b.each(top) {
 		for _, p := range n.programs {
 			var reported []expr.Finding
 			found := p.prog.TypedFindings(k.pathTypes(n))

@@ -1,6 +1,10 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
+)
 
 // walk is what is known about the paths through a graph. Its slices are indexed
 // by Node.Index.
@@ -174,8 +178,9 @@ type way struct {
 // find answers questions, which it puts into another order. Sixty-four distinct
 // starting points are answered in one pass over the parts between the first
 // and the last that they concern, so that the cost stays near that of the
-// edges; a search for each question would be quadratic.
-func (w *walk) find(questions []*way) {
+// edges; a search for each question would be quadratic. If the meter stops, not all
+// are answered.
+func (w *walk) find(questions []*way, meter *memory.Meter) {
 	var open []*way
 	for _, q := range questions {
 		switch from, to := w.part[q.from], w.part[q.to]; {
@@ -206,6 +211,9 @@ func (w *walk) find(questions []*way) {
 		}
 		first := w.part[open[0].from]
 		for p := first; p > last; p-- {
+			if !meter.Hold(0) {
+				return
+			}
 			if reach[p] == 0 {
 				continue
 			}

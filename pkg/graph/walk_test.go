@@ -29,7 +29,7 @@ func TestWaysAreThoseThatASearchFinds(t *testing.T) {
 		for range 3 * n {
 			questions = append(questions, &way{from: int32(r.IntN(n)), to: int32(r.IntN(n))})
 		}
-		w.find(questions)
+		w.find(questions, nil)
 		for _, q := range questions {
 			want := false
 			for _, first := range w.out[q.from] {
@@ -56,7 +56,7 @@ func TestManyStartingPointsAreAskedAtOnce(t *testing.T) {
 	for i := range 1000 {
 		questions = append(questions, &way{from: int32(i), to: int32((i * 7) % 1000)})
 	}
-	newWalk(g, false).find(questions)
+	newWalk(g, false).find(questions, nil)
 	for _, q := range questions {
 		if q.exists != (q.to > q.from) {
 			t.Fatalf("from %d to %d: %v", q.from, q.to, q.exists)
