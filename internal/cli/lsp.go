@@ -9,6 +9,7 @@ import (
 
 func (a *app) lspCommand() *cobra.Command {
 	var mcpFiles []string
+	var limit memoryOption
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Run the language server for editors",
@@ -30,12 +31,18 @@ It ends when the editor says so or stdin ends.`,
 			}
 			ctx, stop := a.whileServing(stopSignals...)
 			defer stop()
-			err := lsp.Serve(ctx, a.stdin, a.stdout, lsp.Options{
+			log, err := a.logger("error")
+			if err != nil {
+				return err
+			}
+			err = lsp.Serve(ctx, a.stdin, a.stdout, lsp.Options{
 				Version: mcpgraph.Version(), MCPFiles: mcpFiles, Getenv: a.getenv, Inputs: a.inputs,
+				Memory: limit.budget(log),
 			})
 			return failed(err)
 		},
 	}
 	a.mcpFlag(cmd, &mcpFiles)
+	limit.flag(cmd)
 	return cmd
 }

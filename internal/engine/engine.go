@@ -120,14 +120,7 @@ type MemoryError struct {
 }
 
 // Error says how much is missing, and what to do.
-func (e *MemoryError) Error() string {
-	if e.Cause.Alone {
-		return fmt.Sprintf("%s needs more memory than it may have: %s more, of %s for the process; make it smaller, or raise --memory",
-			e.Path, memory.Format(e.Cause.Needed), memory.Format(e.Cause.Limit))
-	}
-	return fmt.Sprintf("the process is short of memory to load %s: it needs %s more, %s of %s are free; try again later, or raise --memory",
-		e.Path, memory.Format(e.Cause.Needed), memory.Format(e.Cause.Free), memory.Format(e.Cause.Limit))
-}
+func (e *MemoryError) Error() string { return e.Cause.ForFile(e.Path) }
 
 // Unwrap returns the error of the account.
 func (e *MemoryError) Unwrap() error { return e.Cause }

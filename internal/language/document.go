@@ -8,6 +8,8 @@
 package language
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +22,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 )
 
@@ -70,6 +73,8 @@ type Options struct {
 	// Config says that the text is a configuration, also if nothing in it does yet:
 	// one that is empty has the error that `mcpgraph validate` prints.
 	Config bool
+	// Memory bounds what the check of a text takes; nil: no bound.
+	Memory *memory.Budget
 }
 
 // Document is a text of a file, analysed.
@@ -103,6 +108,14 @@ type model struct {
 // New analyses a text. last is the document of an earlier text of the file, or nil:
 // what it knew serves where this text cannot be read.
 func New(path, text string, opts Options, last *Document) *Document {
+	d, _ := NewContext(context.Background(), path, text, opts, last)
+	return d
+}
+
+// NewContext is [New], and stops when ctx ends or when Options.Memory has no room. The
+// error is the cause then: it is a *[memory.Error] if there was no room, which the only
+// diagnostic of the document says. What the document knows is that of last.
+func NewContext(ctx context.Context, path, text string, opts Options, last *Document) (*Document, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	d := &Document{Path: path, Text: text, opts: opts, lines: diag.NewLines([]byte(text)), repairs: &repairMemory{}}
 	d.Kind = kindOfFile(path, text)
@@ -125,28 +138,59 @@ func New(path, text string, opts Options, last *Document) *Document {
 			Message: "the file is too long to be checked while it is edited; use `mcpgraph validate`",
 		}}
 	default:
-		d.model, d.Diagnostics = d.analyse(text)
+		var err error
+		if d.model, d.Diagnostics, err = d.analyse(ctx, text); err != nil {
+			return d, err
+		}
 		if d.model != nil {
 			d.last = nil
 		}
 	}
-	return d
+	return d, nil
 }
 
-// analyse reads a text of the document. The model is nil if it cannot be read.
-func (d *Document) analyse(text string) (*model, []diag.Diagnostic) {
+// analyse reads a text of the document on an account of its own. The model is nil if it
+// cannot be read. The error is that of NewContext.
+func (d *Document) analyse(ctx context.Context, text string) (*model, []diag.Diagnostic, error) {
+	account := d.opts.Memory.Account("")
+	defer account.Close()
+	ctx, done := memory.WithAccount(ctx, account)
+	defer done()
+	read := d.analyseConfig
 	if d.Kind == Test {
-		return d.analyseTest(text)
+		read = d.analyseTest
 	}
+	m, ds := read(ctx, text)
+	err := context.Cause(ctx)
+	if err == nil {
+		return m, ds, nil
+	}
+	ds = nil // they are incomplete
+	var short *memory.Error
+	if errors.As(err, &short) {
+		ds = []diag.Diagnostic{{
+			File: d.Path, Pos: diag.Pos{Line: 1, Col: 1}, Severity: diag.SeverityOf(diag.CodeFile), Code: diag.CodeFile,
+			Message: "the file is not checked: " + short.ForFile("it"),
+		}}
+	}
+	return nil, ds, err
+}
+
+func (d *Document) analyseConfig(ctx context.Context, text string) (*model, []diag.Diagnostic) {
 	unset := map[string]bool{}
-	file, ds := config.Parse(d.Path, []byte(text), d.configOptions(unset))
+	opts := d.configOptions(unset)
+	opts.Context = ctx
+	file, ds := config.Parse(d.Path, []byte(text), opts)
 	ds = d.withoutUnset(ds, unset)
 	if file == nil || file.Root == nil {
 		return nil, ds
 	}
 	m := &model{root: file.Root, file: file, byNode: map[*config.Node]*graph.Node{}}
 	var more []diag.Diagnostic
-	m.set, more = graph.Build(file, nodes.All)
+	m.set, more = graph.BuildContext(ctx, file, nodes.All)
+	if ctx.Err() != nil {
+		return nil, nil
+	}
 	m.units = m.set.Units()
 	for i := range m.units {
 		for _, n := range m.units[i].Nodes {
@@ -161,8 +205,8 @@ func (d *Document) analyse(text string) (*model, []diag.Diagnostic) {
 	return m, ds
 }
 
-func (d *Document) analyseTest(text string) (*model, []diag.Diagnostic) {
-	file, ds := suite.Parse(d.Path, []byte(text))
+func (d *Document) analyseTest(ctx context.Context, text string) (*model, []diag.Diagnostic) {
+	file, ds := suite.ParseContext(ctx, d.Path, []byte(text))
 	if file == nil || file.Node == nil {
 		return nil, ds
 	}
@@ -303,7 +347,7 @@ func (d *Document) repaired(p place) *model {
 		if p.quote != 0 {
 			from--
 		}
-		if m, _ := d.analyse(d.Text[:from] + p.closers + d.Text[end:]); m != nil {
+		if m, _, err := d.analyse(context.Background(), d.Text[:from]+p.closers+d.Text[end:]); m != nil || err != nil {
 			return m
 		}
 	}
@@ -320,8 +364,8 @@ func (d *Document) repaired(p place) *model {
 	}
 	blank(p.from)
 	for range maxRepairs {
-		m, ds := d.analyse(string(text))
-		if m != nil {
+		m, ds, err := d.analyse(context.Background(), string(text))
+		if m != nil || err != nil {
 			return m
 		}
 		if len(ds) == 0 || !blank(d.lines.Offset(ds[0].Pos)) {

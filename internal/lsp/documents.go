@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,21 +29,35 @@ type openFile struct {
 type text struct {
 	path, content string
 	server        *server
+	ctx           context.Context    // of its analysis
+	replaced      context.CancelFunc // ends ctx: there is a later version
 
-	mu    sync.Mutex
-	doc   *language.Document
-	last  *language.Document // of an earlier version
-	index *lineIndex
+	analysing sync.Mutex // held while the text is analysed, which may take long
+	mu        sync.Mutex // guards the rest
+	doc       *language.Document
+	last      *language.Document // of an earlier version
+	index     *lineIndex
 }
 
-// document returns the analysed text.
+// document returns the analysed text, and for one that was replaced what is known of an
+// earlier version.
 func (t *text) document() *language.Document {
+	t.analysing.Lock()
+	defer t.analysing.Unlock()
+	t.mu.Lock()
+	doc, last := t.doc, t.last
+	t.mu.Unlock()
+	if doc != nil {
+		return doc
+	}
+	doc, _ = language.NewContext(t.ctx, t.path, t.content, t.server.language(), last)
+	if t.ctx.Err() != nil {
+		return doc // it is not complete
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.doc == nil {
-		t.doc, t.last = language.New(t.path, t.content, t.server.language(), t.last), nil
-	}
-	return t.doc
+	t.doc, t.last = doc, nil
+	return doc
 }
 
 // known returns the last document that was analysed, or nil.
@@ -72,6 +87,7 @@ func (t *text) lines() *lineIndex {
 func (s *server) language() language.Options {
 	return language.Options{
 		Open: s.document, Lock: s.files.lock, Read: s.readFile, MCPFiles: s.opts.MCPFiles, Getenv: s.opts.Getenv, Inputs: s.opts.Inputs,
+		Memory: s.opts.Memory,
 	}
 }
 
@@ -91,7 +107,7 @@ func (s *server) document(path string) *language.Document {
 	if t := s.textOf(path); t != nil {
 		return t.document()
 	}
-	return s.files.document(path, s.language())
+	return s.files.document(s.ctx, path, s.language())
 }
 
 // readFile returns the text of a file, with unsaved changes.
@@ -125,7 +141,9 @@ func (s *server) didOpen(p openParams) {
 func (s *server) set(f *openFile, content string, number int) {
 	content = strings.TrimPrefix(content, "\ufeff")
 	next := &text{path: f.path, content: content, server: s}
+	next.ctx, next.replaced = context.WithCancel(s.ctx)
 	if f.text != nil {
+		f.text.replaced()
 		s.openBytes -= len(f.text.content)
 		next.last = f.text.known()
 	}
@@ -175,6 +193,7 @@ func (s *server) shut(path string) {
 		return
 	}
 	f.timer.Stop()
+	f.text.replaced()
 	delete(s.open, path)
 	s.openBytes -= len(f.text.content)
 	updates := s.replaceFound(path, nil)

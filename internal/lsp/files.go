@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -80,7 +81,7 @@ func (c *fileCache) lock(path string) *lock.File {
 }
 
 // document returns the document of a file on disk, or nil if it cannot be read.
-func (c *fileCache) document(path string, opts language.Options) *language.Document {
+func (c *fileCache) document(ctx context.Context, path string, opts language.Options) *language.Document {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil
@@ -95,7 +96,10 @@ func (c *fileCache) document(path string, opts language.Options) *language.Docum
 	if err != nil {
 		return nil
 	}
-	doc := language.New(path, string(text), opts, nil)
+	doc, err := language.NewContext(ctx, path, string(text), opts, nil)
+	if err != nil {
+		return doc // it is checked again
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.docs) >= maxCached {

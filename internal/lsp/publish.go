@@ -20,7 +20,7 @@ func (s *server) publish(path string) {
 	s.mu.Unlock()
 	defer s.work.Done()
 	doc := t.document()
-	if s.textOf(path) != t {
+	if t.ctx.Err() != nil {
 		return // a later text is checked soon
 	}
 	byFile := map[string][]diagnostic{}

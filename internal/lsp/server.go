@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/framing"
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
 
 // Options configure a server.
@@ -32,6 +33,8 @@ type Options struct {
 	// Delay is how long a text must be left alone until its diagnostics are sent;
 	// 0 means 100 ms.
 	Delay time.Duration
+	// Memory bounds what the checks of files take; nil: no bound.
+	Memory *memory.Budget
 }
 
 // Codes of errors (LSP 3.17, ErrorCodes).

@@ -208,7 +208,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/language": {
 		ours: []string{
-			"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/expr", "pkg/graph", "pkg/lock",
+			"internal/schematext", "internal/suite", "pkg/config", "pkg/diag", "pkg/edit", "pkg/expr", "pkg/graph", "pkg/lock", "pkg/memory",
 			"pkg/nodes", "pkg/value",
 		},
 	},
@@ -226,7 +226,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/drawing": {ours: []string{"internal/textline", "pkg/graph", "pkg/value"}},
 	"internal/lsp": {
-		ours:   []string{"internal/project", "internal/framing", "internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock"},
+		ours:   []string{"internal/project", "internal/framing", "internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock", "pkg/memory"},
 		others: []string{"github.com/creachadair/jrpc2"},
 	},
 	"cmd/mcpgraph": {ours: []string{"internal/cli"}},

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/textproto"
 	"path/filepath"
@@ -18,7 +19,13 @@ import (
 // by place; see [File.Check]. The File holds what could be read; it is nil if the
 // source is not a single YAML document.
 func Parse(path string, source []byte) (*File, []diag.Diagnostic) {
-	root, ds := config.ParseYAML(path, source)
+	return ParseContext(context.Background(), path, source)
+}
+
+// ParseContext is [Parse], and stops when ctx ends or when its account (see
+// [memory.WithAccount]) has no room. The File is nil then, and ctx has the cause.
+func ParseContext(ctx context.Context, path string, source []byte) (*File, []diag.Diagnostic) {
+	root, ds := config.ParseYAMLContext(ctx, path, source)
 	if root == nil {
 		return nil, ds
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,13 @@ var byteOrderMark = []byte("\ufeff")
 // a byte order mark. The node is nil if the source is not one YAML document; then
 // there is an error among the diagnostics.
 func ParseYAML(path string, source []byte) (*Node, []diag.Diagnostic) {
-	_, n, ds := read(path, source, nil)
+	return ParseYAMLContext(context.Background(), path, source)
+}
+
+// ParseYAMLContext is [ParseYAML], and stops when ctx ends or when its account (see
+// [memory.WithAccount]) has no room. The node is nil then, and ctx has the cause.
+func ParseYAMLContext(ctx context.Context, path string, source []byte) (*Node, []diag.Diagnostic) {
+	_, n, ds := read(path, source, memory.NewMeter(ctx))
 	return n, ds
 }
 

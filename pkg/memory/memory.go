@@ -121,6 +121,16 @@ func (e *Error) Error() string {
 		whose, Format(e.Needed), Format(e.Free), Format(e.Limit))
 }
 
+// ForFile says how much is missing to load a file, and what to do.
+func (e *Error) ForFile(name string) string {
+	if e.Alone {
+		return fmt.Sprintf("%s needs more memory than it may have: %s more, of %s for the process; make it smaller, or raise --memory",
+			name, Format(e.Needed), Format(e.Limit))
+	}
+	return fmt.Sprintf("the process is short of memory to load %s: it needs %s more, %s of %s are free; try again later, or raise --memory",
+		name, Format(e.Needed), Format(e.Free), Format(e.Limit))
+}
+
 // Failure names the error among the failures of a run: one that protects the
 // process, which no node has made.
 func (*Error) Failure() string { return "interrupted" }

@@ -33,7 +33,7 @@ func (p *Page) editFile(w http.ResponseWriter, r *http.Request) error {
 	if f.revision != body.Revision {
 		return conflict(f)
 	}
-	result, err := graphedit.Apply(p.opts.Path, f.text, operations, graphedit.Options{Tool: body.Tool})
+	result, err := graphedit.ApplyContext(r.Context(), p.opts.Path, f.text, operations, graphedit.Options{Tool: body.Tool})
 	var invalid *edit.InvalidError
 	switch {
 	case errors.As(err, &invalid):
@@ -42,7 +42,7 @@ func (p *Page) editFile(w http.ResponseWriter, r *http.Request) error {
 		return &apiError{Status: http.StatusUnprocessableEntity, Code: "bad_edit", Message: err.Error()}
 	}
 	answer := &saved{Revision: string(result.Revision), Text: string(result.Text), Diff: result.Diff}
-	after := p.problems(p.texts.check(string(result.Text)))
+	after := p.problems(p.texts.check(r.Context(), string(result.Text)))
 	refused := worse(f.problems, after)
 	if body.DryRun {
 		answer.Problems, answer.Refused = after, refused
@@ -56,7 +56,7 @@ func (p *Page) editFile(w http.ResponseWriter, r *http.Request) error {
 			Message: fmt.Sprintf("%s would have an error in line %d: %s", p.name(), refused[0].Span.From.Line, refused[0].Message),
 		}
 	}
-	written, err := p.save(body.Revision, result.Text, diag.HasErrors(f.doc.Diagnostics))
+	written, err := p.save(r.Context(), body.Revision, result.Text, diag.HasErrors(f.doc.Diagnostics))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -39,7 +40,7 @@ func (p *Page) putFile(w http.ResponseWriter, r *http.Request) error {
 	if len(given) != 1 {
 		return &apiError{Status: http.StatusPreconditionRequired, Code: "no_revision", Message: "If-Match has to name the revision of the text that was changed"}
 	}
-	answer, err := p.save(strings.Trim(given[0], `"`), text, r.URL.Query().Get("force") == "1")
+	answer, err := p.save(r.Context(), strings.Trim(given[0], `"`), text, r.URL.Query().Get("force") == "1")
 	if err != nil {
 		return err
 	}
@@ -49,13 +50,16 @@ func (p *Page) putFile(w http.ResponseWriter, r *http.Request) error {
 
 // save writes the file, if it still has the revision. A text with errors is written
 // only where force is true. What is written is loaded.
-func (p *Page) save(revision string, text []byte, force bool) (*saved, error) {
+func (p *Page) save(ctx context.Context, revision string, text []byte, force bool) (*saved, error) {
 	p.saving.Lock()
 	defer p.saving.Unlock()
 	if f := p.texts.refresh(); f.revision != revision {
 		return nil, conflict(f)
 	}
-	d := p.texts.check(string(text))
+	d := p.texts.check(ctx, string(text))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	problems := p.problems(d)
 	if diag.HasErrors(d.Diagnostics) && !force {
 		return nil, &apiError{
@@ -97,7 +101,7 @@ func (p *Page) document(w http.ResponseWriter, r *http.Request) (*language.Docum
 	if err := decode(w, r, maxText, &body); err != nil {
 		return nil, 0, err
 	}
-	d := p.texts.check(body.Text)
+	d := p.texts.check(r.Context(), body.Text)
 	return d, byteAt(d.Text, body.Offset), nil
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -82,6 +83,7 @@ func newTexts(p *Page) *texts { return &texts{page: p} }
 
 // refresh returns the text on disk as it is now.
 func (t *texts) refresh() *onDisk {
+	// What is found is kept for all, so no request ends it.
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text, err := boundedfile.Read(t.page.opts.Path)
@@ -101,29 +103,34 @@ func (t *texts) refresh() *onDisk {
 			Span: place{pos{1, 1}, pos{1, 1}},
 		})
 	} else {
-		d.doc = t.analyse(string(text))
+		d.doc, _ = t.analyse(context.Background(), string(text)) // it has a problem if there is no memory
 		d.problems = t.page.problems(d.doc)
 	}
 	t.disk, t.lock = d, locked
 	return d
 }
 
-// check returns a text that is not saved, analysed.
-func (t *texts) check(text string) *language.Document {
+// check returns a text that is not saved, analysed, until ctx ends: then nobody waits
+// for it.
+func (t *texts) check(ctx context.Context, text string) *language.Document {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.last != nil && t.last.Text == text {
 		return t.last
 	}
-	return t.analyse(text)
+	d, _ := t.analyse(ctx, text)
+	return d
 }
 
-func (t *texts) analyse(text string) *language.Document {
+func (t *texts) analyse(ctx context.Context, text string) (*language.Document, error) {
 	o := &t.page.opts
-	t.last = language.New(o.Path, text, language.Options{
-		Lock: t.locked, Read: boundedfile.Read, MCPFiles: o.MCPFiles, Getenv: o.Getenv, Inputs: o.Inputs, Config: true,
+	d, err := language.NewContext(ctx, o.Path, text, language.Options{
+		Lock: t.locked, Read: boundedfile.Read, MCPFiles: o.MCPFiles, Getenv: o.Getenv, Inputs: o.Inputs, Config: true, Memory: o.Memory,
 	}, t.last)
-	return t.last
+	if err == nil {
+		t.last = d
+	}
+	return d, err
 }
 
 func (t *texts) lockPath() string {
