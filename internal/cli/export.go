@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,7 +89,11 @@ func exportNames() []string {
 type exportOptions struct {
 	config, target, name, url, command, approval, connection string
 	headers, tools, mcpFiles                                 []string
+	toolkit                                                  bool
 }
+
+// toolkitFlag registers the toolkit in the place of the server.
+const toolkitFlag = "toolkit"
 
 func (a *app) exportCommand() *cobra.Command {
 	var o exportOptions
@@ -103,12 +108,16 @@ command that starts the server, or its URL with --url. The paths in it are absol
 and it passes on the environment variables that the file needs: stderr names those
 that you have to set.
 
+With --toolkit, the entry starts mcpgraph toolkit, with which an agent builds the tools
+of the file, beside or instead of the server.
+
 openai (Responses API), azure (Azure OpenAI and Foundry agents) and anthropic
 (Messages API) call the server themselves, at --url. They get the tool object of
 a request, with headers, allowed tools and approval mode.`,
 		Example: `  mcpgraph export tools.yaml --for claude > .mcp.json
   mcpgraph export tools.yaml --for vscode > .vscode/mcp.json
   mcpgraph export tools.yaml --for codex >> ~/.codex/config.toml
+  mcpgraph export tools.yaml --for claude --toolkit
   mcpgraph export tools.yaml --for openai --url https://tools.example.com/mcp`,
 		Args:              configArgs("CONFIG"),
 		ValidArgsFunction: completeOne,
@@ -121,6 +130,7 @@ a request, with headers, allowed tools and approval mode.`,
 	flags.StringVar(&o.target, "for", "", "print the entry of this `PROGRAM`: "+strings.Join(exportNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(exportNames(), cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.name, "name", "", "register it under this `NAME` (default: the server's own)")
+	flags.BoolVar(&o.toolkit, toolkitFlag, false, "register mcpgraph toolkit, which builds the tools of the file")
 	flags.StringVar(&o.url, "url", "", "the `URL` at which the server is reached")
 	flags.StringArrayVar(&o.headers, "header", nil, "send this header to the url, `\"NAME: VALUE\"` (repeatable)")
 	flags.StringVar(&o.command, "command", "", "the `PROGRAM` that starts the server (default: the absolute path of this one)")
@@ -167,8 +177,14 @@ func (a *app) export(o exportOptions, given func(flag string) bool) (err error) 
 		name: o.name, description: info.Instructions, command: o.command, url: o.url, headers: headers,
 		approval: o.approval, connection: o.connection,
 	}
+	if o.toolkit {
+		x.description = fmt.Sprintf("Builds, tests and saves the tools of %s.", filepath.Base(o.config))
+	}
 	if x.name == "" {
 		x.name = serverLabel(info.Name)
+		if o.toolkit {
+			x.name += "-toolkit" // the server may stand beside it
+		}
 	}
 	if err := x.choose(published(engine), o.tools); err != nil {
 		return err
@@ -202,7 +218,7 @@ func (o exportOptions) check(hosted bool, given func(string) bool) error {
 	case hosted && o.url == "":
 		return usagef("--for %s needs --url URL: the provider calls the server over the network", o.target)
 	case hosted:
-		needless = []string{"command"}
+		needless = []string{"command", toolkitFlag}
 		if o.target != "azure" {
 			needless = append(needless, "connection")
 		}
@@ -212,7 +228,7 @@ func (o exportOptions) check(hosted bool, given func(string) bool) error {
 	case o.url == "":
 		needless = append(needless, "header")
 	default:
-		needless = append(needless, "command")
+		needless = append(needless, "command", toolkitFlag)
 	}
 	if o.url != "" {
 		u, err := url.Parse(o.url)

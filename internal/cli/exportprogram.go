@@ -35,15 +35,18 @@ func (a *app) startedBy(x *exported, o exportOptions, file *config.File) (err er
 			return failed(err)
 		}
 	}
+	x.args = []string{"serve"}
+	if o.toolkit {
+		x.args = []string{"toolkit", "--graph"}
+	}
 	for i, path := range append([]string{o.config}, o.mcpFiles...) {
 		if path, err = filepath.Abs(path); err != nil {
 			return failed(err)
 		}
-		if i == 0 {
-			x.args = []string{"serve", path}
-		} else {
-			x.args = append(x.args, "--mcp", path)
+		if i > 0 {
+			x.args = append(x.args, "--mcp")
 		}
+		x.args = append(x.args, path)
 	}
 	if path := a.pathFor(file.Upstreams); path != "" {
 		x.env = append(x.env, exportedVariable{"PATH", path})

@@ -36,7 +36,8 @@ var startedBy = map[string]struct{ servers, command, args, env string }{
 }
 
 // TestExportedEntriesWorkInAnyFolder starts each entry that export writes as a desktop
-// client does, in / with a short PATH and few variables, and calls a tool. The file is
+// client does, in / with a short PATH and few variables, and calls a tool; that of the
+// toolkit, too. The file is
 // the one that init writes in the quickstart, with a variable added.
 func TestExportedEntriesWorkInAnyFolder(t *testing.T) {
 	t.Parallel()
@@ -71,22 +72,19 @@ func TestExportedEntriesWorkInAnyFolder(t *testing.T) {
 			t.Errorf("export has no --for %s", name)
 		}
 		t.Run(name, func(t *testing.T) {
-			entry := parsedEntry(t, name, run(name, "export", "tools.yaml", "--for", name))
-			cmd := exec.Command(entry.args[0], entry.args[1:]...)
-			cmd.Dir = "/"
-			cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=" + home, "USER=somebody"}, entry.env...)
-			client := mcp.NewClient(&mcp.Implementation{Name: "desktop", Version: "1"}, nil)
-			session, err := client.Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, nil)
-			if err != nil {
-				t.Fatalf("%q does not start in / with %q: %v", entry.args, entry.env, err)
+			entry := parsedEntry(t, name, "files-tools", run(name, "export", "tools.yaml", "--for", name))
+			out := entry.call(t, home, &mcp.CallToolParams{Name: "read_text_file", Arguments: map[string]any{"path": "shopping.txt"}})
+			if out != `{"content":"Apples, bread\n"}` {
+				t.Errorf("got %s", out)
 			}
-			defer session.Close()
-			result, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: "read_text_file", Arguments: map[string]any{"path": "shopping.txt"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out, _ := json.Marshal(result.StructuredContent); string(out) != `{"content":"Apples, bread\n"}` {
-				t.Errorf("got %s, %v", out, result)
+		})
+		t.Run(name+" toolkit", func(t *testing.T) {
+			entry := parsedEntry(t, name, "files-tools-toolkit", run(name, "export", "tools.yaml", "--for", name, "--toolkit"))
+			out := entry.call(t, home, &mcp.CallToolParams{Name: "testMcpTool", Arguments: map[string]any{
+				"server": "files", "tool": "read_text_file", "args": map[string]any{"path": "shopping.txt"},
+			}})
+			if !strings.Contains(out, `"Apples, bread\n"`) {
+				t.Errorf("got %s", out)
 			}
 		})
 	}
@@ -94,8 +92,32 @@ func TestExportedEntriesWorkInAnyFolder(t *testing.T) {
 
 type startedEntry struct{ args, env []string }
 
+// call starts the entry as a desktop client does, calls a tool and returns its structured
+// content.
+func (entry startedEntry) call(t *testing.T, home string, call *mcp.CallToolParams) string {
+	t.Helper()
+	cmd := exec.Command(entry.args[0], entry.args[1:]...)
+	cmd.Dir = "/"
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=" + home, "USER=somebody"}, entry.env...)
+	client := mcp.NewClient(&mcp.Implementation{Name: "desktop", Version: "1"}, nil)
+	session, err := client.Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatalf("%q does not start in / with %q: %v", entry.args, entry.env, err)
+	}
+	defer session.Close()
+	result, err := session.CallTool(context.Background(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(result.StructuredContent)
+	if err != nil || result.IsError {
+		t.Fatalf("%v %v", result, err)
+	}
+	return string(out)
+}
+
 // parsedEntry returns what a program starts for an entry.
-func parsedEntry(t *testing.T, program string, text []byte) startedEntry {
+func parsedEntry(t *testing.T, program, name string, text []byte) startedEntry {
 	t.Helper()
 	var document map[string]any
 	if program == "codex" {
@@ -108,7 +130,7 @@ func parsedEntry(t *testing.T, program string, text []byte) startedEntry {
 	if list, ok := document[form.servers].([]any); ok {
 		entry, _ = list[0].(map[string]any)
 	} else {
-		entry, _ = entry["files-tools"].(map[string]any)
+		entry, _ = entry[name].(map[string]any)
 	}
 	words := func(v any) (out []string) {
 		list, ok := v.([]any)
