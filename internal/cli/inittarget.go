@@ -47,7 +47,7 @@ func newTarget(config, tool string) (target, error) {
 		}
 	}
 	if t.oldConfig == nil && t.oldTest != nil {
-		return t, failedf("%s exists already; give another name, or remove it first", t.test)
+		return t, existsAlready(t.test)
 	}
 	if t.oldConfig != nil && suite.KindOf(config, t.oldConfig) != suite.Configuration {
 		return t, failedf("%s exists already and is not a file of mcpgraph; give another name", config)
@@ -88,11 +88,15 @@ func (t target) write(files scaffold.Files) error {
 	return nil
 }
 
+func existsAlready(path string) error {
+	return failedf("%s exists already; give another name, or remove it first", path)
+}
+
 // create writes a file that does not exist yet.
 func create(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return failedf("%s exists already; give another name, or remove it first", path)
+		return existsAlready(path)
 	}
 	if err != nil {
 		return failed(fmt.Errorf("cannot write: %w", err))

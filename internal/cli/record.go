@@ -32,25 +32,11 @@ func (r *toolRunner) keepRecording(ctx context.Context, info *callinfo.Info, arg
 	}
 	c := &cassette.Cassette{
 		Path: r.record, Exchanges: exchanges,
-		Run: &cassette.Run{Config: relativeTo(r.record, r.config), Tool: r.tool, Arguments: r.engine.RedactValue(info, args)},
+		Run: &cassette.Run{Config: cassette.Relative(r.record, r.config), Tool: r.tool, Arguments: r.engine.RedactValue(info, args)},
 	}
 	if err := c.Write(); err != nil {
 		return failedf("--record: %w", err)
 	}
 	fmt.Fprintf(r.stderr, "%s: recorded %s of upstream tools\n", r.record, textline.Count(len(exchanges), "call"))
 	return nil
-}
-
-// relativeTo returns the path of a file as one reads it from the folder of another
-// one, with slashes.
-func relativeTo(from, path string) string {
-	folder, err := filepath.Abs(filepath.Dir(from))
-	if err == nil {
-		if full, err := filepath.Abs(path); err == nil {
-			if relative, err := filepath.Rel(folder, full); err == nil {
-				return filepath.ToSlash(relative)
-			}
-		}
-	}
-	return filepath.ToSlash(path)
 }

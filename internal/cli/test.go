@@ -57,7 +57,7 @@ a file cannot be read.`,
   mcpgraph test count_files.test.yaml --run 'three tries' --verbose
   mcpgraph test --coverage --min-coverage 90 --output junit=report.xml
   mcpgraph test --watch
-  mcpgraph test --from-run count.jsonl --name 'two files' > two.test.yaml`,
+  mcpgraph test two.test.yaml --from-run count.jsonl --name 'two files'`,
 		ValidArgsFunction: completeTestFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.fromRun != "" || o.name != "" {
@@ -84,7 +84,7 @@ a file cannot be read.`,
 	flags.BoolVar(&o.live, "live", false, "call the real servers, in real time; mocks do not answer")
 	flags.BoolVar(&o.record, "record", false, "run the tests that name a cassette against the real servers, and write their cassettes")
 	flags.BoolVar(&o.allowWrites, "allow-writes", false, "with --live or --record, also call tools that are not marked read-only")
-	flags.StringVar(&o.fromRun, fromRunFlag, "", "print a test of the call that mcpgraph run --record recorded in this `CASSETTE`")
+	flags.StringVar(&o.fromRun, fromRunFlag, "", "print a test of the call that mcpgraph run --record recorded in this `CASSETTE`, or write it to PATH")
 	flags.StringVar(&o.name, nameFlag, "", "with --from-run, the `NAME` of the test")
 	colorFlag(cmd, &o.color)
 	a.mcpFlag(cmd, &o.mcpFiles)

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/suite"
 	"github.com/mcpgraph/mcpgraph/internal/suite/runner"
 )
 
@@ -16,15 +19,26 @@ const (
 	nameFlag    = "name"
 )
 
-// draftTest prints a test that is made from a recorded call.
+// draftTest prints a test that is made from a recorded call, or writes it to the file in
+// args, which must not exist.
 func (a *app) draftTest(cmd *cobra.Command, o testOptions, args []string) error {
 	switch {
 	case o.fromRun == "":
 		return usagef("--name needs --from-run CASSETTE")
 	case o.name == "":
 		return usagef("--from-run needs --name NAME, the name of the test")
-	case len(args) > 0:
-		return usagef("unexpected argument %q: --from-run runs no test file", args[0])
+	case len(args) > 1:
+		return usagef("unexpected argument %q: --from-run writes one test file", args[1])
+	}
+	path := ""
+	if len(args) == 1 {
+		path = args[0]
+		if !suite.IsTestFile(path) {
+			return usagef("the file of the test is %q; expected a name that ends in %s.yaml", path, suite.Suffix)
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return existsAlready(path)
+		}
 	}
 	var other error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -44,7 +58,7 @@ func (a *app) draftTest(cmd *cobra.Command, o testOptions, args []string) error 
 		return err
 	}
 	text, err := runner.Draft(ctx, o.fromRun, o.name, runner.Options{
-		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles, Read: read, LockFile: o.lock.path, LockRequired: o.lock.required,
+		Getenv: a.getenv, Inputs: a.inputs, MCPFiles: o.mcpFiles, Read: read, LockFile: o.lock.path, LockRequired: o.lock.required, DraftPath: path,
 	})
 	if stopped := interrupted(ctx); stopped != nil {
 		return stopped
@@ -58,6 +72,12 @@ func (a *app) draftTest(cmd *cobra.Command, o testOptions, args []string) error 
 	case err != nil:
 		return failed(err)
 	}
-	_, err = a.stdout.Write(text)
+	if path == "" {
+		return failed(writeAll(a.stdout, text))
+	}
+	if err := create(path, text); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "wrote %s\n", path)
 	return failed(err)
 }

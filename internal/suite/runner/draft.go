@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Draft returns a test file with one test, for the folder of a cassette: the call that
-// the cassette was recorded from, with the cassette as the answers, expects what comes
+// Draft returns a test file with one test, for DraftPath or the folder of a cassette: the
+// call that the cassette was recorded from, with the cassette as the answers, expects what comes
 // of it now. It is formatted, and the test passes.
 //
 // The error is a *[DraftError] or about the file of the cassette.
@@ -38,12 +39,15 @@ func Draft(ctx context.Context, path, name string, o Options) ([]byte, error) {
 func DraftOf(ctx context.Context, tape *cassette.Cassette, name string, o Options) ([]byte, error) {
 	path := tape.Path
 	// No file has this name: a place in it is never shown.
-	d := &draft{path: filepath.Join(filepath.Dir(path), "from-run"+suite.Suffix+".yaml"), cassette: tape}
+	d := &draft{path: cmp.Or(o.DraftPath, filepath.Join(filepath.Dir(path), "from-run"+suite.Suffix+".yaml")), cassette: tape, config: tape.Run.Config}
 	d.Options = Options{Getenv: o.Getenv, Inputs: o.Inputs, MCPFiles: o.MCPFiles, Read: o.Read, tape: tape}
 	d.loader = &loader{ctx: ctx, options: d.Options, configs: map[string]*config{}}
 	file := filepath.FromSlash(tape.Run.Config)
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(filepath.Dir(path), file)
+	}
+	if o.DraftPath != "" && !filepath.IsAbs(filepath.FromSlash(tape.Run.Config)) {
+		d.config = cassette.Relative(d.path, file)
 	}
 	c := d.loader.compiled(file)
 	var broken *engine.LoadError
@@ -107,6 +111,7 @@ type draft struct {
 	Options
 	path     string // where the test file would be
 	cassette *cassette.Cassette
+	config   string // the path of the configuration, from the test file
 	loader   *loader
 }
 
@@ -119,11 +124,11 @@ func (d *draft) text(name string, expect value.Value) string {
 	if run.Arguments.Len() > 0 {
 		b.Set("arguments", run.Arguments)
 	}
-	b.Set("cassette", value.FromString(filepath.Base(d.cassette.Path)))
+	b.Set("cassette", value.FromString(cassette.Relative(d.path, d.cassette.Path)))
 	if !expect.IsUndefined() {
 		b.Set("expect", expect)
 	}
-	return suite.YAML(value.ObjectOf("config", value.FromString(run.Config), "tests", value.FromArray([]value.Value{b.Value()})))
+	return suite.YAML(value.ObjectOf("config", value.FromString(d.config), "tests", value.FromArray([]value.Value{b.Value()})))
 }
 
 // run runs the test of a test file. With drafts, the result has what to expect.

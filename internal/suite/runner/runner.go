@@ -57,6 +57,9 @@ type Options struct {
 	// the files. It may be nil.
 	Done func(*Result)
 
+	// DraftPath is where the test file of a draft will be; empty: beside its cassette.
+	DraftPath string
+
 	tape *cassette.Cassette // one that need not be saved; nil without
 }
 
