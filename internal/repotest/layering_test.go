@@ -26,7 +26,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/project":             {},
 	"internal/loopback":            {},
 	"pkg/diag":                     {},
-	"pkg/memory":                   {others: []string{"github.com/KimMachineGun/automemlimit"}},
+	"pkg/memory":                   {ours: []string{"internal/background"}, others: []string{"github.com/KimMachineGun/automemlimit"}},
 	"pkg/value":                    {},
 	"pkg/scheduler":                {},
 	"internal/boundedfile":         {},

@@ -15,6 +15,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/mcpgraph/mcpgraph/internal/background"
 )
 
 // Shares of the limit of a process.
@@ -68,6 +70,7 @@ func New(limit int64) *Budget {
 		limit: limit, capacity: all - all/smallShare, heap: &goHeap{},
 		reserve:  reserve{size: all / smallShare, byCaller: map[string]int64{}},
 		churning: map[*Account]struct{}{}, byCaller: map[string]int64{},
+		reclaimer: reclaimer{apart: background.Do},
 	}
 }
 

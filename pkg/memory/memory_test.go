@@ -30,6 +30,7 @@ func (h *fakeHeap) free()       { h.mu.Lock(); defer h.mu.Unlock(); h.givenBack+
 func newBudget() (*Budget, *fakeHeap) {
 	b, h := New(128*mib), &fakeHeap{}
 	b.heap = h
+	b.apart = func(start func()) { start() } // the time of the test is that of the budget
 	return b, h
 }
 

@@ -14,9 +14,12 @@ const (
 )
 
 // reclaimer returns memory to the system after a load. Its fields are guarded
-// by Budget.mu, but for pause.
+// by Budget.mu, but for the first two.
 type reclaimer struct {
 	pause time.Duration // between two measurements; guarded by Budget.settling
+	// apart runs a function that starts a timer. In a bubble of virtual time, a timer would
+	// end with the bubble. It never changes.
+	apart func(func())
 
 	moved int64       // bytes drawn or given back since the last time
 	first time.Time   // when the load began that is waited for
@@ -33,7 +36,7 @@ func (b *Budget) notice(n int64) {
 	b.last = time.Now()
 	if b.timer == nil {
 		b.first = b.last
-		b.timer = time.AfterFunc(reclaimAfter, b.reclaim)
+		b.apart(func() { b.timer = time.AfterFunc(reclaimAfter, b.reclaim) })
 	}
 }
 
