@@ -28,17 +28,26 @@ func RealServers(t testing.TB) string {
 	return bin
 }
 
+// RealPackage returns the folder of a package in testdata/realservers. Without it, it does
+// as RealServers does.
+func RealPackage(t testing.TB, name string) string {
+	t.Helper()
+	folder := filepath.Join(filepath.Dir(RealServers(t)), filepath.FromSlash(name))
+	if _, err := os.Stat(folder); err != nil {
+		missing(t, name+" is not installed: run npm ci in testdata/realservers")
+	}
+	return folder
+}
+
 // RunClient runs the script testdata/client.cjs with node and reads the JSON that it
 // prints into result. Its first argument is the folder of the npm packages, of which it
 // needs the one called name; args follow, then the path of the test's own program. The
 // variables are beside the test's. Without the package it does as RealServers does.
 func RunClient(t testing.TB, name string, args, env []string, result any) (text string) {
 	t.Helper()
+	RealPackage(t, name)
 	bin := RealServers(t)
 	modules := filepath.Dir(bin)
-	if _, err := os.Stat(filepath.Join(modules, filepath.FromSlash(name))); err != nil {
-		missing(t, name+" is not installed: run npm ci in testdata/realservers")
-	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -65,6 +65,27 @@ func TestRealFilesystemServer(t *testing.T) {
 	}
 }
 
+// TestOldServer calls a server of the first SDK, of 2024, which knows one revision.
+func TestOldServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(mcptest.RealPackage(t, "filesystem-old"), "dist", "index.js")
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := realServer(t, "node", nil, program, dir)
+	if got := text(mustCall(t, p, "read_file", object("path", filepath.Join(dir, "a.txt")))); got != "old" {
+		t.Error(got)
+	}
+	if reply := mustCall(t, p, "read_file", object("path", "/etc/passwd")); !reply.Get("isError").Bool() {
+		t.Errorf("read outside of the directory: %s", reply.JSON())
+	}
+	status, err := p.Status(context.Background(), nil, "fake")
+	if err != nil || status.Protocol != "2024-11-05" || len(status.Tools) != 9 || status.CallsTasks {
+		t.Errorf("%v: %s, %d tools", err, status.Protocol, len(status.Tools))
+	}
+}
+
 func TestRealEverythingServer(t *testing.T) {
 	t.Parallel()
 	p := realServer(t, "mcp-server-everything", func(u *config.Upstream) { u.Timeout = 3 * time.Second })

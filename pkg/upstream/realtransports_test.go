@@ -176,6 +176,12 @@ func TestRealServersOverEveryTransport(t *testing.T) {
 		port := serveReal(t, "mcp-proxy", nil, "--port", "PORT", "--no-modern", "--", "mcp-server-everything")
 		everything(t, &config.Upstream{Transport: config.HTTP, URL: "http://localhost:" + port + "/mcp"}, "2025-11-25")
 	})
+	t.Run("mcp-proxy over SSE", func(t *testing.T) {
+		t.Parallel()
+		testscale.OnlyFull(t)
+		port := serveReal(t, "mcp-proxy", nil, "--port", "PORT", "--", "mcp-server-everything")
+		everything(t, &config.Upstream{Transport: config.SSE, URL: "http://localhost:" + port + "/sse"}, "2025-11-25")
+	})
 }
 
 // An address that does not say how it wants to be spoken to is enough. Quick runs
