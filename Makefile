@@ -8,7 +8,7 @@ SOAK    ?= 200000
 GROWTH  ?= 4
 BASE    ?=
 
-.PHONY: build web test conformance e2e screenshots lint fuzz growth footprint soak stress chaos bench bench-jsonata update clean
+.PHONY: build web test conformance interop e2e screenshots lint fuzz growth footprint soak stress chaos bench bench-jsonata update clean
 
 # Without the debugging pages of gRPC, which make the linker keep every method,
 # and without the C library, the idle program takes 4 MB less.
@@ -35,6 +35,11 @@ conformance: ## runs the public conformance suite of MCP against bin/mcpgraph an
 	@$(MAKE) --silent build
 	@out=$$(MCPGRAPH_TESTS=full MCPGRAPH_BINARY=$(CURDIR)/bin/mcpgraph $(GO) test ./cmd/mcpgraph ./pkg/upstream -run='^TestConformance$$' -count=1 -v); \
 	status=$$?; if [ $$status -ne 0 ]; then echo "$$out"; else echo "$$out" | sed -nE 's/^ +((server|client) 20)/\1/p'; fi; exit $$status
+
+interop: ## measures clients of other makers and prints the table of docs/clients.md; UPDATE=1 writes it there
+	@GO="$(GO)" .ci/needs interop
+	@out=$$(MCPGRAPH_INTEROP=1 $(GO) test ./cmd/mcpgraph -run='^TestInterop$$' -count=1 -timeout=15m -v 2>&1); \
+	status=$$?; if [ $$status -ne 0 ]; then echo "$$out"; else echo "$$out" | grep -E '^\||interop_test'; fi; exit $$status
 
 lint: ## gofmt, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }

@@ -32,14 +32,20 @@ type balancer struct {
 
 func newBalancer(t *testing.T, behind ...*web) *balancer {
 	b := &balancer{}
-	b.Server = httptest.NewServer(&httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 		Rewrite: func(r *httputil.ProxyRequest) {
 			all := *b.targets.Load()
 			r.SetURL(all[int(b.next.Add(1))%len(all)])
 		},
-	})
+	}
+	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Else a stream whose first event comes at once is cut now and then: the server
+		// closes the request's body while the proxy still looks for its end.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		proxy.ServeHTTP(w, r)
+	}))
 	t.Cleanup(b.Close)
 	b.use(t, behind...)
 	return b

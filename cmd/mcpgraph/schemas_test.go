@@ -40,11 +40,9 @@ var schemaKeywords = []string{
 	`"$schema":"http://json-schema.org/draft-04/schema#","id":"http://example.com/c","properties":{"a":{"type":"integer","minimum":0,"exclusiveMinimum":true,"maximum":1,"exclusiveMaximum":false}}`,
 }
 
-// TestClientsReadEverySchema lets SDKs list and call tools that have each keyword in both
-// of their schemas.
-func TestClientsReadEverySchema(t *testing.T) {
-	t.Parallel()
-	bin := mcptest.RealServers(t)
+// schemasFile writes a file whose tools have each keyword in both of their schemas.
+func schemasFile(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString("version: \"1.0\"\nserver: {name: schemas, version: \"1\"}\ntools:\n")
 	for i, members := range schemaKeywords {
@@ -55,6 +53,15 @@ func TestClientsReadEverySchema(t *testing.T) {
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
+
+// TestClientsReadEverySchema lets SDKs list and call tools that have each keyword in both
+// of their schemas.
+func TestClientsReadEverySchema(t *testing.T) {
+	t.Parallel()
+	bin := mcptest.RealServers(t)
+	file := schemasFile(t)
 	for _, client := range []string{"@modelcontextprotocol/sdk", "sdk-old", "@modelcontextprotocol/client"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()

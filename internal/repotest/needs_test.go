@@ -29,6 +29,7 @@ func TestTargetsSayWhatTheyNeed(t *testing.T) {
 	}
 	for target, says := range map[string][]string{
 		"conformance": {"npm", "(cd testdata/realservers && npm ci)"},
+		"interop":     {"npm", "testdata/realservers", "npm ci)"},
 		"chaos":       {"testdata/temporalserver", "MCPGRAPH_TEMPORAL=HOST:PORT"},
 	} {
 		cmd := exec.Command(shell, path, target)
@@ -44,7 +45,7 @@ func TestTargetsSayWhatTheyNeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{"conformance", "stress", "chaos"} {
+	for _, target := range []string{"conformance", "interop", "stress", "chaos"} {
 		if !strings.Contains(string(makefile), "\n"+target+":") || !strings.Contains(string(makefile), ".ci/needs "+target+"\n") {
 			t.Errorf("%s does not say what it needs", target)
 		}
