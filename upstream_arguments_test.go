@@ -7,14 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 const wrongArguments = `version: "1.0"
@@ -54,14 +57,61 @@ tools:
       - {id: exit, type: exit}
 `
 
+const declaredSecrets = `version: "1.0"
+server: {name: t, version: "1"}
+tools:
+  - name: login
+    description: Sends what the upstream tool declares as secrets
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: made}
+      - {id: made, type: transform, transform: {expr: "'staple-' & 'of-the-phrase'"}, next: read}
+      - {id: read, type: mcp, server: fake, tool: read, args: {path: p, pin: "9182", in: {phrase: {expr: $.made}}}, next: exit}
+      - {id: exit, type: exit}
+`
+
+// TestUpstreamToolsDeclareSecretArguments sends arguments that the schema of an upstream
+// tool declares as secrets.
+func TestUpstreamToolsDeclareSecretArguments(t *testing.T) {
+	t.Parallel()
+	const phrase, pin = "staple-of-the-phrase", "9182"
+	var calls atomic.Int64
+	var log lockedText
+	engine := lockedFile(t, declaredSecrets, fakeReader(&calls), mcpgraph.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	info := &callinfo.Info{}
+	_, err := engine.Call(context.Background(), "login", nil, mcpgraph.WithCallInfo(info))
+	if err == nil || calls.Load() != 1 {
+		t.Fatalf("%d calls, %v", calls.Load(), err)
+	}
+	if got := engine.SecretArguments(nil, "fake", "read", value.FromEntries([]value.Entry{{Key: "in", Value: value.FromEntries([]value.Entry{{Key: "phrase", Value: value.FromString(phrase)}})}})); len(got) != 1 || got[0] != phrase {
+		t.Errorf("a driver of runs is told of %q", got)
+	}
+	kept, err2 := engine.Runs().List("")[0].JSON(nil)
+	if err2 != nil {
+		t.Fatal(err2)
+	}
+	for what, text := range map[string]string{"error": err.Error(), "kept run": kept, "log": log.String(), "trace": engine.Redact(info, phrase)} {
+		if strings.Contains(text, phrase) || what == "kept run" && strings.Contains(text, `"pin":"`+pin) {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	if want := `"arguments":{"path":"p","pin":"[redacted]","in":{"phrase":"[redacted]"}}`; !strings.Contains(kept, want) || !strings.Contains(kept, `"output":"[redacted]"`) {
+		t.Errorf("the kept run lacks %s: %s", want, kept)
+	}
+}
+
 // fakeReader is a server that takes any arguments and counts its calls.
 func fakeReader(calls *atomic.Int64) mcpgraph.Option {
 	script := mcptest.Script{Tools: []mcptest.Tool{{
 		Name: "read",
 		InputSchema: json.RawMessage(`{"type":"object","required":["path","mode"],"properties":{` +
-			`"path":{"type":"string"},"mode":{"type":"string","default":"r"},"depth":{"type":"integer"},"token":{"type":"string","maxLength":7}}}`),
-		Func: func(json.RawMessage) (json.RawMessage, error) {
+			`"path":{"type":"string"},"mode":{"type":"string","default":"r"},"depth":{"type":"integer"},"token":{"type":"string","maxLength":7},` +
+			`"pin":{"type":"string","writeOnly":true},"in":{"type":"object","properties":{"phrase":{"format":"password"}}}}}`),
+		Func: func(args json.RawMessage) (json.RawMessage, error) {
 			calls.Add(1)
+			if strings.Contains(string(args), "phrase") {
+				return nil, errors.New("refused " + string(args))
+			}
 			return mcptest.Text("done"), nil
 		},
 	}}}

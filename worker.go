@@ -50,6 +50,15 @@ func (e *Engine) MayRepeat(ctx context.Context, info *callinfo.Info, server, too
 	return p.MayRepeat(ctx, info, server, tool)
 }
 
+// SecretArguments returns the values among arguments that are secrets: of a tool of the
+// file if server is empty, else those that the schema of an upstream tool declares, if it
+// is known. info may be nil.
+func (e *Engine) SecretArguments(info *callinfo.Info, server, tool string, args value.Value) []string {
+	p := e.engine.Use()
+	defer p.Release()
+	return p.SecretArguments(info, server, tool, args)
+}
+
 // ServerQueue reports whether only workers that name a server call it, and how long a
 // call waits for one (engine.servers and engine.serverWaitMs of the file).
 func (e *Engine) ServerQueue(server string) (wait time.Duration, own bool) {

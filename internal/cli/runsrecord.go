@@ -9,10 +9,13 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// recordWriter returns what prints records of a run.
-func (a *app) recordWriter(asJSON bool) func(value.Value) {
+// recordWriter returns what prints records of a run, without what redactor takes out now.
+func (a *app) recordWriter(asJSON bool, redactor func() func(string) string) func(value.Value) {
 	width := a.width(a.stdout)
 	return func(v value.Value) {
+		if redact := redactor(); redact != nil {
+			v = v.Rewritten(redact)
+		}
 		if asJSON {
 			fmt.Fprintln(a.stdout, v.JSON())
 			return

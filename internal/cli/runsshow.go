@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 )
 
 func (a *app) runsShowCommand() *cobra.Command {
@@ -47,7 +48,7 @@ func (a *app) showRun(ctx context.Context, p runs.Place, id string, asJSON bool)
 	if err != nil {
 		return err
 	}
-	show, next := a.recordWriter(asJSON), 0
+	show, next := a.recordWriter(asJSON, func() func(string) string { return upstream.Redactor(s.Secrets) }), 0
 	err = a.answered(ctx, func() error {
 		if !s.Status.Over() && next >= s.Count {
 			return nil
@@ -85,7 +86,11 @@ func (a *app) showOutcome(s *runs.State) {
 		fmt.Fprintf(a.stdout, "failed: %s\n", visible(s.Err.Error()))
 		return
 	}
-	fmt.Fprintf(a.stdout, "result: %s\n", visible(s.Result.JSON()))
+	result := s.Result
+	if redact := upstream.Redactor(s.Secrets); redact != nil {
+		result = result.Rewritten(redact)
+	}
+	fmt.Fprintf(a.stdout, "result: %s\n", visible(result.JSON()))
 }
 
 // maxShownChildren is how many children are shown of a run.

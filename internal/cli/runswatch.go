@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 )
 
 func (a *app) runsWatchCommand() *cobra.Command {
@@ -27,7 +28,9 @@ func (a *app) runsWatchCommand() *cobra.Command {
 }
 
 func (a *app) watchRun(ctx context.Context, p runs.Place, id string, asJSON bool) error {
-	show := a.recordWriter(asJSON)
+	secrets := []string(nil)
+	known := false
+	show := a.recordWriter(asJSON, func() func(string) string { return upstream.Redactor(secrets) })
 	for e, err := range p.Follow(ctx, operator, id, 0) {
 		switch {
 		case err != nil:
@@ -45,6 +48,11 @@ func (a *app) watchRun(ctx context.Context, p runs.Place, id string, asJSON bool
 				a.showQuestion(*e.Asked)
 			}
 		default:
+			if !known || e.Record.Has("server") { // its call can have had arguments that are secrets
+				if s, err := p.Look(ctx, operator, id, runs.Whole); err == nil {
+					secrets, known = s.Secrets, true
+				}
+			}
 			show(e.Record)
 		}
 	}

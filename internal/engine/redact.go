@@ -30,6 +30,11 @@ func (p *Program) Redact(info *callinfo.Info, text string) string {
 
 // redactor returns what takes secrets out of texts, or nil if there are none.
 func (p *Program) redactor(info *callinfo.Info) func(string) string {
+	if info != nil && info.Secrets == nil && len(info.SecretArguments) > 0 {
+		own := *info
+		p.NoteSecrets(&own)
+		info = &own
+	}
 	if p.upstreams.pool == nil {
 		if own := info.OrNone().Secrets; own != nil {
 			return own.Text
@@ -39,10 +44,14 @@ func (p *Program) redactor(info *callinfo.Info) func(string) string {
 	return p.upstreams.pool.Redactor(info)
 }
 
-// NoteSecrets lets calls with info note the secrets that they send for the caller.
+// NoteSecrets lets calls with info note the secrets that they send for the caller, and
+// those among the arguments of the run.
 func (p *Program) NoteSecrets(info *callinfo.Info) {
 	if p.upstreams.pool != nil {
 		p.upstreams.pool.NoteSecrets(info)
+	}
+	if len(info.SecretArguments) > 0 {
+		p.learnArguments(info)
 	}
 }
 

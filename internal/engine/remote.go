@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,6 +94,9 @@ func (p *Program) Attach(info *callinfo.Info, s *runs.State) (*Parked, error) {
 		return nil, err
 	}
 	c := &call{program: p, run: executor.NewRun(g, s.Args, s.Seed), known: s.Count}
+	own := &callinfo.Info{Caller: info.Caller, SecretArguments: slices.Concat(s.Secrets, p.SecretArguments(nil, "", s.Tool, s.Args))}
+	p.NoteSecrets(own)
+	c.note(own)
 	c.begin(s.ID, info.Caller, s.Created)
 	return &Parked{c}, nil
 }

@@ -49,7 +49,12 @@ func (p *Program) noteArguments(info *callinfo.Info, g *graph.Graph, args value.
 	w := &secretWalk{root: p.secretSchemas[g], levels: maxSecretMembers}
 	w.arguments(args)
 	info.SecretArguments = slices.Clone(w.found)
-	unknown := slices.DeleteFunc(w.found, func(s string) bool { return info.Secrets != nil && info.Secrets.Text(s) != s })
+	p.learnArguments(info)
+}
+
+// learnArguments lets what is written of a call be without info.SecretArguments.
+func (p *Program) learnArguments(info *callinfo.Info) {
+	unknown := slices.DeleteFunc(slices.Clone(info.SecretArguments), func(s string) bool { return info.Secrets != nil && info.Secrets.Text(s) != s })
 	switch pool := p.upstreams.pool; {
 	case len(unknown) == 0:
 	case pool != nil:
@@ -59,14 +64,41 @@ func (p *Program) noteArguments(info *callinfo.Info, g *graph.Graph, args value.
 	}
 }
 
+// SecretArguments returns the values among arguments that are secrets: of a tool of the
+// file if server is empty, else those that the schema of an upstream tool declares, if it
+// is known. info may be nil.
+func (p *Program) SecretArguments(info *callinfo.Info, server, tool string, args value.Value) []string {
+	if server != "" {
+		if pool := p.upstreams.pool; pool != nil {
+			if in := pool.Input(info, server, tool); in != nil {
+				return in.Secrets(args)
+			}
+		}
+		return nil
+	}
+	w := &secretWalk{levels: maxSecretMembers}
+	if g, err := p.Graph(tool); err == nil {
+		w.root = p.secretSchemas[g]
+	}
+	w.arguments(args)
+	return w.found
+}
+
 // maskedArguments returns arguments of the call, or of an upstream tool that it calls,
 // without the secrets among them.
-func (c *call) maskedArguments(args value.Value) value.Value {
+func (c *call) maskedArguments(server, tool string, args value.Value) value.Value {
 	w := &secretWalk{levels: maxSecretMembers}
 	if value.Same(args, c.run.Args()) {
 		w.root = c.program.secretSchemas[c.run.Graph()]
-	} else if args.LongerThan(maxShortArguments) {
-		w.levels = 1
+	} else {
+		if pool := c.program.upstreams.pool; pool != nil && server != "" {
+			if in, ok := pool.Input(nil, server, tool).(*toolInput); ok {
+				w.root = in.secretSchema()
+			}
+		}
+		if args.LongerThan(maxShortArguments) {
+			w.levels = 1
+		}
 	}
 	return w.arguments(args)
 }

@@ -49,12 +49,19 @@ func (t *toolInput) Check(ctx context.Context, args value.Value) (wrong string, 
 	return t.compiled.Check(ctx, args)
 }
 
+// secretSchema returns the schema, undefined if it declares no secrets.
+func (t *toolInput) secretSchema() value.Value {
+	t.compile()
+	return t.secrets
+}
+
 // Secrets implements upstream.Input.
 func (t *toolInput) Secrets(args value.Value) []string {
-	if t.compile(); t.secrets.IsUndefined() {
+	schema := t.secretSchema()
+	if schema.IsUndefined() {
 		return nil
 	}
-	w := &secretWalk{root: t.secrets, levels: maxSecretMembers}
+	w := &secretWalk{root: schema, levels: maxSecretMembers}
 	w.arguments(args)
 	return w.found
 }

@@ -77,7 +77,7 @@ func (c *calls) call(ctx context.Context, in *callRequest) (*callReply, error) {
 		}
 	}
 	out := &callReply{Attempts: result.Attempts, FromCache: result.FromCache, Times: attemptsOf(result.AttemptTimes)}
-	out.Reports = stop()
+	out.Reports, out.Secrets = stop(), c.source.SecretArguments(info, in.Server, in.Tool, args)
 	for i := range out.Times {
 		out.Times[i].Error = c.source.Redact(info, out.Times[i].Error)
 	}

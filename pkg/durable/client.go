@@ -116,6 +116,7 @@ type ending struct {
 	records []json.RawMessage // nil if a query has them
 	count   int
 	said    []said
+	secrets []string // see runs.State
 }
 
 // inline returns the records of the run as JSON. It reports false if they are too long
@@ -207,7 +208,7 @@ func (o *outcome) read() (*ending, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &ending{Value: result, Text: o.Text, records: o.Records, count: o.Count, said: o.Said}
+	out := &ending{Value: result, Text: o.Text, records: o.Records, count: o.Count, said: o.Said, secrets: o.Secrets}
 	if len(o.Failure) > 0 {
 		v, err := parsed(o.Failure)
 		if err != nil {

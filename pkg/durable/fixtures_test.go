@@ -73,11 +73,21 @@ func (s *testSource) MayRepeat(_ context.Context, _ *callinfo.Info, _, tool stri
 	return s.repeat != nil && s.repeat(tool)
 }
 
-func (s *testSource) Redact(_ *callinfo.Info, text string) string {
+func (s *testSource) Redact(info *callinfo.Info, text string) string {
+	for _, secret := range info.OrNone().SecretArguments {
+		text = strings.ReplaceAll(text, secret, "[redacted]")
+	}
 	if s.secret == "" {
 		return text
 	}
 	return strings.ReplaceAll(text, s.secret, "[redacted]")
+}
+
+func (s *testSource) SecretArguments(_ *callinfo.Info, _, _ string, args value.Value) []string {
+	if pin := args.Get("password").Str(); pin != "" {
+		return []string{pin}
+	}
+	return nil
 }
 
 func (s *testSource) RedactValue(info *callinfo.Info, v value.Value) value.Value {

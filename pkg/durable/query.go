@@ -30,6 +30,8 @@ type state struct {
 	childrenWait bool
 	// Queued are the servers of calls that only workers of their server make.
 	Queued map[string]string `json:"queued,omitempty"`
+	// Secrets are those of the caller of the run.
+	Secrets []string `json:"secrets,omitempty"`
 }
 
 const (
@@ -44,7 +46,7 @@ func (d *driving) state(from int) (*state, error) {
 	s := &state{
 		Tool: d.in.Tool, Digest: d.source.Digest(), Seed: d.in.Seed,
 		Count: d.run.NextIndex(), Done: d.run.Done(), Waiting: d.run.Parked(), Active: d.run.Active(maxActive),
-		Children: d.childStates(), Queued: d.queued(),
+		Children: d.childStates(), Queued: d.queued(), Secrets: d.in.Caller.secrets(),
 	}
 	if len(d.in.Args) <= maxInlineArgs || d.in.MaxValue > MaxValue { // which is kept outside
 		s.Args = d.in.Args

@@ -42,9 +42,9 @@ func (q *question) read() (runs.Question, error) {
 func (d *driving) questionOf(q executor.Question) question {
 	switch {
 	case q.Node.Approval != nil:
-		q = q.WithArguments(d.source.RedactValue(nil, q.Arguments))
+		q = q.WithArguments(d.source.RedactValue(d.in.redacted(), q.Arguments))
 	case q.Method == graph.AskModel:
-		q.Value = d.source.RedactValue(nil, q.Value)
+		q.Value = d.source.RedactValue(d.in.redacted(), q.Value)
 	}
 	own := runs.QuestionOf(q)
 	return question{ID: own.ID, Path: own.Path, Node: own.Node, Method: own.Method, Params: raw(own.Params), Until: own.Until, Approval: own.Approval}

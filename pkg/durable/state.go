@@ -101,7 +101,7 @@ func (c *Client) ended(ctx context.Context, w runs.Who, s *runs.State, detail ru
 		}
 		return err
 	}
-	s.Result, s.Err, s.Count = out.Value, out.Err(), out.count
+	s.Result, s.Err, s.Count, s.Secrets = out.Value, out.Err(), out.count, out.secrets
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (c *Client) ask(ctx context.Context, w runs.Who, s *runs.State, queue strin
 	if s.Status = runs.Running; st.Waiting || st.childrenWait {
 		s.Status = runs.Waiting
 	}
-	s.Seed, s.Count, s.Active = st.Seed, st.Count, st.Active
+	s.Seed, s.Count, s.Active, s.Secrets = st.Seed, st.Count, st.Active, st.Secrets
 	for _, child := range st.Children {
 		s.Children = append(s.Children, runs.Child{ID: child.Run, Tool: child.Tool, Path: child.Path})
 	}

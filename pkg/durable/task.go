@@ -167,6 +167,9 @@ func (d *driving) ended(c *calling, f workflow.Future) {
 		out, err = failed(err)
 	}
 	delete(d.calls, c.task)
+	if len(out.Secrets) > 0 {
+		d.in.Caller = d.in.Caller.withSecrets(out.Secrets)
+	}
 	d.note(c, out.Reports)
 	d.returned(c.task, c.action, out, err)
 }

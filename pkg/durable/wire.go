@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -49,6 +50,38 @@ type caller struct {
 	Name   string          `json:"name,omitempty"`
 	Header http.Header     `json:"header,omitempty"`
 	Meta   json.RawMessage `json:"meta,omitempty"`
+	// Secrets are values that arguments of the run have and nobody may see: those of the
+	// tool, as the workflow finds them, and of calls that are over.
+	Secrets []string `json:"secrets,omitempty"`
+}
+
+// maxSecrets is how many of them there are.
+const maxSecrets = 64
+
+// withSecrets returns the caller with these secrets as well.
+func (c *caller) withSecrets(secrets []string) *caller {
+	own := caller{}
+	if c != nil {
+		own = *c
+	}
+	own.Secrets = slices.Clone(own.Secrets)
+	for _, s := range secrets {
+		if len(own.Secrets) < maxSecrets && !slices.Contains(own.Secrets, s) {
+			own.Secrets = append(own.Secrets, s)
+		}
+	}
+	if c == nil && own.Secrets == nil {
+		return nil
+	}
+	return &own
+}
+
+// secrets returns Secrets; none without a caller.
+func (c *caller) secrets() []string {
+	if c == nil {
+		return nil
+	}
+	return c.Secrets
 }
 
 // callRequest is the input of an activity.
@@ -77,6 +110,9 @@ type callReply struct {
 	Times      []attempt       `json:"times,omitempty"`
 	// Reports are what the server has reported, if the client wants to know.
 	Reports []report `json:"reports,omitempty"`
+	// Secrets are values among the arguments that the schema of the called tool declares
+	// as secrets.
+	Secrets []string `json:"secrets,omitempty"`
 	// ErrorType and ExceptionType describe the error for telemetry.
 	ErrorType     string `json:"errorType,omitempty"`
 	ExceptionType string `json:"exceptionType,omitempty"`
@@ -102,6 +138,8 @@ type outcome struct {
 	Records []json.RawMessage `json:"records,omitempty"`
 	Count   int               `json:"count"` // of the records
 	Said    []said            `json:"said,omitempty"`
+	// Secrets are those of the caller of the run at its end, for those who look at it.
+	Secrets []string `json:"secrets,omitempty"`
 }
 
 // reply is the input of the update that answers questions.
@@ -167,7 +205,7 @@ func (c *caller) info() (*callinfo.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &callinfo.Info{Caller: c.Name, Header: c.Header, Meta: meta}, nil
+	return &callinfo.Info{Caller: c.Name, Header: c.Header, Meta: meta, SecretArguments: c.Secrets}, nil
 }
 
 // Calls is what workers have to know of the calls that they make.
@@ -175,7 +213,11 @@ type Calls interface {
 	// MayRepeat reports whether a call may be made again that may have happened. It
 	// may ask the server.
 	MayRepeat(ctx context.Context, info *callinfo.Info, server, tool string) bool
-	// Redact takes secrets out of a text that is kept.
+	// SecretArguments returns the values among arguments of a tool that are secrets: of a
+	// tool of the file if server is empty, else of an upstream tool whose schema is known.
+	SecretArguments(info *callinfo.Info, server, tool string, args value.Value) []string
+	// Redact takes secrets out of a text that is kept: those of the file, of info, and
+	// info.SecretArguments.
 	Redact(info *callinfo.Info, text string) string
 	// RedactValue is Redact for all strings of a value.
 	RedactValue(info *callinfo.Info, v value.Value) value.Value

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/mcpgraph/mcpgraph/internal/textline"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
@@ -45,9 +46,12 @@ func (w *walks) run(ctx workflow.Context, in *request) (*outcome, error) {
 	defer account.Close()
 	eval, release := memory.WithAccount(context.Background(), account)
 	defer release()
+	if args, err := parsed(in.Args); err == nil {
+		in.Caller = in.Caller.withSecrets(w.source.SecretArguments(nil, "", in.Tool, args))
+	}
 	run, err := in.begin(eval, g, workflow.GetInfo(ctx))
 	if err != nil {
-		return nil, w.failed(err, &outcome{})
+		return nil, w.failed(in, err, &outcome{})
 	}
 	own, _ := workflow.NewDisconnectedContext(ctx)
 	d := &driving{walks: w, ctx: own, in: in, run: run, eval: eval, account: account, calls: map[executor.Task]*calling{}, children: map[executor.Task]*child{}}
@@ -57,6 +61,11 @@ func (w *walks) run(ctx workflow.Context, in *request) (*outcome, error) {
 	out, err := d.drive(ctx)
 	d.reported()
 	return out, err
+}
+
+// redacted returns an info with the secret arguments of the run, to redact them.
+func (in *request) redacted() *callinfo.Info {
+	return &callinfo.Info{Caller: in.callerName(), SecretArguments: in.Caller.secrets()}
 }
 
 func (in *request) callerName() string {
@@ -312,7 +321,7 @@ func (d *driving) end() (*outcome, error) {
 	if err := d.awaitEnding(); err != nil {
 		return nil, err
 	}
-	out, err := &outcome{Count: d.run.NextIndex(), Executions: d.run.Spent(), Said: d.said}, d.run.Err()
+	out, err := &outcome{Count: d.run.NextIndex(), Executions: d.run.Spent(), Said: d.said, Secrets: d.in.Caller.secrets()}, d.run.Err()
 	result := d.run.Result()
 	if g := d.run.Graph(); err == nil && g.Output != nil && d.in.Share == nil { // a parent checks it
 		if wrong := g.Output.ValidateContext(d.eval, result); wrong != nil {
@@ -341,9 +350,9 @@ func (d *driving) end() (*outcome, error) {
 		return out, nil
 	}
 	if d.in.Share != nil {
-		out.Error = raw(shortenedError(d.source.RedactValue(nil, executor.FailureValue(err))))
+		out.Error = raw(shortenedError(d.source.RedactValue(d.in.redacted(), executor.FailureValue(err))))
 	}
-	failed := d.failed(err, out)
+	failed := d.failed(d.in, err, out)
 	if d.canceled {
 		failed = temporal.NewCanceledError(out)
 	}
@@ -353,10 +362,10 @@ func (d *driving) end() (*outcome, error) {
 // failed puts the failure of a run into its outcome, and returns the error with which the
 // workflow ends for it. It redacts secrets, which graphs have from replies, before anything
 // is cut.
-func (w *walks) failed(err error, out *outcome) error {
-	f := executor.FailureOf(err)
-	out.Failure = raw(shortened(graph.FailureFrom(w.source.RedactValue(nil, f.Value()))).Value())
-	out.Text = textline.Prefix(w.source.Redact(nil, err.Error()), maxMessage)
+func (w *walks) failed(in *request, err error, out *outcome) error {
+	f, info := executor.FailureOf(err), in.redacted()
+	out.Failure = raw(shortened(graph.FailureFrom(w.source.RedactValue(info, f.Value()))).Value())
+	out.Text = textline.Prefix(w.source.Redact(info, err.Error()), maxMessage)
 	return refused(&graph.Failure{Name: f.Name, Message: out.Text}, out)
 }
 

@@ -23,7 +23,7 @@ type Entry struct {
 	Redactor func() func(string) string
 	// Masked returns the arguments of the run, or of a call of an upstream tool, without
 	// those that hold secrets. It may be nil.
-	Masked func(args value.Value) value.Value
+	Masked func(server, tool string, args value.Value) value.Value
 }
 
 // Live is a run under way. It is safe for concurrent use.

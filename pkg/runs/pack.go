@@ -75,7 +75,7 @@ type packer struct {
 	known  written
 
 	args, shownArgs value.Value                   // of the run, and without secrets
-	mask            func(value.Value) value.Value // Entry.Masked
+	mask            func(server, tool string, args value.Value) value.Value // Entry.Masked
 
 	shared []string // long strings, as they were and as they are kept
 
@@ -108,7 +108,7 @@ func (s *Store) pack(c Entry, apart bool, held *memory.Account) *Run {
 	}
 	packing := false
 	if p.mask, p.args = c.Masked, c.Run.Args(); p.mask != nil {
-		p.shownArgs = p.mask(p.args)
+		p.shownArgs = p.mask("", "", p.args)
 	}
 	r.args = p.pack(p.args)
 	for rec := range c.Run.Records(0) {
@@ -163,7 +163,7 @@ func (p *packer) add(rec *executor.Record) {
 		node: rec.Node, frame: rec.Frame, start: nanoseconds(rec.Start), end: nanoseconds(rec.End),
 		index: int32(rec.Index), execution: int32(rec.Execution), try: int32(rec.Try),
 		edge: int32(rec.Edge), attempts: int32(rec.Attempts), fromCache: rec.FromCache,
-		arguments: p.pack(p.masked(rec.Arguments)), output: p.pack(rec.Output),
+		arguments: p.pack(p.masked(rec)), output: p.pack(rec.Output),
 	}
 	if rec.Err != nil {
 		st.err = keepError(rec.Err, p.redact)
@@ -202,11 +202,12 @@ func (p *packer) results(list []value.Value) span {
 }
 
 // masked returns arguments without those that hold secrets.
-func (p *packer) masked(args value.Value) value.Value {
+func (p *packer) masked(rec *executor.Record) value.Value {
+	args := rec.Arguments
 	if p.mask == nil || args.IsUndefined() {
 		return args
 	}
-	return p.mask(args)
+	return p.mask(rec.Server, rec.Tool, args)
 }
 
 // pack writes a value, unless it is there or there is no room for it.

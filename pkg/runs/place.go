@@ -230,6 +230,9 @@ type State struct {
 	Args  value.Value
 	Seed  uint64
 	Count int
+	// Secrets are values among its arguments that must not be shown, as far as they are
+	// known: those of the tool, and of calls that are over. Records have them.
+	Secrets []string
 	// Questions are open, the oldest first. Active are the executions under way, the
 	// first 100 of them. Calls are those of upstream tools under way, Children the runs
 	// that it waits for.

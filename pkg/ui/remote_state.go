@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -51,7 +53,7 @@ func (m *remotes) listed(d *runs.Summary) *runState {
 func (r *remoteRun) state() *runState {
 	s := r.remotes.listed(&r.at.Summary)
 	s.Executions = r.at.Count
-	sh := shower{r.remotes.page.redactor()}
+	sh := shower{r.redactor()}
 	s.Durable.Code, s.Durable.Problem = r.trouble.code, sh.text(r.trouble.text)
 	if s.Durable.Code == "" && r.crowded && s.Ended == nil {
 		s.Durable.Code, s.Durable.Problem = notFollowed, fmt.Sprintf("%d durable runs are followed already; this one is shown as it was when it was opened", maxFollowed)
@@ -139,9 +141,26 @@ func (m *remotes) unreachable(err error) string {
 	return fmt.Sprintf("%s cannot be reached; trying again: %v", m.from.Name(), err)
 }
 
+// redactor takes the secrets of the page's file and those among the arguments of the run
+// out of texts; nil if there is nothing to take out. r.mu is held.
+func (r *remoteRun) redactor() func(string) string {
+	of, secrets := r.remotes.page.redactor(), r.at.Secrets
+	if e := r.remotes.page.engine.Load(); e != nil && r.at.Args.Kind() == value.Object {
+		secrets = slices.Concat(secrets, e.SecretArguments(nil, "", r.at.Tool, r.at.Args))
+	}
+	own := upstream.Redactor(secrets)
+	switch {
+	case own == nil:
+		return of
+	case of == nil:
+		return own
+	}
+	return func(text string) string { return own(of(text)) }
+}
+
 // subject returns the run for those who read its values. r.mu is held.
 func (r *remoteRun) subject() *subject {
-	s := &subject{id: r.id, began: r.at.Began, ended: r.at.Ended, state: r.state(), shower: shower{r.remotes.page.redactor()}}
+	s := &subject{id: r.id, began: r.at.Began, ended: r.at.Ended, state: r.state(), shower: shower{r.redactor()}}
 	if past := r.past(); past != nil {
 		s.history, s.run, s.graph = past, r.run, past.Graph()
 	} else {
@@ -165,10 +184,10 @@ type remoteTeller struct {
 func (t *remoteTeller) tell() (changed, over bool) {
 	r := t.r
 	r.mu.Lock()
-	past, state, over := r.past(), r.state(), r.over
+	past, state, over, redact := r.past(), r.state(), r.over, r.redactor()
 	r.mu.Unlock()
 	if past != nil {
-		sh := shower{t.page.redactor()}
+		sh := shower{redact}
 		for rec := range past.Records(t.next) {
 			t.next, changed = rec.Index+1, true
 			t.page.events.add(event{Type: "record", Run: r.id, Record: recordOf(past.Graph(), &rec, sh)})
