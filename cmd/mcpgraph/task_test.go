@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -124,7 +125,7 @@ func TestTasks(t *testing.T) {
 		method, name, members, want string
 		status                      int
 	}{
-		{"tools/call", "asks", `"name":"asks"`, `"code":-32021`, 400},
+		{"tools/call", "asks", `"name":"asks"`, `"code":-32021,"message":"the client did not declare the extension io.modelcontextprotocol/tasks"`, 400},
 		{"tasks/get", slow, fmt.Sprintf(`"taskId":%q`, slow), `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, 400},
 		{"tools/call", "slow", `"name":"slow","arguments":{"ms":0}`, `"resultType":"complete"`, 200},
 		{"tasks/list", "", `"cursor":null`, `"code":-32601`, 404},
@@ -143,4 +144,35 @@ func TestTasks(t *testing.T) {
 		}
 	}
 	ann.start("slow", `{"ms":3600000}`)
+}
+
+// TestCallsTasksOfAnother lets one mcpgraph call a tool of another one that runs only as a
+// task.
+func TestCallsTasksOfAnother(t *testing.T) {
+	t.Parallel()
+	w := serveWeb(t, nil, "testdata/interop.yaml")
+	defer w.stop()
+	front := filepath.Join(t.TempDir(), "front.yaml")
+	if err := os.WriteFile(front, fmt.Appendf(nil, `version: "1.0"
+server: {name: front, version: "1"}
+mcpServers: {back: {url: "%s/mcp"}}
+tools:
+  - name: ask_back
+    description: Calls a task
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: call}
+      - {id: call, type: mcp, server: back, tool: task, args: {}, next: exit}
+      - {id: exit, type: exit}
+`, w.base), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"run", front, "ask_back"}, {"call", front, "back", "task", "--yes"}} {
+		if out, err := exec.Command(binary, args...).Output(); err != nil || string(out) != "\"done\"\n" {
+			t.Errorf("%v: %v, %s%s", args, err, out, stderrOf(err))
+		}
+	}
+	if out, err := exec.Command(binary, "validate", "--live", front).CombinedOutput(); err != nil {
+		t.Errorf("%v, %s", err, out)
+	}
 }

@@ -111,6 +111,9 @@ func (e *MissingCapabilityError) rpcError() *rpcError {
 func (e *MissingCapabilityError) Error() string {
 	name := "no"
 	for _, one := range e.Capabilities.Entries() {
+		if extensions := one.Value.Entries(); one.Key == "extensions" && len(extensions) > 0 {
+			return "the client did not declare the extension " + extensions[0].Key
+		}
 		if name = one.Key; one.Value.Has(URLMode) {
 			name += " (URL mode)"
 		}
