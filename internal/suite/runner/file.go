@@ -80,6 +80,10 @@ func (l *loader) parse(path string, text []byte) *File {
 	if f.file, f.Diagnostics = suite.Parse(path, text); f.file == nil {
 		return f
 	}
+	if f.file.Config == path { // it names none, which has been reported
+		f.snapshots = readSnapshots(path)
+		return f
+	}
 	f.config = l.compiled(f.file.Config)
 	var broken *engine.LoadError
 	switch e, err := f.config.engine, f.config.err; {
