@@ -61,7 +61,10 @@ cannot be read.`,
   mcpgraph validate --live tools.yaml
   mcpgraph validate --format sarif tools.yaml > mcpgraph.sarif`,
 		ValidArgsFunction: completeConfig,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if program := o.format == "json" || o.format == "sarif"; program && !cmd.Flags().Changed("max-problems") {
+				o.maxProblems = 0 // programs read all
+			}
 			if o.maxProblems < 0 {
 				return usagef("--max-problems is %d; expected 0 or more", o.maxProblems)
 			}
@@ -118,7 +121,7 @@ cannot be read.`,
 	cmd.Flags().StringVar(&o.format, "format", "text", "print as `FORMAT`: text, json, sarif or github")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
-	cmd.Flags().IntVar(&o.maxProblems, "max-problems", diag.DefaultMaxProblems, "print at most `N` problems of a file as text, errors first; 0 prints all")
+	cmd.Flags().IntVar(&o.maxProblems, "max-problems", diag.DefaultMaxProblems, "print at most `N` problems of a file, errors first; 0 prints all, as --format json and sarif do by default")
 	a.mcpFlag(cmd, &o.mcpFiles)
 	o.lock.fileFlags(cmd)
 	cmd.Flags().BoolVar(&o.live, "live", false, "also connect to the servers and check calls against their tools")
@@ -225,13 +228,13 @@ func (a *app) diagnosticsWriter(format, color string, maxProblems int) (func(io.
 			return err
 		}, nil
 	case "json":
-		return func(w io.Writer, f findings) error { return diag.WriteJSON(w, f.diagnostics) }, nil
+		return func(w io.Writer, f findings) error { return diag.WriteJSON(w, f.diagnostics, maxProblems) }, nil
 	case "sarif":
 		return func(w io.Writer, f findings) error {
-			return diag.WriteSARIF(w, f.diagnostics, mcpgraph.Version(), project.URL)
+			return diag.WriteSARIF(w, f.diagnostics, maxProblems, mcpgraph.Version(), project.URL)
 		}, nil
 	case "github":
-		return func(w io.Writer, f findings) error { return diag.WriteGitHub(w, f.diagnostics) }, nil
+		return func(w io.Writer, f findings) error { return diag.WriteGitHub(w, f.diagnostics, maxProblems) }, nil
 	}
 	return nil, usagef("--format is %q; expected %s", format, diag.List(validateFormats))
 }

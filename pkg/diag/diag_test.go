@@ -330,7 +330,7 @@ func TestJSONHasStableFields(t *testing.T) {
 			Related: []Related{{Pos: Pos{3, 4}, Message: "r"}}},
 		{Severity: Warning, Message: "w"},
 		{Severity: Info, Message: "i"},
-	})
+	}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +375,7 @@ func TestJSONHasStableFields(t *testing.T) {
 		t.Errorf("got\n%s", out.String())
 	}
 	out.Reset()
-	if err := WriteJSON(&out, nil); err != nil || !strings.Contains(out.String(), `"diagnostics": []`) {
+	if err := WriteJSON(&out, nil, 0); err != nil || !strings.Contains(out.String(), `"diagnostics": []`) {
 		t.Errorf("without problems: %v\n%s", err, out.String())
 	}
 }
@@ -390,7 +390,7 @@ func TestSARIFHasWhatTheStandardRequires(t *testing.T) {
 		{File: "/abs/b.yaml", Severity: Info, Code: "not-in-the-table", Message: "i"},
 		{Severity: Warning, Code: Codes[0].Code, Message: "w"},
 	}
-	if err := WriteSARIF(&out, ds, "1.2.3", "https://github.com/mcpgraph/mcpgraph"); err != nil {
+	if err := WriteSARIF(&out, ds, 0, "1.2.3", "https://github.com/mcpgraph/mcpgraph"); err != nil {
 		t.Fatal(err)
 	}
 	var doc map[string]any
@@ -463,7 +463,7 @@ func TestGitHubCommandsAreEscaped(t *testing.T) {
 		{File: "a,b:c%.yaml", Pos: Pos{1, 2}, End: Pos{1, 5}, Code: "c", Message: "50%\r\nof: a, b", Hint: "h"},
 		{File: "a.yaml", Pos: Pos{1, 2}, End: Pos{3, 1}, Severity: Warning, Message: "m"},
 		{Severity: Info, Message: "m"},
-	})
+	}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -13,11 +15,17 @@ var (
 )
 
 // WriteGitHub prints problems as workflow commands of GitHub Actions, which
-// shows them beside the lines of a pull request. It returns the first error of
-// w.
-func WriteGitHub(w io.Writer, ds []Diagnostic) error {
+// shows them beside the lines of a pull request. It shows ten of each kind, so errors
+// come first. Of one file there are at most maxProblems, or all if that is 0, and a
+// notice says how many more it has. It returns the first error of w.
+func WriteGitHub(w io.Writer, ds []Diagnostic, maxProblems int) error {
 	out := bufio.NewWriter(w)
-	for _, d := range ds {
+	kept, left := worst(ds, maxProblems)
+	errorsFirst(kept)
+	for _, file := range slices.Sorted(maps.Keys(left)) {
+		kept = append(kept, Diagnostic{File: file, Severity: Info, Message: notShown(left[file], left[file]+maxProblems)})
+	}
+	for _, d := range kept {
 		command := d.Severity.String()
 		if d.Severity == Info {
 			command = "notice"

@@ -39,8 +39,9 @@ type jsonPlace struct {
 // "diagnostics" (file, line, column, endLine, endColumn, severity, code,
 // message, hint, related) and the counts "errors", "warnings" and "infos".
 // Lines and columns count from 1, columns in code points; the end is the first
-// position behind the place. It returns the first error of w.
-func WriteJSON(w io.Writer, ds []Diagnostic) error {
+// position behind the place. The list has at most maxProblems of one file, errors
+// first, or all if that is 0; the counts are of all. It returns the first error of w.
+func WriteJSON(w io.Writer, ds []Diagnostic, maxProblems int) error {
 	doc := jsonDocument{Diagnostics: make([]jsonDiagnostic, 0, len(ds))}
 	for _, d := range ds {
 		switch d.Severity {
@@ -51,6 +52,9 @@ func WriteJSON(w io.Writer, ds []Diagnostic) error {
 		default:
 			doc.Infos++
 		}
+	}
+	kept, _ := worst(ds, maxProblems)
+	for _, d := range kept {
 		out := jsonDiagnostic{
 			jsonPlace: jsonPlace{d.File, d.Pos.Line, d.Pos.Col, d.End.Line, d.End.Col},
 			Severity:  d.Severity.String(),

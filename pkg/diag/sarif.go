@@ -19,7 +19,22 @@ type sarifRun struct {
 	Tool       sarifTool     `json:"tool"`
 	ColumnKind string        `json:"columnKind"`
 	Results    []sarifResult `json:"results"`
+	// Invocations says how many results are left out.
+	Invocations []sarifInvocation `json:"invocations,omitempty"`
 }
+
+type sarifInvocation struct {
+	Successful    bool                `json:"executionSuccessful"`
+	Notifications []sarifNotification `json:"toolExecutionNotifications"`
+}
+
+type sarifNotification struct {
+	Level   string       `json:"level"`
+	Message sarifMessage `json:"message"`
+}
+
+// maxResults is how many results a run may have: GitHub refuses logs with more.
+const maxResults = 25_000
 
 type sarifTool struct {
 	Driver sarifDriver `json:"driver"`
@@ -80,16 +95,26 @@ type sarifRegion struct {
 
 // WriteSARIF prints problems as a SARIF 2.1.0 log with one run, the form that
 // code scanning services read. toolVersion is this program's version and may be
-// empty; toolURI is the address of its repository, which describes every code. It
-// returns the first error of w.
-func WriteSARIF(w io.Writer, ds []Diagnostic, toolVersion, toolURI string) error {
+// empty; toolURI is the address of its repository, which describes every code. The run
+// has at most maxProblems of one file, or all if that is 0, and 25,000 in all, errors
+// first; a notification of the run says how many are left out. It returns the first
+// error of w.
+func WriteSARIF(w io.Writer, ds []Diagnostic, maxProblems int, toolVersion, toolURI string) error {
+	kept, _ := worst(ds, maxProblems)
+	if len(kept) > maxResults {
+		errorsFirst(kept)
+		kept = kept[:maxResults]
+	}
 	run := sarifRun{
 		Tool: sarifTool{Driver: sarifDriver{
 			Name: "mcpgraph", Version: toolVersion, InformationURI: toolURI,
 			Rules: make([]sarifRule, 0, len(Codes)),
 		}},
 		ColumnKind: "unicodeCodePoints",
-		Results:    make([]sarifResult, 0, len(ds)),
+		Results:    make([]sarifResult, 0, len(kept)),
+	}
+	if n := len(ds) - len(kept); n > 0 {
+		run.Invocations = []sarifInvocation{{true, []sarifNotification{{"warning", sarifMessage{notShown(n, len(ds))}}}}}
 	}
 	index := make(map[string]int, len(Codes))
 	for i, c := range Codes {
@@ -101,7 +126,7 @@ func WriteSARIF(w io.Writer, ds []Diagnostic, toolVersion, toolURI string) error
 			Configuration:    sarifConfiguration{sarifLevel(c.Severity)},
 		})
 	}
-	for _, d := range ds {
+	for _, d := range kept {
 		text := d.Message
 		if d.Hint != "" {
 			text += ". " + d.Hint

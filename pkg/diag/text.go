@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -107,7 +106,7 @@ func (t *TextWriter) most(file string, ds []Diagnostic) {
 			all = append(all, d)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Diagnostic) int { return int(a.Severity) - int(b.Severity) })
+	errorsFirst(all)
 	shown := all[:t.opts.MaxProblems]
 	for _, d := range shown {
 		t.diagnostic(d.bounded())
@@ -126,8 +125,8 @@ func (t *TextWriter) most(file string, ds []Diagnostic) {
 	}
 	l := t.line(4)
 	l.put(bold, clean(placeOf(file, Pos{})))
-	l.put("", fmt.Sprintf("%d of %d problems are not shown (%s); `mcpgraph validate --max-problems 0` shows all",
-		len(all)-len(shown), len(all), strings.Join(more, ", ")))
+	l.put("", fmt.Sprintf("%s (%s); `mcpgraph validate --max-problems 0` shows all",
+		notShown(len(all)-len(shown), len(all)), strings.Join(more, ", ")))
 	l.end()
 }
 

@@ -260,7 +260,7 @@ func writeGitHub(w io.Writer, r *runner.Report, o Options) error {
 		}
 		all = append(all, one.Warnings...)
 	}
-	if err := diag.WriteGitHub(w, all); err != nil {
+	if err := diag.WriteGitHub(w, all, diag.DefaultMaxProblems); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, summary(r)+"\n"+coverageText(o.Coverage))
