@@ -159,15 +159,20 @@ func (s *server) didChange(p changeParams) {
 		s.mu.Unlock()
 		return
 	}
-	content := f.text.content
+	changed, fits := newChangedText(f.text.content, s.encoding), true
 	for _, c := range p.ContentChanges {
 		if c.Range == nil {
-			content = c.Text
-			continue
+			changed = newChangedText(c.Text, s.encoding)
+		} else if fits = changed.replace(*c.Range, c.Text); !fits {
+			break
 		}
-		x := newLineIndex(content, s.encoding)
-		from, to := x.offset(c.Range.Start), x.offset(c.Range.End)
-		content = content[:min(from, to)] + c.Text + content[max(from, to):]
+	}
+	content := changed.String()
+	if !fits {
+		s.mu.Unlock()
+		s.logProblem("too many changes of long lines at once; " + filepath.Base(path) + " is not checked any more, open it again")
+		s.shut(path)
+		return
 	}
 	if s.openBytes-len(f.text.content)+len(content) > maxOpenBytes {
 		s.mu.Unlock()
