@@ -110,6 +110,10 @@ var shapes = []shape{
 	{name: "wide anyOf", n: 100, file: func(n int) string {
 		return oneTool("      type: object\n      properties:\n        x:\n          default: 0\n          anyOf:\n"+each(n, "            - {type: object, required: [k#]}\n"), "      - {id: n0, type: transform, transform: {expr: \"$.entry.x.y\"}, next: exit}\n")
 	}},
+	{name: "calls of tools behind globs", n: 100, file: func(n int) string {
+		return growthHead + "mcpServers:\n  s:\n    command: x\n    tools:\n      allow:\n" + each(n, "        - \"g#_/*\"\n        - \"n/#\"\n") + "tools:\n" +
+			each(n, "  - name: t#\n    description: d\n    inputSchema: {type: object}\n    nodes:\n      - {id: entry, type: entry, next: a}\n      - {id: a, type: mcp, server: s, tool: x/#, next: exit}\n      - {id: exit, type: exit}\n")
+	}},
 	{name: "unset variables", n: 100, file: func(n int) string {
 		return growthHead + "mcpServers:\n  s:\n    command: x\n    env:\n" + each(n, "      V#: ${NOT_SET_#}\n") + "tools: []\n"
 	}},
