@@ -104,8 +104,6 @@ func TestDocsNameEveryFlag(t *testing.T) {
 		switch name {
 		case "version", "completion":
 			section = docs["version and completion"]
-		case "worker", "runs":
-			section = docs["worker and runs"]
 		}
 		if section == "" {
 			t.Errorf("%s has no section", name)

@@ -4,28 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpgraph/mcpgraph/internal/runsock"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
-// runsOptions are those of the commands that look at durable runs.
+// runsOptions are those of the commands that look at runs.
 type runsOptions struct {
 	temporal temporalOptions
+	server   string
 	json     bool
 	limit    int
 	running  bool
 	question string
 }
 
+func (o *runsOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.server, "server", "", "look into the running server with this `NAME`")
+	o.temporal.flags(cmd)
+}
+
 func (a *app) runsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "Look at durable runs, answer their questions, cancel them",
-		Long: `Look at durable runs, answer their questions, and cancel them. Temporal keeps these
-runs; mcpgraph run --engine temporal and mcpgraph serve --engine temporal start them.`,
+		Short: "Look at runs, answer their questions, cancel them",
+		Long: `Look at runs, answer their questions, and cancel them: those of the mcpgraph serve or
+mcpgraph ui that this user runs on this machine, or durable runs, which Temporal keeps.
+
+If several servers run, --server chooses one by its name in the file. The flags of
+Temporal, or TEMPORAL_ADDRESS, choose Temporal; so does a machine without a server.`,
 		Example: `  mcpgraph runs list
   mcpgraph runs show 4NCQ2K7ZB5XHM3TA
   mcpgraph runs answer 4NCQ2K7ZB5XHM3TA accept`,
@@ -44,20 +56,58 @@ runs; mcpgraph run --engine temporal and mcpgraph serve --engine temporal start 
 // operator sees the runs of all callers.
 var operator = runs.Who{Operator: true}
 
-// withPlace calls f with the place of the runs.
-func (a *app) withPlace(o runsOptions, f func(ctx context.Context, p runs.Place) error) error {
-	ctx, stop := a.untilSignal()
-	defer stop()
+// view returns where the runs are that the options name: at Temporal, if a flag or a
+// variable says where that is, else in a server of this user that runs.
+func (a *app) view(ctx context.Context, o runsOptions) (v runs.View, done func(), err error) {
+	if !o.temporal.isSet() && a.environ[addressVariable] == "" {
+		switch found := runsock.Servers(ctx, runsock.Folder(a.getenv)); {
+		case o.server != "":
+			found = slices.DeleteFunc(found, func(c *runsock.Client) bool { return !c.Is(o.server) })
+			if len(found) == 0 {
+				return nil, nil, failedf("no mcpgraph serve or ui of this user with the server name %q runs", o.server)
+			}
+			fallthrough
+		case len(found) > 0:
+			if len(found) > 1 {
+				return nil, nil, usagef("%d servers run; choose one with --server: %s", len(found), serverNames(found))
+			}
+			return found[0], func() {}, nil
+		}
+	} else if o.server != "" {
+		return nil, nil, usagef("--server is for servers of this machine; leave out the flags of Temporal and %s", addressVariable)
+	}
 	log, err := a.logger("error")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	c, err := a.dial(ctx, o.temporal, log)
 	if err != nil {
+		if !o.temporal.isSet() && a.environ[addressVariable] == "" {
+			err = failedf("no mcpgraph serve or ui of this user runs, and %w", err)
+		}
+		return nil, nil, err
+	}
+	return c, c.Close, nil
+}
+
+func serverNames(list []*runsock.Client) string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.Server
+	}
+	return strings.Join(names, ", ")
+}
+
+// withView calls f with the place of the runs.
+func (a *app) withView(o runsOptions, f func(ctx context.Context, v runs.View) error) error {
+	ctx, stop := a.untilSignal()
+	defer stop()
+	v, done, err := a.view(ctx, o)
+	if err != nil {
 		return err
 	}
-	defer c.Close()
-	err = f(ctx, c)
+	defer done()
+	err = f(ctx, v)
 	var exit *exitError
 	switch {
 	case ctx.Err() != nil:
@@ -102,9 +152,9 @@ func (a *app) runsCancelCommand() *cobra.Command {
 		Example: "  mcpgraph runs cancel 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withPlace(o, func(ctx context.Context, p runs.Place) error { return p.Cancel(ctx, operator, args[0]) })
+			return a.withView(o, func(ctx context.Context, v runs.View) error { return v.Cancel(ctx, operator, args[0]) })
 		},
 	}
-	o.temporal.flags(cmd)
+	o.flags(cmd)
 	return cmd
 }

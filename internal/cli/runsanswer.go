@@ -29,12 +29,12 @@ id or the path of its node, as runs show prints them. It needs a worker.`,
 			if err != nil {
 				return err
 			}
-			return a.withPlace(o, func(ctx context.Context, p runs.Place) error {
+			return a.withView(o, func(ctx context.Context, p runs.View) error {
 				return a.answerRun(ctx, p, args[0], o.question, answer)
 			})
 		},
 	}
-	o.temporal.flags(cmd)
+	o.flags(cmd)
 	cmd.Flags().StringVar(&o.question, "question", "", "answer the question with this `ID` or path")
 	return cmd
 }
@@ -52,7 +52,7 @@ func parseAnswer(text string) (value.Value, error) {
 	return mcpgraph.Answer(mcpgraph.Accept, v), nil
 }
 
-func (a *app) answerRun(ctx context.Context, p runs.Place, id, which string, answer value.Value) error {
+func (a *app) answerRun(ctx context.Context, p runs.View, id, which string, answer value.Value) error {
 	var d *runs.State
 	err := a.answered(ctx, func() (err error) {
 		d, err = p.Look(ctx, operator, id, runs.Whole)

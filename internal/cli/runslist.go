@@ -17,14 +17,14 @@ import (
 func (a *app) runsListCommand() *cobra.Command {
 	var o runsOptions
 	cmd := &cobra.Command{
-		Use: "list", Short: "List durable runs: those under way, then those that ended last",
+		Use: "list", Short: "List runs: those under way, then those that ended last",
 		Example: "  mcpgraph runs list --running\n  mcpgraph runs list --limit 1000 --json",
 		Args:    configArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			if o.limit < 1 {
 				return usagef("--limit must be positive")
 			}
-			return a.withPlace(o, func(ctx context.Context, p runs.Place) error {
+			return a.withView(o, func(ctx context.Context, p runs.View) error {
 				list, _, err := runs.ListSome(ctx, p, operator, runs.Filter{Running: o.running}, o.limit)
 				if err != nil {
 					return err
@@ -33,7 +33,7 @@ func (a *app) runsListCommand() *cobra.Command {
 			})
 		},
 	}
-	o.temporal.flags(cmd)
+	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each run")
 	cmd.Flags().IntVar(&o.limit, "limit", 50, "list at most `N` runs")
 	cmd.Flags().BoolVar(&o.running, "running", false, "only runs under way")
@@ -66,24 +66,17 @@ func writeRuns(w io.Writer, list []runs.Summary, asJSON bool) error {
 }
 
 func summaryValue(s runs.Summary) value.Value {
-	b := value.NewBuilder(8)
-	text := func(key, v string) {
-		if v != "" {
-			b.Set(key, value.FromString(v))
-		}
-	}
-	text("run", s.ID)
-	text("tool", s.Tool)
-	text("status", string(s.Status))
-	text("parent", s.Parent)
-	text("caller", s.Caller)
-	text("version", s.Version)
-	text("began", s.Began.UTC().Format(time.RFC3339Nano))
-	if !s.Ended.IsZero() {
-		text("ended", s.Ended.UTC().Format(time.RFC3339Nano))
-	}
+	o := members{value.NewBuilder(10)}
+	o.text("run", s.ID)
+	o.text("tool", s.Tool)
+	o.text("status", string(s.Status))
+	o.text("parent", s.Parent)
+	o.text("caller", s.Caller)
+	o.text("version", s.Version)
+	o.time("began", s.Began)
+	o.time("ended", s.Ended)
 	if s.Bytes > 0 {
-		b.Set("historyBytes", value.FromInt(s.Bytes))
+		o.Set("historyBytes", value.FromInt(s.Bytes))
 	}
-	return b.Value()
+	return o.Value()
 }

@@ -9,28 +9,31 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 func (a *app) runsShowCommand() *cobra.Command {
 	var o runsOptions
 	cmd := &cobra.Command{
 		Use: "show RUN", Short: "Show the history of a run, its calls under way and its questions",
-		Long: `Show a durable run: the executions that are over, the calls under way, what it
-asks, and its result. Of a run under way this needs a worker.
+		Long: `Show a run: the executions that are over, what it waits for, the calls under way, what
+it asks, and its result. Of a durable run under way this needs a worker.
 
---json prints the records of the run, a line of JSON each, as mcpgraph keeps them.`,
+--json prints one object: the line of runs list --json, its arguments, its questions,
+what it does now, its result or failure, its executions (history) as clients read them, and
+its records as mcpgraph keeps them.`,
 		Example: "  mcpgraph runs show 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withPlace(o, func(ctx context.Context, p runs.Place) error { return a.showRun(ctx, p, args[0], o.json) })
+			return a.withView(o, func(ctx context.Context, p runs.View) error { return a.showRun(ctx, p, args[0], o.json) })
 		},
 	}
-	o.temporal.flags(cmd)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the records as JSON")
+	o.flags(cmd)
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-func (a *app) showRun(ctx context.Context, p runs.Place, id string, asJSON bool) error {
+func (a *app) showRun(ctx context.Context, p runs.View, id string, asJSON bool) error {
 	var s *runs.State
 	err := a.answered(ctx, func() (err error) {
 		s, err = p.Look(ctx, operator, id, runs.Whole)
@@ -41,6 +44,9 @@ func (a *app) showRun(ctx context.Context, p runs.Place, id string, asJSON bool)
 	}
 	if !asJSON {
 		fmt.Fprintf(a.stdout, "run %s of tool %s: %s, began %s\n", visible(id), visible(s.Tool), s.Status, s.Began.UTC().Format(time.RFC3339))
+		if s.Caller != "" {
+			fmt.Fprintf(a.stdout, "caller: %s\n", visible(s.Caller))
+		}
 		if s.Parent != "" {
 			fmt.Fprintf(a.stdout, "parent: %s\n", visible(s.Parent))
 		}
@@ -48,7 +54,9 @@ func (a *app) showRun(ctx context.Context, p runs.Place, id string, asJSON bool)
 	if err != nil {
 		return err
 	}
-	show, next := a.recordWriter(asJSON, func() func(string) string { return upstream.Redactor(s.Secrets) }), 0
+	redact := upstream.Redactor(s.Secrets)
+	var records []value.Value
+	show, next := a.recordWriter(false, func() func(string) string { return redact }), 0
 	err = a.answered(ctx, func() error {
 		if !s.Status.Over() && next >= s.Count {
 			return nil
@@ -61,8 +69,11 @@ func (a *app) showRun(ctx context.Context, p runs.Place, id string, asJSON bool)
 				return nil
 			}
 			if !e.Record.IsUndefined() {
-				show(e.Record)
-				next = int(e.Record.Get("index").Float()) + 1
+				if next = int(e.Record.Get("index").Float()) + 1; asJSON {
+					records = append(records, e.Record)
+				} else {
+					show(e.Record)
+				}
 			}
 			if !s.Status.Over() && next >= s.Count {
 				return nil
@@ -71,8 +82,15 @@ func (a *app) showRun(ctx context.Context, p runs.Place, id string, asJSON bool)
 		return nil
 	})
 	switch {
-	case err != nil || asJSON:
+	case err != nil:
 		return err
+	case asJSON:
+		v := stateValue(s, records)
+		if redact != nil {
+			v = v.Rewritten(redact)
+		}
+		_, err := fmt.Fprintln(a.stdout, v.JSON())
+		return failed(err)
 	case s.Status.Over():
 		a.showOutcome(s)
 	default:
@@ -98,6 +116,11 @@ const maxShownChildren = 20
 
 // showNow shows what a run under way does.
 func (a *app) showNow(d *runs.State) {
+	for _, one := range d.Active {
+		if line := activityLine(&one); line != "" {
+			fmt.Fprintln(a.stdout, visible(line))
+		}
+	}
 	for _, call := range d.Calls {
 		line := "calling: " + call.ID
 		switch {

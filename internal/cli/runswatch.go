@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,15 +20,15 @@ func (a *app) runsWatchCommand() *cobra.Command {
 		Example: "  mcpgraph runs watch 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withPlace(o, func(ctx context.Context, p runs.Place) error { return a.watchRun(ctx, p, args[0], o.json) })
+			return a.withView(o, func(ctx context.Context, p runs.View) error { return a.watchRun(ctx, p, args[0], o.json) })
 		},
 	}
-	o.temporal.flags(cmd)
+	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the records as JSON")
 	return cmd
 }
 
-func (a *app) watchRun(ctx context.Context, p runs.Place, id string, asJSON bool) error {
+func (a *app) watchRun(ctx context.Context, p runs.View, id string, asJSON bool) error {
 	secrets := []string(nil)
 	known := false
 	show := a.recordWriter(asJSON, func() func(string) string { return upstream.Redactor(secrets) })
@@ -60,5 +61,9 @@ func (a *app) watchRun(ctx context.Context, p runs.Place, id string, asJSON bool
 }
 
 func (a *app) showQuestion(q runs.Question) {
-	fmt.Fprintln(a.stdout, visible(fmt.Sprintf("asks: %s (%s): %s", q.ID, q.Path, messageOf(q))))
+	line := fmt.Sprintf("asks: %s (%s): %s", q.ID, q.Path, messageOf(q))
+	if !q.Until.IsZero() {
+		line += " (until " + q.Until.UTC().Format(time.RFC3339) + ")"
+	}
+	fmt.Fprintln(a.stdout, visible(line))
 }

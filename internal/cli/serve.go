@@ -149,6 +149,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	}
 	defer endpoint.close()
 	again.of, again.log, again.audit, again.tokens = engine, ob.log, records, endpoint.tokens()
+	defer a.showRuns(o.config, engine.File(), store, place, ob.log)()
 	ctx, stop := a.whileServing(os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { ending.Store(true) })
 	var beside sync.WaitGroup

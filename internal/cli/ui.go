@@ -160,6 +160,7 @@ func (a *app) ui(o uiOptions) (err error) {
 	}
 	page := a.newPage(o.page, opts)
 	defer page.Close()
+	defer a.showRuns(o.config, file, store, opts.Place, ob.log)()
 	again.page = page
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })

@@ -76,6 +76,10 @@ func (k *Parked) Leave() { k.live.Leave() }
 // operator acts on runs that a call of this process has begun.
 var operator = runs.Who{Operator: true}
 
+// Hold lets somebody know that the questions of a parked run were answered, or that it was
+// cancelled, by others than its caller; see [runs.Live.Hold]. Resume ends that.
+func (k *Parked) Hold(changed func()) { k.live.Hold(changed) }
+
 // answerTimeout bounds how long a Place may take for an answer, where no worker is there
 // for example. The question then stays open.
 const answerTimeout = 30 * time.Second
@@ -98,6 +102,7 @@ func (k *Parked) Resume(ctx context.Context, info *callinfo.Info, o CallOptions)
 	k.program.noteArguments(info, k.run.Graph(), k.run.Args())
 	k.program.log(info)
 	k.note(info)
+	k.live.Hold(nil)
 	info.RunID = k.id
 	return k.drive(ctx, info, o)
 }

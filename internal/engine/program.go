@@ -39,6 +39,8 @@ type Program struct {
 	// secretSchemas are those of tools that declare arguments as secrets.
 	secretSchemas map[*graph.Graph]value.Value
 	lockedInputs  *lockedInputs // nil: nothing is locked
+	digestOnce    sync.Once
+	digest        string // see Digest
 
 	users   atomic.Int64 // calls that run on it, and the Engine until it has another one
 	over    func(*Program)

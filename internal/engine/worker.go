@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
@@ -17,8 +18,13 @@ import (
 // Digest returns what tells this version of the file, and of the files that it was
 // read with, from others: 64 hexadecimal digits, the same on every machine.
 func (p *Program) Digest() string {
+	p.digestOnce.Do(func() { p.digest = digestOf(p.sources) })
+	return p.digest
+}
+
+func digestOf(sources diag.Sources) string {
 	var all []string
-	for _, text := range p.sources {
+	for _, text := range sources {
 		sum := sha256.Sum256(text)
 		all = append(all, string(sum[:]))
 	}

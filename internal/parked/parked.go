@@ -324,6 +324,22 @@ func (s *Store) expire(e *entry) {
 	}
 }
 
+// Abandon ends a run that is parked, as if its time were over.
+func (s *Store) Abandon(r *executor.Run) {
+	s.mu.Lock()
+	var found *entry
+	for _, e := range s.entries {
+		if e.Run.Run == r && !e.used {
+			found = e
+		}
+	}
+	s.mu.Unlock()
+	if found != nil {
+		found.timer.Stop()
+		s.expire(found)
+	}
+}
+
 // Len returns how many runs are parked.
 func (s *Store) Len() int {
 	s.mu.Lock()

@@ -5,6 +5,7 @@ package placetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -57,25 +58,54 @@ var operator = runs.Who{Operator: true}
 
 type suite struct {
 	*testing.T
-	place   runs.Place
+	view    runs.View
+	place   runs.Place // nil for a view
 	program Program
+	begin   func(context.Context, *runs.Call) (id string, err error)
 }
 
 // Run checks a place in which workers of the program are at work.
 func Run(t *testing.T, place runs.Place, program Program) {
-	for name, check := range map[string]func(*suite){
-		"a run is started, answered and followed": (*suite).answered,
-		"a call goes on with its answer":          (*suite).goesOn,
-		"a call asks":                             (*suite).asks,
-		"a call fails":                            (*suite).fails,
-		"a run is cancelled":                      (*suite).cancelled,
-		"a run belongs to its caller":             (*suite).owned,
-		"a run that is not there":                 (*suite).missing,
-		"runs are listed":                         (*suite).listed,
-	} {
+	own := suite{view: place, place: place, program: program, begin: func(ctx context.Context, c *runs.Call) (string, error) {
+		at, err := place.Start(ctx, c)
+		if err != nil {
+			return "", err
+		}
+		if at.ID != c.Info.RunID || at.Status.Over() {
+			return "", fmt.Errorf("it began as %+v, with the id %s", at, c.Info.RunID)
+		}
+		return at.ID, nil
+	}}
+	own.run(t, checksOfViews)
+	own.run(t, map[string]func(*suite){
+		"a call goes on with its answer": (*suite).goesOn,
+		"a call asks":                    (*suite).asks,
+		"a call fails":                   (*suite).fails,
+		"a run belongs to its caller":    (*suite).owned,
+	})
+}
+
+// RunView checks a view of runs that begin starts.
+func RunView(t *testing.T, view runs.View, program Program, begin func(context.Context, *runs.Call) (id string, err error)) {
+	own := suite{view: view, program: program, begin: begin}
+	own.run(t, checksOfViews)
+}
+
+var checksOfViews = map[string]func(*suite){
+	"a run is started, answered and followed": (*suite).answered,
+	"a run is cancelled":                      (*suite).cancelled,
+	"a run that failed":                       (*suite).failed,
+	"a run that is not there":                 (*suite).missing,
+	"runs are listed":                         (*suite).listed,
+}
+
+func (s *suite) run(t *testing.T, checks map[string]func(*suite)) {
+	for name, check := range checks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			check(&suite{t, place, program})
+			own := *s
+			own.T = t
+			check(&own)
 		})
 	}
 }
@@ -105,21 +135,18 @@ func (s *suite) call(tool, args, caller, check string) *runs.Call {
 
 func (s *suite) start(c *runs.Call) string {
 	s.Helper()
-	at, err := s.place.Start(s.Context(), c)
-	if err != nil {
-		s.Fatal(err)
+	id, err := s.begin(s.Context(), c)
+	if err != nil || id == "" {
+		s.Fatal(id, err)
 	}
-	if at.ID == "" || at.ID != c.Info.RunID || at.Status.Over() {
-		s.Errorf("it began as %+v, with the id %s", at, c.Info.RunID)
-	}
-	return at.ID
+	return id
 }
 
 // until looks at a run until it is as it should be.
 func (s *suite) until(id string, fits func(*runs.State) bool) *runs.State {
 	s.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		at, err := s.place.Look(s.Context(), operator, id, runs.Whole)
+		at, err := s.view.Look(s.Context(), operator, id, runs.Whole)
 		if err == nil && fits(at) {
 			return at
 		}
@@ -144,15 +171,15 @@ func (s *suite) answered() {
 		s.Errorf("it is %+v", at)
 	}
 	var nodes []string
-	for e, err := range s.place.Follow(s.Context(), operator, id, 0) {
+	for e, err := range s.view.Follow(s.Context(), operator, id, 0) {
 		switch {
 		case err != nil:
 			s.Fatal(err)
 		case e.Asked != nil:
-			if err := s.place.Answer(s.Context(), operator, id, []runs.Answer{{Question: "none", Value: parse(s, because)}}); !errors.Is(err, runs.ErrNotAsked) {
+			if err := s.view.Answer(s.Context(), operator, id, []runs.Answer{{Question: "none", Value: parse(s, because)}}); !errors.Is(err, runs.ErrNotAsked) {
 				s.Errorf("an answer to nothing: %v", err)
 			}
-			if err := s.place.Answer(s.Context(), operator, id, []runs.Answer{{Question: e.Asked.ID, Value: parse(s, because)}}); err != nil {
+			if err := s.view.Answer(s.Context(), operator, id, []runs.Answer{{Question: e.Asked.ID, Value: parse(s, because)}}); err != nil {
 				s.Fatal(err)
 			}
 		case e.Over != nil:
@@ -172,7 +199,7 @@ func (s *suite) answered() {
 		s.Errorf("after its end it is %+v", at)
 	}
 	last := 0
-	for e, err := range s.place.Follow(s.Context(), operator, id, 4) {
+	for e, err := range s.view.Follow(s.Context(), operator, id, 4) {
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -193,7 +220,7 @@ func (s *suite) goesOn() {
 	}
 	anna := runs.Who{Caller: "anna", Check: "check"}
 	asked := s.until(at.ID, waits).Questions[0].ID
-	if err := s.place.Answer(s.Context(), anna, at.ID, []runs.Answer{{Question: asked, Value: parse(s, because)}}); err != nil {
+	if err := s.view.Answer(s.Context(), anna, at.ID, []runs.Answer{{Question: asked, Value: parse(s, because)}}); err != nil {
 		s.Fatal(err)
 	}
 	c.ID = at.ID
@@ -205,7 +232,9 @@ func (s *suite) goesOn() {
 func (s *suite) asks() {
 	c := s.call("asks", `{}`, "", "")
 	var records []string
-	c.Ask = func(context.Context, *executor.Run, executor.Question) (value.Value, error) { return parse(s, because), nil }
+	c.Ask = func(context.Context, *executor.Run, executor.Question) (value.Value, error) {
+		return parse(s, because), nil
+	}
 	c.Hooks = []executor.Hooks{{NodeDone: func(_ context.Context, _ *executor.Run, rec executor.Record) { records = append(records, rec.Node) }}}
 	if at, err := s.place.Do(s.Context(), c); err != nil || at.Status != runs.Completed || at.Result.JSON() != `{"why":"because"}` {
 		s.Errorf("it ended as %+v, %v", at, err)
@@ -225,16 +254,23 @@ func (s *suite) fails() {
 	}
 }
 
+func (s *suite) failed() {
+	id := s.start(s.call("fails", `{}`, "", ""))
+	if at := s.until(id, over); at.Status != runs.Failed || at.Failure().Name != "unlucky" || at.Failure().Message != "no luck" || at.Failure().Node != "stop" {
+		s.Errorf("it is kept as %+v", at)
+	}
+}
+
 func (s *suite) cancelled() {
 	id := s.start(s.call("asks", `{}`, "", ""))
 	s.until(id, waits)
-	if err := s.place.Cancel(s.Context(), operator, id); err != nil {
+	if err := s.view.Cancel(s.Context(), operator, id); err != nil {
 		s.Fatal(err)
 	}
 	if at := s.until(id, over); at.Status != runs.Canceled {
 		s.Errorf("it ended as %+v", at)
 	}
-	if err := s.place.Cancel(s.Context(), operator, id); !errors.Is(err, runs.ErrOver) {
+	if err := s.view.Cancel(s.Context(), operator, id); !errors.Is(err, runs.ErrOver) {
 		s.Errorf("cancelled again: %v", err)
 	}
 }
@@ -244,48 +280,48 @@ func (s *suite) owned() {
 	asked := s.until(id, waits).Questions[0].ID
 	answer := []runs.Answer{{Question: asked, Value: parse(s, because)}}
 	for _, w := range []runs.Who{{}, {Caller: "anna"}, {Caller: "anna", Check: "another"}, {Caller: "bert", Check: "check"}, {Check: "check"}} {
-		if _, err := s.place.Look(s.Context(), w, id, runs.Status); !errors.Is(err, runs.ErrNotFound) {
+		if _, err := s.view.Look(s.Context(), w, id, runs.Status); !errors.Is(err, runs.ErrNotFound) {
 			s.Errorf("%+v looks at it: %v", w, err)
 		}
-		for _, err := range s.place.Follow(s.Context(), w, id, 0) {
+		for _, err := range s.view.Follow(s.Context(), w, id, 0) {
 			if !errors.Is(err, runs.ErrNotFound) {
 				s.Fatalf("%+v follows it: %v", w, err)
 			}
 		}
-		if err := s.place.Answer(s.Context(), w, id, answer); !errors.Is(err, runs.ErrNotFound) {
+		if err := s.view.Answer(s.Context(), w, id, answer); !errors.Is(err, runs.ErrNotFound) {
 			s.Errorf("%+v answers it: %v", w, err)
 		}
-		if err := s.place.Cancel(s.Context(), w, id); !errors.Is(err, runs.ErrNotFound) {
+		if err := s.view.Cancel(s.Context(), w, id); !errors.Is(err, runs.ErrNotFound) {
 			s.Errorf("%+v cancels it: %v", w, err)
 		}
 	}
 	anna := runs.Who{Caller: "anna", Check: "check"}
-	at, err := s.place.Look(s.Context(), anna, id, runs.Status)
+	at, err := s.view.Look(s.Context(), anna, id, runs.Status)
 	if err != nil || len(at.Questions) != 1 || at.Caller != "anna" {
 		s.Errorf("its caller sees %+v, %v", at, err)
 	}
-	if err := s.place.Cancel(s.Context(), anna, id); err != nil {
+	if err := s.view.Cancel(s.Context(), anna, id); err != nil {
 		s.Error(err)
 	}
 }
 
 func (s *suite) missing() {
 	const id = "no-such-run"
-	if _, err := s.place.Look(s.Context(), operator, id, runs.Brief); !errors.Is(err, runs.ErrNotFound) {
+	if _, err := s.view.Look(s.Context(), operator, id, runs.Brief); !errors.Is(err, runs.ErrNotFound) {
 		s.Errorf("a look: %v", err)
 	}
-	for _, err := range s.place.Follow(s.Context(), operator, id, 0) {
+	for _, err := range s.view.Follow(s.Context(), operator, id, 0) {
 		if !errors.Is(err, runs.ErrNotFound) {
 			s.Fatalf("followed: %v", err)
 		}
 	}
-	if err := s.place.Answer(s.Context(), operator, id, nil); !errors.Is(err, runs.ErrNotFound) {
+	if err := s.view.Answer(s.Context(), operator, id, nil); !errors.Is(err, runs.ErrNotFound) {
 		s.Errorf("an answer: %v", err)
 	}
-	if err := s.place.Cancel(s.Context(), operator, id); !errors.Is(err, runs.ErrNotFound) {
+	if err := s.view.Cancel(s.Context(), operator, id); !errors.Is(err, runs.ErrNotFound) {
 		s.Errorf("a cancel: %v", err)
 	}
-	for _, err := range s.place.List(s.Context(), operator, runs.Filter{Before: id}) {
+	for _, err := range s.view.List(s.Context(), operator, runs.Filter{Before: id}) {
 		if !errors.Is(err, runs.ErrNotFound) {
 			s.Fatalf("a list behind it: %v", err)
 		}
@@ -299,10 +335,7 @@ func (s *suite) listed() {
 		s.until(id, waits)
 		own[id] = true
 	}
-	ended, err := s.place.Do(s.Context(), s.call("says", `{}`, "carl", ""))
-	if err != nil {
-		s.Fatal(err)
-	}
+	ended := s.until(s.start(s.call("says", `{}`, "carl", "")), over)
 	// Lists may be late.
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		found, pages := s.pages(runs.Filter{Running: true}, 2)
@@ -321,7 +354,7 @@ func (s *suite) listed() {
 		}
 	}
 	for id := range own {
-		if err := s.place.Cancel(s.Context(), operator, id); err != nil {
+		if err := s.view.Cancel(s.Context(), operator, id); err != nil {
 			s.Error(err)
 		}
 	}
@@ -332,7 +365,7 @@ func (s *suite) pages(f runs.Filter, count int) (found map[string]int, pages int
 	s.Helper()
 	found = map[string]int{}
 	for more := true; more && pages < 1000; pages++ {
-		list, others, err := runs.ListSome(s.Context(), s.place, operator, f, count)
+		list, others, err := runs.ListSome(s.Context(), s.view, operator, f, count)
 		if errors.Is(err, runs.ErrNotFound) && f.Before != "" {
 			return found, 0 // another test has ended it
 		}

@@ -139,6 +139,7 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"go.opentelemetry.io", "github.com/prometheus/client_golang"},
 	},
 
+	"internal/runsock":   {ours: []string{"pkg/executor", "pkg/graph", "pkg/runs", "pkg/value"}},
 	"internal/placetest": {ours: []string{"pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/runs", "pkg/value"}},
 
 	"pkg/debug": {ours: []string{
@@ -193,7 +194,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/cli": {
 		ours: []string{
 			"internal/loopback",
-			".", "internal/atomicfile", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/project", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
+			".", "internal/atomicfile", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/project", "internal/runsock", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
 			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/durable", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",

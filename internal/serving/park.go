@@ -94,10 +94,19 @@ func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request
 		Run: k.Run(), Caller: r.Caller, Tool: r.Tool, Requests: requests, Expires: expires,
 		Call: &parkedCall{k, asked, release},
 		Expired: func() {
-			k.End(errors.New("nobody answered in time"))
+			err := k.Run().Stopped() // it was cancelled
+			if err == nil {
+				err = errors.New("nobody answered in time")
+			}
+			k.End(err)
 			release()
 		},
 	}
+	k.Hold(func() {
+		if k.Run().Stopped() != nil {
+			s.parked.Abandon(k.Run())
+		}
+	})
 	state, err := s.parked.Add(waiting)
 	if err != nil {
 		release()
@@ -105,6 +114,9 @@ func (s *Servers) park(ctx context.Context, p *engine.Program, r *server.Request
 			k.Answer(q.ID, value.Undef, err)
 		}
 		return nil
+	}
+	if k.Run().Stopped() != nil { // meanwhile
+		s.parked.Abandon(k.Run())
 	}
 	return &server.InputRequiredError{Requests: waiting.Requests, State: state}
 }

@@ -96,7 +96,13 @@ func ask(ctx context.Context, t *tasks.Task, d *server.Detached, k *engine.Parke
 	}
 	requests, asked, expires := requestsOf(questions, uniqueNamesOf(questions))
 	d.Release()
-	given := t.Ask(ctx, requests, expires)
+	asking, wake := context.WithCancel(ctx)
+	defer wake()
+	k.Hold(wake)
+	if run := k.Run(); !run.Parked() || len(run.Questions()) != len(questions) {
+		wake() // somebody was faster
+	}
+	given := t.Ask(asking, requests, expires)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

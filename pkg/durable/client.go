@@ -130,20 +130,8 @@ func (o *ending) Err() error {
 	if o.Failure == nil {
 		return nil
 	}
-	return &RunError{o.Failure, o.Text}
+	return &runs.RunError{Failure: o.Failure, Text: o.Text}
 }
-
-// RunError is the failure of a run that workers drove.
-type RunError struct {
-	Failure *graph.Failure
-	text    string
-}
-
-// Error returns the text as the worker had it.
-func (e *RunError) Error() string { return e.text }
-
-// Unwrap returns the failure.
-func (e *RunError) Unwrap() error { return e.Failure }
 
 // resultOf waits for the end of a run.
 func (c *Client) resultOf(ctx context.Context, id string) (*ending, error) {

@@ -23,6 +23,9 @@ type Activity struct {
 	// "sleeping", "joining" (waits for its bodies, or the tool that it calls) and
 	// "asking" (waits for a person).
 	State string
+	// Until is when a sleep, a delay of a retry or a question ends by itself; zero for
+	// others, and where that never happens.
+	Until time.Time `json:",omitzero"`
 	// Server and Tool are what the node calls upstream; empty where it calls
 	// nothing.
 	Server, Tool string
@@ -39,6 +42,7 @@ func (r *Run) Active(most int) []Activity {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var list []Activity
+	until := r.timers.ends()
 	var add func(f *frame)
 	add = func(f *frame) {
 		if f.state == settled || f.state == ended || f.node == nil || len(list) >= most {
@@ -53,6 +57,9 @@ func (r *Run) Active(most int) []Activity {
 		if f.try > 0 {
 			a.Start = f.start.time()
 		}
+		if at, ok := until[f]; ok {
+			a.Until = at.time()
+		}
 		list = append(list, a)
 		if f.opened != nil {
 			for _, body := range f.opened.live {
@@ -62,6 +69,22 @@ func (r *Run) Active(most int) []Activity {
 	}
 	add(&r.root)
 	return list
+}
+
+// ends returns when sleeps, delays and questions end by themselves.
+func (t *timers) ends() map[*frame]instant {
+	var ends map[*frame]instant
+	for i := range t.wall.list {
+		one := &t.wall.list[i]
+		if one.what != goOn && one.what != expiry || one.void() {
+			continue
+		}
+		if ends == nil {
+			ends = map[*frame]instant{}
+		}
+		ends[one.frame] = one.at
+	}
+	return ends
 }
 
 // Waiting reports whether the run waits for nothing but times and people: nothing is

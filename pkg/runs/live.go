@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -17,6 +18,8 @@ type Entry struct {
 	// Caller is the owner of the run; see [Store.Get].
 	Caller string
 	Began  time.Time
+	// Version returns the digest of the file; it may be nil.
+	Version func() string
 	// Redactor returns what takes secrets out of what is shown and kept of the
 	// run, or nil if there are none. It is called again each time, since a call
 	// meets more of them as it goes on. A nil Redactor leaves everything as it is.
@@ -30,6 +33,27 @@ type Entry struct {
 type Live struct {
 	store *Store
 	call  Entry
+
+	mu   sync.Mutex
+	held func() // of who holds the run while nobody drives it; nil while somebody does
+}
+
+// Hold notes that nobody drives the run, which waits for answers. Changed is called in a
+// goroutine of its own after somebody has answered a question of it or cancelled it. Nil
+// ends that.
+func (l *Live) Hold(changed func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = changed
+}
+
+// changed tells who holds the run.
+func (l *Live) changed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held != nil {
+		go l.held()
+	}
 }
 
 // liveBytes is roughly what is held of a run under way beside the run itself.
@@ -90,7 +114,7 @@ func (l *Live) show() *Run {
 	c := l.call
 	return &Run{
 		ID: c.ID, Tool: c.Run.Graph().Name, Began: c.Began, Executions: c.Run.Len(), Running: true,
-		caller: c.Caller, live: l,
+		caller: c.Caller, version: c.version(), live: l,
 	}
 }
 

@@ -74,7 +74,7 @@ type packer struct {
 	used   int64               // of these, beside text, steps and long
 	known  written
 
-	args, shownArgs value.Value                   // of the run, and without secrets
+	args, shownArgs value.Value                                             // of the run, and without secrets
 	mask            func(server, tool string, args value.Value) value.Value // Entry.Masked
 
 	shared []string // long strings, as they were and as they are kept
@@ -98,7 +98,7 @@ const longRun = 256 << 10
 func (s *Store) pack(c Entry, apart bool, held *memory.Account) *Run {
 	r := &Run{
 		ID: c.ID, Tool: c.Run.Graph().Name, Began: c.Began, Executions: c.Run.Len(),
-		caller: c.Caller, graph: c.Run.Graph(), seed: c.Run.Seed(),
+		caller: c.Caller, version: c.version(), graph: c.Run.Graph(), seed: c.Run.Seed(),
 	}
 	r.bytes = int64(runBytes + len(r.caller))
 	buffer := packers.Get().(*packed)
@@ -146,6 +146,14 @@ func (c Entry) redactor() func(string) string {
 		return nil
 	}
 	return c.Redactor()
+}
+
+// version returns the digest of the file; empty if it is not known.
+func (c Entry) version() string {
+	if c.Version == nil {
+		return ""
+	}
+	return c.Version()
 }
 
 // taken returns how many bytes are taken so far.

@@ -14,14 +14,12 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Place is where runs are: one can start them there, look at them, answer what they
-// ask and cancel them. It is safe for concurrent use. Methods return soon after ctx is
-// done.
+// Place is where runs are: one can start them there, and see them. It is safe for
+// concurrent use. Methods return soon after ctx is done.
 //
 // Errors about a run wrap one of those below. All others mean that the place failed.
 type Place interface {
-	// Name names the place for people, such as "Temporal at localhost:7233".
-	Name() string
+	View
 	// Do runs a call until it is over or waits for answers of people alone. With the ID
 	// of a run it goes on with that one. It returns the run as it is then; the error
 	// says why there is none. The end of ctx cancels the run, unless the process ends
@@ -29,6 +27,13 @@ type Place interface {
 	Do(ctx context.Context, c *Call) (*State, error)
 	// Start starts a call, and returns when the run goes on without its caller.
 	Start(ctx context.Context, c *Call) (*State, error)
+}
+
+// View is a place for those who come to its runs by their ids: they look at them, answer
+// what they ask and cancel them. [Memory] is one for the runs of this process.
+type View interface {
+	// Name names the place for people, such as "Temporal at localhost:7233".
+	Name() string
 	// Follow returns what happens in a run: its records from an index on, what it asks,
 	// and its end, which is the last event.
 	Follow(ctx context.Context, w Who, id string, from int) iter.Seq2[Event, error]
@@ -224,10 +229,10 @@ type State struct {
 	// Problem is why it does not go on; empty: it does.
 	Problem string
 	// Result and Err are what came of it, once it is over.
-	Result value.Value
+	Result value.Value `json:",omitzero"`
 	Err    error
 	// Args and Seed are what it began with, and Count is the index of its next record.
-	Args  value.Value
+	Args  value.Value `json:",omitzero"`
 	Seed  uint64
 	Count int
 	// Secrets are values among its arguments that must not be shown, as far as they are
@@ -250,6 +255,18 @@ func (s *State) Failure() *graph.Failure {
 	return executor.FailureOf(s.Err)
 }
 
+// RunError is the failure of a run that another process drove.
+type RunError struct {
+	Failure *graph.Failure
+	Text    string
+}
+
+// Error returns the text as that process had it.
+func (e *RunError) Error() string { return e.Text }
+
+// Unwrap returns the failure.
+func (e *RunError) Unwrap() error { return e.Failure }
+
 // Question is what a run asks, as its caller may see it.
 type Question struct {
 	// ID names the question in its run, Path is where its node stands, for people, and
@@ -258,7 +275,7 @@ type Question struct {
 	// Method is the request that the question is, such as elicitation/create, and
 	// Params are its params.
 	Method string
-	Params value.Value
+	Params value.Value `json:",omitzero"`
 	// Approval is true for what is asked before a call.
 	Approval bool
 	// Until is when the question fails with a timeout; zero: never.
@@ -284,7 +301,7 @@ type Upstream struct {
 	Server   string
 	Unserved bool
 	// Progress has the params of the latest notifications/progress; undefined: none.
-	Progress value.Value
+	Progress value.Value `json:",omitzero"`
 }
 
 // Child is a run that another run waits for.
@@ -331,7 +348,7 @@ func (f Filter) Fits(s *Summary) bool {
 
 // ListSome returns the first runs of a list, n at most, and reports whether there are
 // others behind them.
-func ListSome(ctx context.Context, p Place, w Who, f Filter, n int) (list []Summary, more bool, err error) {
+func ListSome(ctx context.Context, p View, w Who, f Filter, n int) (list []Summary, more bool, err error) {
 	f.Limit = n + 1
 	for s, err := range p.List(ctx, w, f) {
 		if err != nil {

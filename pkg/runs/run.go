@@ -30,14 +30,15 @@ type Run struct {
 	// and its history are gone.
 	Truncated bool
 
-	caller string
-	graph  *graph.Graph
-	seed   uint64
-	args   span
-	steps  []step
-	text   string
-	long   []longString
-	bytes  int64 // that all of this takes
+	caller  string
+	version string
+	graph   *graph.Graph
+	seed    uint64
+	args    span
+	steps   []step
+	text    string
+	long    []longString
+	bytes   int64 // that all of this takes
 
 	live   *Live // of a run under way, which is packed to be read
 	active []executor.Activity

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcpgraph/mcpgraph/internal/runsock"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
+)
+
+// showRuns lets mcpgraph runs see the runs of this process until close is called. It goes
+// on without that where the system has no place for it.
+func (a *app) showRuns(path string, file *config.File, store *runs.Store, place runs.Place, log *slog.Logger) (closeSocket func()) {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if file != nil && file.Server.Name != "" {
+		name = file.Server.Name
+	}
+	var view runs.View = runs.NewMemory(store)
+	if place != nil {
+		view = place
+	}
+	s, err := runsock.Listen(runsock.Folder(a.getenv), name, func() runs.View { return view })
+	if err != nil {
+		log.Info("mcpgraph runs cannot see the runs of this process", "error", err)
+		return func() {}
+	}
+	return s.Close
+}

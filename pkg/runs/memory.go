@@ -1,0 +1,254 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+)
+
+// Memory is a view of the runs of a [Store]: those of this process.
+type Memory struct{ store *Store }
+
+var _ View = Memory{}
+
+// NewMemory returns the view of the runs of a Store.
+func NewMemory(store *Store) Memory { return Memory{store} }
+
+// Name implements [View].
+func (m Memory) Name() string { return "this process" }
+
+// errCanceled is why a run ends that somebody else cancelled than its caller.
+var errCanceled error = &graph.Failure{Name: graph.FailCancelled, Message: "the run was cancelled"}
+
+// seen returns the run with an id for who asks. Runs of a caller have no secrets here: a
+// Check is not looked at.
+func (m Memory) seen(w Who, id string) (*Run, error) {
+	r, ok := m.store.find(id, func(caller string) bool { return w.Operator || caller == w.Caller })
+	if !ok {
+		return nil, ErrNotFound
+	}
+	return r, nil
+}
+
+// Look implements [View].
+func (m Memory) Look(_ context.Context, w Who, id string, d Detail) (*State, error) {
+	r, err := m.seen(w, id)
+	if err != nil {
+		return nil, err
+	}
+	st := &State{Summary: r.listed(), Created: r.Began, Updated: r.Began, Seed: r.seed, Count: r.next()}
+	if r.live == nil {
+		st.Updated, st.Err = r.Ended, r.Failure
+		if d == Brief || r.Truncated {
+			return st, nil
+		}
+		run, err := r.replay()
+		if err != nil {
+			return nil, fmt.Errorf("the run %w: %w", ErrUnreadable, err)
+		}
+		st.Args = run.Args()
+		if run.Done() && st.Err == nil {
+			st.Result = run.Result()
+		}
+		return st, nil
+	}
+	e := r.live.call
+	st.Seed, st.Ending = e.Run.Seed(), e.Run.Stopped() != nil
+	if d != Brief {
+		st.Questions = e.questions()
+	}
+	if d == Whole {
+		st.Args, st.Active = e.shown(e.Run.Args()), e.Run.Active(maxActive)
+	}
+	return st, nil
+}
+
+// listed returns the run as lists have it.
+func (r *Run) listed() Summary {
+	s := Summary{ID: r.ID, Tool: r.Tool, Caller: r.caller, Version: r.version, Status: Completed, Began: r.Began, Ended: r.Ended, Bytes: r.bytes}
+	switch {
+	case r.live != nil && r.live.call.Run.Parked():
+		s.Status = Waiting
+	case r.live != nil:
+		s.Status = Running
+	case r.Failure != nil && executor.FailureOf(r.Failure).Name == graph.FailCancelled:
+		s.Status = Canceled
+	case r.Err != "":
+		s.Status = Failed
+	}
+	return s
+}
+
+// next returns the index of the next record.
+func (r *Run) next() int {
+	if r.live != nil {
+		return r.live.call.Run.NextIndex()
+	}
+	if n := len(r.steps); n > 0 {
+		return int(r.steps[n-1].index) + 1
+	}
+	return 0
+}
+
+// shown returns a value of a run under way without secrets, apart from the account of its
+// call.
+func (c Entry) shown(v value.Value) value.Value {
+	if v.IsUndefined() {
+		return v
+	}
+	if value.Same(v, c.Run.Args()) { // many nodes hand them on
+		v = c.masked("", "", v)
+	}
+	again, err := value.ParseLazy(v.JSON())
+	if err != nil {
+		return value.Undef
+	}
+	if redact := c.redactor(); redact != nil {
+		again = again.Rewritten(redact)
+	}
+	return again
+}
+
+// masked returns arguments of a tool without those that hold secrets.
+func (c Entry) masked(server, tool string, args value.Value) value.Value {
+	if c.Masked == nil || args.IsUndefined() {
+		return args
+	}
+	return c.Masked(server, tool, args)
+}
+
+// questions returns what a run under way asks, without secrets.
+func (c Entry) questions() (list []Question) {
+	for _, q := range c.Run.Questions() {
+		if q.Node.Approval != nil {
+			q = q.WithArguments(c.shown(c.masked(q.Node.Server, q.Node.Tool, q.Arguments))) // before it is shortened
+		}
+		own := QuestionOf(q)
+		own.Params = c.shown(own.Params)
+		list = append(list, own)
+	}
+	return list
+}
+
+// recordOf returns a record of a run under way, without secrets.
+func (c Entry) recordOf(rec executor.Record) value.Value {
+	rec.Arguments, rec.Output = c.masked(rec.Server, rec.Tool, rec.Arguments), c.shown(rec.Output)
+	return c.shown(rec.Value())
+}
+
+// followEvery is how often a run under way is looked at that is followed.
+const followEvery = 50 * time.Millisecond
+
+// Follow implements [View].
+func (m Memory) Follow(ctx context.Context, w Who, id string, from int) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		asked := map[string]bool{}
+		for {
+			r, err := m.seen(w, id)
+			switch {
+			case err != nil:
+				yield(Event{}, err)
+				return
+			case r.live == nil:
+				m.ended(ctx, w, r, from, yield)
+				return
+			}
+			e := r.live.call
+			for rec := range e.Run.Records(from) {
+				from = rec.Index + 1
+				if !yield(Event{Record: e.recordOf(rec)}, nil) {
+					return
+				}
+			}
+			for _, q := range e.questions() {
+				if !asked[q.ID] && !yield(Event{Asked: &q}, nil) {
+					return
+				}
+				asked[q.ID] = true
+			}
+			select {
+			case <-ctx.Done():
+				yield(Event{}, context.Cause(ctx))
+				return
+			case <-time.After(followEvery):
+			}
+		}
+	}
+}
+
+// ended tells of a run that is over.
+func (m Memory) ended(ctx context.Context, w Who, r *Run, from int, yield func(Event, error) bool) {
+	if !r.Truncated {
+		run, err := r.replay()
+		if err != nil {
+			yield(Event{}, fmt.Errorf("the run %w: %w", ErrUnreadable, err))
+			return
+		}
+		for rec := range run.Records(from) {
+			if !yield(Event{Record: rec.Value()}, nil) {
+				return
+			}
+		}
+	}
+	st, err := m.Look(ctx, w, r.ID, Whole)
+	yield(Event{Over: st}, err)
+}
+
+// Answer implements [View]. A run that waits in this process without being driven goes on
+// with it when its caller asks for it.
+func (m Memory) Answer(_ context.Context, w Who, id string, answers []Answer) error {
+	r, err := m.seen(w, id)
+	switch {
+	case err != nil:
+		return err
+	case r.live == nil:
+		return ErrOver
+	}
+	defer r.live.changed()
+	for _, a := range answers {
+		switch err := r.live.call.Run.Answer(a.Question, a.Value, a.Err, time.Now()); {
+		case errors.Is(err, executor.ErrStale):
+			return ErrNotAsked
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// Cancel implements [View].
+func (m Memory) Cancel(_ context.Context, w Who, id string) error {
+	r, err := m.seen(w, id)
+	switch {
+	case err != nil:
+		return err
+	case r.live == nil:
+		return fmt.Errorf("%w: %s", ErrOver, r.listed().Status)
+	}
+	r.live.call.Run.Stop(errCanceled)
+	r.live.changed()
+	return nil
+}
+
+// List implements [View].
+func (m Memory) List(_ context.Context, w Who, f Filter) iter.Seq2[Summary, error] {
+	return func(yield func(Summary, error) bool) {
+		list := m.store.list(func(caller string) bool { return w.Operator || caller == w.Caller })
+		passed := f.Before == ""
+		for _, r := range list {
+			if one := r.listed(); passed && f.Fits(&one) && !yield(one, nil) {
+				return
+			}
+			passed = passed || r.ID == f.Before
+		}
+		if !passed {
+			yield(Summary{}, ErrNotFound)
+		}
+	}
+}
