@@ -10,12 +10,10 @@
 package mcpgraph
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 
-	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/serving"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -50,22 +48,22 @@ func Load(path string, opts ...Option) (*Engine, error) {
 
 // LoadContext is [Load], and stops with the cause of ctx when ctx ends.
 func LoadContext(ctx context.Context, path string, opts ...Option) (*Engine, error) {
-	return load(ctx, path, newOptions(opts))
+	s, err := Read(ctx, path, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return s.Load()
 }
 
 // LoadBytes is [Load] for a file that is in memory. Diagnostics call it name, and
 // paths in it are relative to the folder of name. Files of [WithMCPFiles] are
 // read from disk. Text is copied; Reload reads the copy again.
 func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
-	text = append([]byte{}, text...)
-	o := newOptions(opts)
-	o.engine.Read = func(path string) ([]byte, error) {
-		if path == name {
-			return bytes.Clone(text), nil
-		}
-		return boundedfile.Read(path)
+	s, err := ReadBytes(context.Background(), name, text, opts...)
+	if err != nil {
+		return nil, err
 	}
-	return load(context.Background(), name, o)
+	return s.Load()
 }
 
 // LoadFS is [Load] for a file of fsys, such as an [embed.FS]. Files of
@@ -74,15 +72,11 @@ func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
 func LoadFS(fsys fs.FS, path string, opts ...Option) (*Engine, error) {
 	o := newOptions(opts)
 	o.engine.Read = func(path string) ([]byte, error) { return fs.ReadFile(fsys, path) }
-	return load(context.Background(), path, o)
-}
-
-func load(ctx context.Context, path string, opts options) (*Engine, error) {
-	e, err := engine.New(ctx, path, opts.engine)
+	s, err := read(context.Background(), path, o)
 	if err != nil {
-		return nil, loadError(err)
+		return nil, err
 	}
-	return &Engine{engine: e, servers: serving.New(e, opts.serving)}, nil
+	return s.Load()
 }
 
 // loadError returns err with the type of this package if it is about the file.

@@ -33,9 +33,6 @@ func newOptions(opts []Option) options {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	if o.engine.Runs == nil {
-		o.engine.Runs = runs.New(runs.Limits{Memory: o.engine.Memory})
-	}
 	return o
 }
 

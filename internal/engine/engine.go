@@ -128,11 +128,22 @@ func (e *MemoryError) Unwrap() error { return e.Cause }
 // New compiles the file at path. It starts no server. The error is a *LoadError, a
 // *MemoryError, the cause of ctx, or about Options.Functions.
 func New(ctx context.Context, path string, opts Options) (*Engine, error) {
+	s, err := Read(ctx, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.New(opts)
+}
+
+// New compiles the file that was read. What the file is read with must be the same in
+// opts. The error is as that of the function New. Call it once at most.
+func (s *Source) New(opts Options) (*Engine, error) {
 	if err := expr.CheckFunctions(opts.Functions); err != nil {
+		s.close()
 		return nil, fmt.Errorf("WithFunctions: %w", err)
 	}
-	e := newEngine(path, opts)
-	p, err := e.compile(ctx, opts)
+	e := newEngine(s.path, opts)
+	p, err := e.compileSource(s, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
-	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
@@ -54,28 +52,25 @@ const lockShare = 8
 // compile reads the file and compiles it. The error is a *LoadError, a *MemoryError, or
 // the cause of ctx.
 func (e *Engine) compile(ctx context.Context, opts Options) (*Program, error) {
-	account := opts.Memory.Account("")
-	defer account.Close()
-	ctx, done := memory.WithAccount(ctx, account)
-	defer done()
-	p, err := e.compiled(ctx, opts)
-	if cause := context.Cause(ctx); cause != nil { // p is incomplete
-		var short *memory.Error
-		if errors.As(cause, &short) {
-			return nil, &MemoryError{e.path, short}
-		}
-		return nil, cause
+	s, err := Read(ctx, e.path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return e.compileSource(s, opts)
+}
+
+// compileSource is compile for a file that was read.
+func (e *Engine) compileSource(s *Source, opts Options) (*Program, error) {
+	defer s.close()
+	p, err := e.compiled(s, opts)
+	if gone := s.err(); gone != nil { // p is incomplete
+		return nil, gone
 	}
 	return p, err
 }
 
-func (e *Engine) compiled(ctx context.Context, opts Options) (*Program, error) {
-	file, sources, ds := config.Load(e.path, opts.MCPFiles, opts.Read, config.Options{
-		Getenv: opts.Getenv, Inputs: opts.Inputs, ServersOnly: opts.ServersOnly, Serving: opts.Serving, AllowUnset: opts.AllowUnset, Context: ctx,
-	})
-	if ctx.Err() != nil {
-		return nil, nil
-	}
+func (e *Engine) compiled(s *Source, opts Options) (*Program, error) {
+	ctx, file, sources, ds := s.ctx, s.File, s.sources, s.diagnostics
 	p := &Program{engine: e, opts: opts, byName: map[string]*graph.Graph{}, sources: sources, over: e.retire}
 	p.release = p.Release
 	p.users.Store(1)
