@@ -1,4 +1,4 @@
-# mcpgraph alone: no shell, no package manager, not root.
+# The programs alone: no shell, no package manager, not root.
 #
 #   docker build -t mcpgraph .
 #   docker run -p 8080:8080 -e ANN_TOKEN -v "$PWD/tools.yaml:/config/tools.yaml:ro" mcpgraph
@@ -11,10 +11,11 @@ RUN go mod download
 COPY . .
 ARG TARGETOS TARGETARCH
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -tags grpcnotrace -ldflags="-s -w" -o /mcpgraph ./cmd/mcpgraph
+    go build -trimpath -tags grpcnotrace -ldflags="-s -w" -o /programs/ ./cmd/...
 
 FROM gcr.io/distroless/static-debian13:nonroot@sha256:f7f8f729987ad0fdf6b05eeeae94b26e6a0f613bdf46feea7fc40f7bd72953e6
-COPY --from=build /mcpgraph /mcpgraph
+# mcpgraph, and mcpgraph-temporal, which it becomes for durable runs.
+COPY --from=build /programs/ /
 # The user "nonroot" by its number, which Kubernetes needs for runAsNonRoot.
 USER 65532:65532
 EXPOSE 8080

@@ -10,10 +10,12 @@
 package mcpgraph
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/serving"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -59,7 +61,15 @@ func LoadContext(ctx context.Context, path string, opts ...Option) (*Engine, err
 // paths in it are relative to the folder of name. Files of [WithMCPFiles] are
 // read from disk. Text is copied; Reload reads the copy again.
 func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
-	s, err := ReadBytes(context.Background(), name, text, opts...)
+	text = append([]byte{}, text...)
+	o := newOptions(opts)
+	o.engine.Read = func(path string) ([]byte, error) {
+		if path == name {
+			return bytes.Clone(text), nil
+		}
+		return boundedfile.Read(path)
+	}
+	s, err := read(context.Background(), name, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +80,7 @@ func LoadBytes(name string, text []byte, opts ...Option) (*Engine, error) {
 // [WithMCPFiles] are read from fsys too. What the file itself names, such as
 // tokensFile, is read from disk.
 func LoadFS(fsys fs.FS, path string, opts ...Option) (*Engine, error) {
-	o := newOptions(opts)
-	o.engine.Read = func(path string) ([]byte, error) { return fs.ReadFile(fsys, path) }
-	s, err := read(context.Background(), path, o)
+	s, err := ReadFS(context.Background(), fsys, path, opts...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,9 @@
 package mcpgraph
 
 import (
-	"bytes"
 	"context"
+	"io/fs"
 
-	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/internal/engine"
 	"github.com/mcpgraph/mcpgraph/internal/serving"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -25,17 +24,11 @@ func Read(ctx context.Context, path string, opts ...Option) (*Source, error) {
 	return read(ctx, path, newOptions(opts))
 }
 
-// ReadBytes is [Read] for a file that is in memory; see [LoadBytes].
-func ReadBytes(ctx context.Context, name string, text []byte, opts ...Option) (*Source, error) {
-	text = append([]byte{}, text...)
+// ReadFS is [Read] for a file of fsys; see [LoadFS].
+func ReadFS(ctx context.Context, fsys fs.FS, path string, opts ...Option) (*Source, error) {
 	o := newOptions(opts)
-	o.engine.Read = func(path string) ([]byte, error) {
-		if path == name {
-			return bytes.Clone(text), nil
-		}
-		return boundedfile.Read(path)
-	}
-	return read(ctx, name, o)
+	o.engine.Read = func(path string) ([]byte, error) { return fs.ReadFile(fsys, path) }
+	return read(ctx, path, o)
 }
 
 func read(ctx context.Context, path string, opts options) (*Source, error) {

@@ -78,7 +78,7 @@ func startDriver(t *testing.T) *driver {
 		missing(t, "playwright-core is not installed: run npm ci --ignore-scripts in e2e")
 	}
 	cmd := exec.Command(node, "driver.mjs")
-	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium, "MCPGRAPH_BINARY="+binary(t, "../cmd/mcpgraph"), "DURABLE_BINARY="+binary(t, "./testdata/durable"))
+	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium, "MCPGRAPH_BINARY="+binary(t, "../cmd/mcpgraph", "../cmd/mcpgraph-temporal"), "DURABLE_BINARY="+binary(t, "./testdata/durable"))
 	cmd.Stderr = os.Stderr
 	in, out := mcptest.Pipes(t, cmd)
 	lines := bufio.NewReader(out)
@@ -120,14 +120,14 @@ func missing(t *testing.T, what string) {
 	t.Skip("NO TESTS IN THE BROWSER: " + what)
 }
 
-// binary builds a program and returns its path.
-func binary(t *testing.T, folder string) string {
+// binary builds a program, with others beside it, and returns its path.
+func binary(t *testing.T, folder string, beside ...string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), filepath.Base(folder))
-	if out, err := exec.Command("go", "build", "-o", path, folder).CombinedOutput(); err != nil {
+	into := t.TempDir() + string(filepath.Separator)
+	if out, err := exec.Command("go", append([]string{"build", "-o", into, folder}, beside...)...).CombinedOutput(); err != nil {
 		t.Fatalf("cannot build %s: %v\n%s", folder, err, out)
 	}
-	return path
+	return into + filepath.Base(folder)
 }
 
 func read(lines *bufio.Reader) (answer, error) {

@@ -1,4 +1,5 @@
-// Command mcpgraph serves, runs and checks graphs of MCP tools; see docs/cli.md.
+// Command mcpgraph serves, runs and checks graphs of MCP tools; see docs/cli.md. It does
+// not link Temporal: for durable runs it becomes mcpgraph-temporal.
 package main
 
 import (
@@ -8,5 +9,5 @@ import (
 )
 
 func main() {
-	cli.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	cli.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ(), nil))
 }

@@ -19,7 +19,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/mcpgraph/mcpgraph/internal/cli"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/temporal"
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
@@ -33,7 +35,16 @@ func TestMain(m *testing.M) {
 	testscale.SetGOGC()
 	// Most of these tests wait for other processes.
 	_ = flag.Set("test.parallel", "8")
-	testscript.Main(finder{m}, map[string]func(){"mcpgraph": main, "fakeserver": func() { os.Exit(mcptest.Run()) }})
+	testscript.Main(finder{m}, map[string]func(){
+		"mcpgraph":          main,
+		"mcpgraph-temporal": mainTemporal, // which mcpgraph becomes for durable runs
+		"fakeserver":        func() { os.Exit(mcptest.Run()) },
+	})
+}
+
+// mainTemporal is the main of the other program.
+func mainTemporal() {
+	cli.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ(), temporal.Dial))
 }
 
 // finder finds the program before it runs the tests.

@@ -28,9 +28,10 @@ const (
 )
 
 // Main runs one command line, without the program's name, and returns its exit
-// code, for [Exit]. environ has the form of os.Environ.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environment(environ)}
+// code, for [Exit]. environ has the form of os.Environ. Without temporal, the process
+// becomes another program where a command needs durable runs.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string, temporal Temporal) int {
+	a := &app{argv: args, linked: temporal, stdin: stdin, stdout: stdout, stderr: stderr, environ: environment(environ)}
 	if a.isTerminal(stderr) {
 		a.stderr = &screen{file: fileOf(stderr)}
 	}
@@ -39,7 +40,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []st
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(a.stderr)
-	cmd, err := root.ExecuteC()
+	cmd, err := root, a.became()
+	if err == nil {
+		cmd, err = root.ExecuteC()
+	}
 	code := a.conclude(root, cmd, err)
 	if s := a.stopped.Load(); s != nil {
 		return killedBy(s.signal)
@@ -72,6 +76,8 @@ func (a *app) conclude(root, cmd *cobra.Command, err error) int {
 
 // app is what all commands share.
 type app struct {
+	argv           []string // the command line
+	linked         Temporal // nil in the program that does not link it
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	environ        map[string]string
@@ -138,6 +144,7 @@ const rootExample = `  mcpgraph serve tools.yaml
 func (a *app) root() *cobra.Command {
 	var graphFile string
 	var mcpFiles []string
+	var version bool
 	root := &cobra.Command{
 		Use:   "mcpgraph",
 		Short: "MCP servers whose tools are graphs",
@@ -146,25 +153,26 @@ func (a *app) root() *cobra.Command {
 With -g FILE and no command, it serves FILE on stdio, like the TypeScript
 mcpGraph.`,
 		Example:           rootExample,
-		Version:           versionLine(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		if len(args) == 0 || version {
 			return nil
 		}
 		return unknownCommand(cmd, args[0])
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(helpCommand())
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help)
 	addGroups(root)
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
+		case version:
+			_, err := fmt.Fprintln(a.stdout, versionLine())
+			return failed(err)
 		case graphFile != "":
 			return a.serve(serveOptions{programOptions: programOptions{
 				config: graphFile, mcpFiles: mcpFiles, logLevel: defaultLogLevel, observe: observeOptions{keep: runs.DefaultCount},
@@ -174,6 +182,8 @@ mcpGraph.`,
 		}
 		return cmd.Help()
 	}
+	// Cobra's own flag prints by a template, which makes the linker keep all methods.
+	root.Flags().BoolVarP(&version, "version", "v", false, "version for mcpgraph")
 	root.Flags().StringVarP(&graphFile, "graph", "g", "", "serve this `FILE` on stdio")
 	a.mcpFlag(root, &mcpFiles)
 	root.AddCommand(grouped(groupServe, a.serveCommand(), a.uiCommand(), a.toolkitCommand(), a.runCommand(), a.workerCommand(), a.runsCommand(), a.statusCommand(), a.healthCommand())...)

@@ -15,12 +15,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpgraph/mcpgraph/internal/cli"
+	"github.com/mcpgraph/mcpgraph/internal/temporal"
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
 // program is the command line of the tests, as a process.
 func program() {
-	cli.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	cli.Exit(cli.Main(cli.Program(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr, os.Environ(), temporal.Dial))
 }
 
 // code runs a command and checks its exit code: code 2 mcpgraph run.
@@ -158,7 +159,7 @@ func runMany() {
 			os.Exit(1)
 		}
 		var stdout, stderr bytes.Buffer
-		code := cli.Main(c.Args, strings.NewReader(""), &stdout, &stderr, c.Env)
+		code := cli.Main(c.Args, strings.NewReader(""), &stdout, &stderr, c.Env, temporal.Dial)
 		_ = out.Encode(sharedResult{Code: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes()})
 	}
 }

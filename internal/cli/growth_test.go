@@ -55,7 +55,7 @@ func command(args ...string) growthRun {
 	return func(t *testing.T, dir, _ string, measured func()) {
 		t.Chdir(dir)
 		measured()
-		cli.Main(args, strings.NewReader(""), io.Discard, io.Discard, nil)
+		cli.Main(args, strings.NewReader(""), io.Discard, io.Discard, nil, nil)
 	}
 }
 
@@ -69,7 +69,7 @@ func conversation(t *testing.T, args ...string) (in io.WriteCloser, out *bufio.R
 		defer close(done)
 		defer outW.Close()
 		defer inR.Close()
-		cli.Main(args, inR, outW, io.Discard, nil)
+		cli.Main(args, inR, outW, io.Discard, nil, nil)
 	}()
 	return inW, bufio.NewReaderSize(outR, 1<<16), func() {
 		inW.Close()

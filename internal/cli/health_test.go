@@ -18,7 +18,7 @@ import (
 // health runs the command and returns its exit code and what it printed.
 func health(args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	code = cli.Main(append([]string{"health"}, args...), strings.NewReader(""), &out, &errs, nil)
+	code = cli.Main(append([]string{"health"}, args...), strings.NewReader(""), &out, &errs, nil, nil)
 	return code, out.String(), errs.String()
 }
 

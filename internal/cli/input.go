@@ -58,25 +58,25 @@ func (a *app) readInput(ctx context.Context, flag, path string) (text, name stri
 	return string(b), name, nil
 }
 
-// read loads the configuration at path.
-func (a *app) read(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+// read reads the configuration at path. Where that, or a file of --mcp, is "-", it is stdin.
+func (a *app) read(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Source, error) {
 	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
-	// It may be a pipe that is slow.
-	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadContext(ctx, path, opts...) })
-}
-
-// readOrStdin is read, but takes the configuration from stdin where path is "-", and a file
-// of --mcp where that was.
-func (a *app) readOrStdin(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
 	read, err := a.reader(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	if read == nil {
-		return a.read(ctx, path, opts...)
-	}
-	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
-	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return mcpgraph.LoadFS(read, shownName(path), opts...) })
+	// It may be a pipe that is slow.
+	return unlessSignalled(ctx, func() (*mcpgraph.Source, error) {
+		if read != nil {
+			return mcpgraph.ReadFS(ctx, read, shownName(path), opts...)
+		}
+		return mcpgraph.Read(ctx, path, opts...)
+	})
+}
+
+// compile loads what read has read.
+func compile(ctx context.Context, source *mcpgraph.Source, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return source.Load(opts...) })
 }
 
 // fileReader reads files. It is an [fs.FS] without the rules for names.

@@ -37,9 +37,12 @@ func (a *app) logger(level string) (*slog.Logger, error) {
 // loadOnce is load for commands that a person repeats: warnings that this user has
 // seen are not shown again.
 func (a *app) loadOnce(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	return a.loadShowing(ctx, path, func(ds []diag.Diagnostic, sources diag.Sources) bool {
-		return !a.warned(path, ds, sources)
-	}, opts...)
+	return a.loadShowing(ctx, path, a.showOnce(path), opts...)
+}
+
+// showOnce reports whether this user has not seen the warnings of a file.
+func (a *app) showOnce(path string) func([]diag.Diagnostic, diag.Sources) bool {
+	return func(ds []diag.Diagnostic, sources diag.Sources) bool { return !a.warned(path, ds, sources) }
 }
 
 // load loads a file to run it: errors and warnings go to stderr, and errors end
@@ -55,7 +58,16 @@ func showNone([]diag.Diagnostic, diag.Sources) bool { return false }
 // loadShowing is load, but shows the warnings of a file without errors only if
 // show is true.
 func (a *app) loadShowing(ctx context.Context, path string, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
-	engine, err := a.readOrStdin(ctx, path, opts...)
+	source, err := a.read(ctx, path, opts...)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return a.loadRead(ctx, path, source, show)
+}
+
+// loadRead is loadShowing for a file that was read.
+func (a *app) loadRead(ctx context.Context, path string, source *mcpgraph.Source, show func([]diag.Diagnostic, diag.Sources) bool, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	engine, err := compile(ctx, source, opts...)
 	var ds []diag.Diagnostic
 	var sources diag.Sources
 	var loadErr *mcpgraph.LoadError

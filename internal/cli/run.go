@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
-	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 )
@@ -32,8 +31,6 @@ type runOptions struct {
 	memory       memoryOption
 	lock         lockOptions
 	drivenBy     string
-	file         *config.File // that may say which engine drives runs
-	durable      bool
 	temporal     temporalOptions
 	detach       bool
 }
@@ -88,9 +85,6 @@ changes, and shows what became different. Ctrl-C ends it.`,
 				if err := a.needsFiles("run "+flag, o.config); on && err != nil {
 					return err
 				}
-			}
-			if o.drivenBy == "" && !o.debug && o.node == "" && o.record == "" {
-				o.file = a.enginePeek(args[0], o.mcpFiles)
 			}
 			return o.check()
 		},
@@ -148,14 +142,17 @@ func (a *app) listTools(o runOptions) (err error) {
 
 // check returns an error for flags that exclude each other.
 func (o *runOptions) check() error {
-	durable, err := o.temporal.isTemporal(o.drivenBy, o.file)
-	switch o.durable = durable; {
-	case err != nil:
-		return err
-	case o.detach && !durable:
-		return usagef("--detach needs --engine temporal")
-	case durable && (o.node != "" || o.debug || o.record != ""):
-		return usagef("--engine temporal excludes --node, --debug and --record")
+	if o.here() {
+		switch durable, err := o.temporal.isTemporal(o.drivenBy, nil); {
+		case err != nil:
+			return err
+		case durable:
+			return usagef("--engine temporal excludes --node, --debug and --record")
+		}
+	}
+	switch {
+	case o.detach && (o.here() || o.drivenBy == engineLocal):
+		return errDetach
 	case o.context != "" && o.node == "":
 		return usagef("--context needs --node")
 	case o.record != "" && o.node != "":
@@ -173,6 +170,11 @@ func (o *runOptions) check() error {
 	}
 	return nil
 }
+
+// here reports whether a run is driven in this process, whatever the file says.
+func (o *runOptions) here() bool { return o.node != "" || o.debug || o.record != "" }
+
+var errDetach = usagef("--detach needs --engine temporal")
 
 func (a *app) run(o runOptions) (err error) {
 	ctx, stop := a.untilSignal()

@@ -29,6 +29,9 @@ func (r *toolRunner) reload(ctx context.Context) error {
 		// It has changed in a way that only another engine can serve.
 		_ = r.engine.Close()
 		r.engine = nil
+		if err := r.readFile(ctx); err != nil {
+			return err
+		}
 		return r.load(ctx)
 	}
 	ds, sources := r.engine.Diagnostics()

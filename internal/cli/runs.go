@@ -80,9 +80,14 @@ func (a *app) view(ctx context.Context, o runsOptions) (v runs.View, done func()
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := a.dial(ctx, o.temporal, log)
+	var c DurableRuns
+	if err = a.needTemporal(); err == nil {
+		c, err = a.dial(ctx, o.temporal, log)
+	}
 	if err != nil {
-		if !o.temporal.isSet() && a.environ[addressVariable] == "" {
+		var exit *exitError
+		another := errors.As(err, &exit) && exit.err == nil // another program was this one
+		if !another && !o.temporal.isSet() && a.environ[addressVariable] == "" {
 			err = failedf("no mcpgraph serve or ui of this user runs, and %w", err)
 		}
 		return nil, nil, err

@@ -85,8 +85,12 @@ func (a *app) serve(o serveOptions) (err error) {
 	if err := o.http.check(); err != nil {
 		return err
 	}
-	file := a.enginePeek(o.config, o.mcpFiles)
-	durable, err := o.temporal.isTemporal(o.drivenBy, file)
+	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.http.readAgain(o.mcpFiles), watch: o.watch, page: o.page.address != ""})
+	if err != nil {
+		return err
+	}
+	defer again.close()
+	source, durable, err := a.readFor(context.Background(), &o.temporal, o.drivenBy, o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(budget))
 	if err != nil {
 		return err
 	}
@@ -102,7 +106,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer ob.end()
-	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store))
+	options := append(ob.options, mcpgraph.WithRuns(store))
 	options = append(options, o.calls...)
 	options = append(options, o.lock.options...)
 	records, err := a.openAudit(o.observe, ob.log)
@@ -113,7 +117,6 @@ func (a *app) serve(o serveOptions) (err error) {
 		defer records.Close()
 		options = append(options, mcpgraph.WithAudit(records))
 	}
-	options = append(options, mcpgraph.WithMemory(budget))
 	if o.http.details {
 		options = append(options, mcpgraph.WithErrorDetails())
 	}
@@ -123,7 +126,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	var ending atomic.Bool
 	var place runs.Place
 	if durable {
-		temporal := o.temporal.of(file)
+		temporal := o.temporal.of(source.File())
 		temporal.leave = ending.Load
 		client, err := a.dial(context.Background(), temporal, ob.log)
 		if err != nil {
@@ -133,12 +136,7 @@ func (a *app) serve(o serveOptions) (err error) {
 		options = append(options, mcpgraph.WithPlace(client, listener != nil || o.observe.expose))
 		place = client
 	}
-	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.http.readAgain(o.mcpFiles), watch: o.watch, page: listener != nil})
-	if err != nil {
-		return err
-	}
-	defer again.close()
-	engine, err := a.load(context.Background(), o.config, options...)
+	engine, err := a.loadRead(context.Background(), o.config, source, showAll, options...)
 	if err != nil {
 		return err
 	}

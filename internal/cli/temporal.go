@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
 )
 
 // Engines that drive runs.
@@ -46,9 +46,9 @@ type temporalOptions struct {
 
 func (o *temporalOptions) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.address, "temporal", "", "reach Temporal at `HOST:PORT`; default "+durable.DefaultAddress)
-	flags.StringVar(&o.namespace, "namespace", "", "use this `NAMESPACE` of Temporal; default "+durable.DefaultNamespace)
-	flags.StringVar(&o.queue, "task-queue", "", "begin the names of all task queues with `NAME`; default "+durable.DefaultTaskQueue)
+	flags.StringVar(&o.address, "temporal", "", "reach Temporal at `HOST:PORT`; default localhost:7233")
+	flags.StringVar(&o.namespace, "namespace", "", "use this `NAMESPACE` of Temporal; default default")
+	flags.StringVar(&o.queue, "task-queue", "", "begin the names of all task queues with `NAME`; default mcpgraph")
 	flags.StringVar(&o.storage, "storage", "", "keep large values in `FOLDER`, which all workers share")
 	flags.BoolVar(&o.tls, "temporal-tls", false, "connect to Temporal with TLS")
 	flags.StringVar(&o.ca, "temporal-ca", "", "trust the certificate authorities in `FILE`; implies --temporal-tls")
@@ -80,15 +80,22 @@ func (o temporalOptions) of(file *config.File) temporalOptions {
 	return o
 }
 
-// enginePeek returns the file that runs or serves tools, as far as it can be read, to
-// find which engine it asks for.
-func (a *app) enginePeek(path string, mcpFiles []string) *config.File {
-	read, err := a.reader(context.Background(), path)
-	if err != nil {
-		return nil // which loading it reports
+// readFor reads the file whose tools an engine runs, and reports whether that is Temporal.
+// A program that does not link Temporal becomes the one that does; nothing but a file on
+// stdin was read then.
+func (a *app) readFor(ctx context.Context, o *temporalOptions, engine, path string, opts ...mcpgraph.Option) (source *mcpgraph.Source, durable bool, err error) {
+	if engine == engineTemporal {
+		if err := a.needTemporal(); err != nil {
+			return nil, true, err
+		}
 	}
-	file, _, _ := config.Load(shownName(path), mcpFiles, read, config.Options{Getenv: a.getenv, Inputs: a.inputs})
-	return file
+	if source, err = a.read(ctx, path, opts...); err != nil {
+		return nil, false, failed(err)
+	}
+	if durable, err = o.isTemporal(engine, source.File()); err == nil && durable {
+		err = a.needTemporal()
+	}
+	return source, durable, err
 }
 
 // isTemporal reports whether Temporal drives runs, as the flag or else the file says.
@@ -110,13 +117,13 @@ func (o *temporalOptions) isSet() bool {
 	return o.address+o.namespace+o.queue+o.storage+o.ca+o.cert+o.key+o.serverName != "" || o.tls
 }
 
-// dial connects to Temporal.
-func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (*durable.Client, error) {
+// dial connects to Temporal, after needTemporal.
+func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (DurableRuns, error) {
 	secured, err := o.tlsConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	options := durable.Options{
+	options := TemporalOptions{
 		Address: cmp.Or(o.address, a.environ[addressVariable]), Namespace: cmp.Or(o.namespace, a.environ[namespaceVariable]), TaskQueue: o.queue, TLS: secured, Storage: o.storage, Log: log,
 		Lazy: o.lazy, Leave: o.leave,
 	}
@@ -130,7 +137,7 @@ func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (*d
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	client, err := durable.Dial(ctx, options)
+	client, err := a.linked(ctx, options)
 	if err != nil {
 		return nil, failedf("%w", err)
 	}

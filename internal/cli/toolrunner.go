@@ -10,7 +10,6 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
@@ -23,10 +22,11 @@ type toolRunner struct {
 	*app
 	runOptions
 	log      *slog.Logger
-	observed *observation
+	observed *observation     // nil until the file was read
+	source   *mcpgraph.Source // nil until the file was read, and when it has been loaded
 	engine   *mcpgraph.Engine // nil until the file has been loaded
 	recorder *cassette.Recorder
-	client   *durable.Client // of Temporal; nil for local runs
+	client   DurableRuns // of Temporal; nil for local runs
 }
 
 func (a *app) newToolRunner(o runOptions) (*toolRunner, error) {
@@ -39,11 +39,7 @@ func (a *app) newToolRunner(o runOptions) (*toolRunner, error) {
 			return nil, err
 		}
 	}
-	ob, err := a.observe(o.observe, log, exporters.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return &toolRunner{app: a, runOptions: o, log: log, observed: ob}, nil
+	return &toolRunner{app: a, runOptions: o, log: log}, nil
 }
 
 // end ends what the runner has opened.
@@ -54,15 +50,36 @@ func (r *toolRunner) end(err *error) {
 	if r.client != nil {
 		r.client.Close()
 	}
-	r.observed.end()
+	if r.observed != nil {
+		r.observed.end()
+	}
 }
 
-// load loads the file, or reads it again.
+// readFile reads the file for the first time, and connects to what drives its runs.
+func (r *toolRunner) readFile(ctx context.Context) (err error) {
+	reading := []mcpgraph.Option{mcpgraph.WithMCPFiles(r.mcpFiles...), mcpgraph.WithMemory(r.memory.budget(r.log))}
+	var durable bool
+	if r.here() {
+		r.source, err = r.read(ctx, r.config, reading...)
+		err = failed(err)
+	} else if r.source, durable, err = r.readFor(ctx, &r.temporal, r.drivenBy, r.config, reading...); err == nil && r.detach && !durable {
+		err = errDetach
+	}
+	if err == nil && r.observed == nil {
+		r.observed, err = r.app.observe(r.runOptions.observe, r.log, exporters.Options{})
+	}
+	if err == nil && durable && r.client == nil {
+		r.client, err = r.dial(ctx, r.temporal.of(r.source.File()), r.log)
+	}
+	return err
+}
+
+// load loads what readFile has read, or reads it again.
 func (r *toolRunner) load(ctx context.Context) error {
 	if r.engine != nil {
 		return r.reload(ctx)
 	}
-	opts := append(slices.Concat(r.observed.options, r.runOptions.lock.options), mcpgraph.WithMCPFiles(r.mcpFiles...), mcpgraph.WithMemory(r.memory.budget(r.log)))
+	opts := slices.Concat(r.observed.options, r.runOptions.lock.options)
 	if r.record != "" {
 		r.recorder = &cassette.Recorder{}
 		opts = append(opts, mcpgraph.WithIntercept(r.recorder.Intercept))
@@ -70,7 +87,9 @@ func (r *toolRunner) load(ctx context.Context) error {
 	if r.client != nil {
 		opts = append(opts, mcpgraph.WithPlace(r.client, false))
 	}
-	engine, err := r.loadOnce(ctx, r.config, opts...)
+	source := r.source
+	r.source = nil
+	engine, err := r.loadRead(ctx, r.config, source, r.showOnce(r.config), opts...)
 	if err == nil {
 		r.engine = engine
 	}
@@ -91,6 +110,11 @@ func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
 	if p.info, err = r.caller.info(); err != nil {
 		return p, err
 	}
+	if r.engine == nil {
+		if err := r.readFile(ctx); err != nil {
+			return p, err
+		}
+	}
 	given, err := r.readArguments(ctx, r.argsJSON, r.args)
 	if err != nil {
 		return p, err
@@ -100,11 +124,6 @@ func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
 	}
 	if p.questions, err = r.readAnswers(r.answers); err != nil {
 		return p, err
-	}
-	if r.client == nil && r.durable {
-		if r.client, err = r.dial(ctx, r.temporal.of(r.file), r.log); err != nil {
-			return p, err
-		}
 	}
 	if err := r.load(ctx); err != nil {
 		return p, err

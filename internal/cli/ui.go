@@ -97,8 +97,14 @@ func (a *app) ui(o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	file := a.enginePeek(o.config, o.mcpFiles)
-	durable, err := o.temporal.isTemporal(o.drivenBy, file)
+	budget := o.memory.budget(log)
+	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.mcpFiles, watch: true, page: true})
+	if err != nil {
+		return err
+	}
+	defer again.close()
+	reading := []mcpgraph.Option{mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(budget), mcpgraph.WithUnsetVariables()}
+	source, durable, err := a.readFor(context.Background(), &o.temporal, o.drivenBy, o.config, reading...)
 	if err != nil {
 		return err
 	}
@@ -107,7 +113,6 @@ func (a *app) ui(o uiOptions) (err error) {
 		return err
 	}
 	defer listener.Close()
-	budget := o.memory.budget(log)
 	store, err := o.observe.store(budget)
 	if err != nil {
 		return err
@@ -117,18 +122,16 @@ func (a *app) ui(o uiOptions) (err error) {
 		return err
 	}
 	defer ob.end()
-	options := append(ob.options, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithRuns(store), mcpgraph.WithMemory(budget),
-		mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithUnsetVariables())
+	options := append(ob.options, mcpgraph.WithRuns(store))
 	options = append(options, o.lock.options...)
-	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.mcpFiles, watch: true, page: true})
-	if err != nil {
-		return err
-	}
-	defer again.close()
 	again.log, again.load = ob.log, func(ctx context.Context) (*mcpgraph.Engine, error) {
-		return mcpgraph.LoadContext(ctx, o.config, options...)
+		source, err := a.read(ctx, o.config, reading...)
+		if err != nil {
+			return nil, err
+		}
+		return compile(ctx, source, options...)
 	}
-	engine, err := a.load(context.Background(), o.config, options...)
+	engine, err := a.loadRead(context.Background(), o.config, source, showAll, options...)
 	var exit *exitError
 	switch {
 	case err == nil:
@@ -149,7 +152,7 @@ func (a *app) ui(o uiOptions) (err error) {
 		Path: o.config, Engine: engine, Reload: func() error { return again.reload(ctx) }, MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log,
 	}
 	if durable {
-		temporal := o.temporal.of(file)
+		temporal := o.temporal.of(source.File())
 		temporal.lazy = true // it need not be reachable yet
 		client, err := a.dial(context.Background(), temporal, ob.log)
 		if err != nil {
@@ -160,7 +163,7 @@ func (a *app) ui(o uiOptions) (err error) {
 	}
 	page := a.newPage(o.page, opts)
 	defer page.Close()
-	defer a.showRuns(o.config, file, store, opts.Place, ob.log)()
+	defer a.showRuns(o.config, source.File(), store, opts.Place, ob.log)()
 	again.page = page
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })

@@ -167,7 +167,11 @@ func (a *app) check(ctx context.Context, paths, mcpFiles []string, opts func(pat
 			found.add(ds, sources)
 			continue
 		}
-		engine, err := a.readOrStdin(ctx, path, opts(path)...)
+		source, err := a.read(ctx, path, opts(path)...)
+		var engine *mcpgraph.Engine
+		if err == nil {
+			engine, err = compile(ctx, source)
+		}
 		var loadErr *mcpgraph.LoadError
 		switch {
 		case err == nil:

@@ -13,7 +13,6 @@ import (
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
-	"github.com/mcpgraph/mcpgraph/pkg/durable"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 )
 
@@ -82,6 +81,9 @@ func (a *app) worker(o workerOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := a.needTemporal(); err != nil {
+		return err
+	}
 	ob, err := a.observe(o.observe, log, exporters.Options{Soon: true})
 	if err != nil {
 		return err
@@ -108,8 +110,8 @@ func (a *app) worker(o workerOptions) (err error) {
 	defer client.Close()
 	fatal := make(chan error, 1)
 	var once sync.Once
-	w := client.NewWorker(engine, durable.WorkerOptions{
-		Servers: slices.Compact(slices.Sorted(slices.Values(o.servers))), Memory: budget, Calls: o.calls, Grace: o.grace, Log: ob.log, Telemetry: ob.durable(engine),
+	w := client.NewWorker(engine, WorkerOptions{
+		Servers: slices.Compact(slices.Sorted(slices.Values(o.servers))), Memory: budget, Calls: o.calls, Grace: o.grace, Log: ob.log, Observed: ob.exporters != nil,
 		Failed: func(err error) { once.Do(func() { fatal <- err }) },
 	})
 	if err := w.Start(); err != nil {

@@ -146,8 +146,8 @@ var layers = map[string]struct{ ours, others []string }{
 		"internal/textline",
 		"pkg/callinfo", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph", "pkg/jsonata", "pkg/nodes", "pkg/value",
 	}},
-	// Only the commands import it, so that programs that embed the engine do not link
-	// Temporal.
+	// Only internal/temporal imports it, so that neither programs that embed the engine
+	// nor mcpgraph link Temporal.
 	"pkg/durable": {
 		ours:   []string{"internal/textline", "pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/value"},
 		others: []string{"go.temporal.io/api", "go.temporal.io/sdk", "google.golang.org/protobuf"},
@@ -195,12 +195,12 @@ var layers = map[string]struct{ ours, others []string }{
 		ours: []string{
 			"internal/loopback",
 			".", "internal/atomicfile", "internal/boundedfile", "internal/cassette", "internal/console", "internal/dap", "internal/diff", "internal/drawing", "internal/lsp", "internal/project", "internal/runsock", "internal/scaffold", "internal/schematext", "internal/suite", "internal/textline", "internal/toolkit", "pkg/audit", "pkg/auth",
-			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/durable", "pkg/edit", "pkg/executor", "pkg/expr",
+			"pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/edit", "pkg/executor", "pkg/expr",
 			"pkg/graph", "pkg/jsonata", "pkg/lock", "pkg/memory", "pkg/nodes", "pkg/runs", "pkg/server", "pkg/telemetry",
 			"pkg/telemetry/exporters", "pkg/ui", "pkg/upstream", "pkg/value",
 			"internal/suite/report", "internal/suite/runner", "skills",
 		},
-		others: []string{"github.com/fsnotify/fsnotify", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+		others: []string{"github.com/fsnotify/fsnotify", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 	},
 	"pkg/ui": {ours: []string{
 		"internal/textline",
@@ -230,8 +230,12 @@ var layers = map[string]struct{ ours, others []string }{
 		ours:   []string{"internal/project", "internal/framing", "internal/jsonrpc", "internal/language", "internal/suite", "pkg/diag", "pkg/lock", "pkg/memory"},
 		others: []string{"github.com/creachadair/jrpc2"},
 	},
-	"cmd/mcpgraph": {ours: []string{"internal/cli"}},
-	"web":          {},
+	"internal/temporal": {ours: []string{
+		".", "internal/cli", "pkg/callinfo", "pkg/durable", "pkg/executor", "pkg/telemetry",
+	}},
+	"cmd/mcpgraph":          {ours: []string{"internal/cli"}},
+	"cmd/mcpgraph-temporal": {ours: []string{"internal/cli", "internal/temporal"}},
+	"web":                   {},
 
 	"internal/atomicfile":  {},
 	"internal/virtualtime": {},
@@ -419,20 +423,27 @@ func inModule(path string) (string, bool) {
 	return strings.CutPrefix(path, module+"/")
 }
 
-// TestEmbeddingProgramsDoNotLinkTemporal checks that programs that import the API get
-// nothing of durable runs.
-func TestEmbeddingProgramsDoNotLinkTemporal(t *testing.T) {
-	list := exec.Command("go", "list", "-deps", ".")
-	deps, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(deps), module+"/pkg/executor") {
-		t.Fatal("the list has no packages of ours")
-	}
-	for _, dep := range strings.Fields(string(deps)) {
-		if strings.HasPrefix(dep, "go.temporal.io/") || dep == module+"/pkg/durable" {
-			t.Errorf("programs that embed the engine link %s", dep)
+// TestOnlyOneProgramLinksTemporal checks that programs that import the API, and mcpgraph,
+// get nothing of durable runs.
+func TestOnlyOneProgramLinksTemporal(t *testing.T) {
+	t.Parallel()
+	for program, links := range map[string]bool{".": false, "./cmd/mcpgraph": false, "./cmd/mcpgraph-temporal": true} {
+		for _, system := range []string{"linux", "windows"} {
+			list := exec.Command("go", "list", "-deps", program)
+			list.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+			deps, err := list.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(deps), module+"/pkg/executor\n") {
+				t.Fatal("the list has no packages of ours")
+			}
+			i := slices.IndexFunc(strings.Fields(string(deps)), func(dep string) bool {
+				return strings.HasPrefix(dep, "go.temporal.io/") || dep == module+"/pkg/durable"
+			})
+			if (i >= 0) != links {
+				t.Errorf("%s on %s links Temporal: %t", program, system, !links)
+			}
 		}
 	}
 }

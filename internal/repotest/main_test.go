@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/cli"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
+	"github.com/mcpgraph/mcpgraph/internal/temporal"
 	"github.com/mcpgraph/mcpgraph/internal/testscale"
 )
 
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	testscale.SetGOGC()
 	// The program is the test binary under its name, first in PATH.
 	testscript.Main(inRoot{m}, map[string]func(){"mcpgraph": func() {
-		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ(), temporal.Dial))
 	}})
 }
 

@@ -1,7 +1,6 @@
 package repotest
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -43,7 +42,7 @@ func TestDockerfileFitsTheProgram(t *testing.T) {
 	// What the image runs must be command lines that the program takes.
 	entry := execForm(t, text, "ENTRYPOINT")
 	check := execForm(t, text, `HEALTHCHECK[^\[\n]*CMD`)
-	if len(entry) != 1 || check[0] != entry[0] || !strings.Contains(text, "-o "+entry[0]+" ./cmd/mcpgraph") || !strings.Contains(text, "COPY --from=build "+entry[0]+" "+entry[0]+"\n") {
+	if len(entry) != 1 || check[0] != entry[0] || entry[0] != "/mcpgraph" || !strings.Contains(text, "-o /programs/ ./cmd/...") || !strings.Contains(text, "COPY --from=build /programs/ /\n") {
 		t.Errorf("the health check runs %v, the entry point is %v", check, entry)
 	}
 	serve := execForm(t, text, "CMD")
@@ -118,26 +117,41 @@ func TestReleasesPublishSchemas(t *testing.T) {
 	}
 }
 
+// programs returns the names of the programs.
+func programs(t *testing.T) []string {
+	t.Helper()
+	mains, err := filepath.Glob("cmd/*/main.go")
+	if err != nil || len(mains) != 2 {
+		t.Fatalf("the programs are %v, %v", mains, err)
+	}
+	for i, main := range mains {
+		mains[i] = filepath.Base(filepath.Dir(main))
+	}
+	return mains
+}
+
 func TestReleaseBuildsTheProgram(t *testing.T) {
 	var release struct {
 		Version int
 		Builds  []struct {
-			Main, Binary string
-			Env, Tags    []string
-			Goos, Goarch []string
+			ID, Main, Binary string
+			Env, Tags        []string
+			Goos, Goarch     []string
 		}
 		Archives []struct{ Files []string }
 	}
 	readYAML(t, ".goreleaser.yaml", &release)
-	if release.Version != 2 || len(release.Builds) != 1 || len(release.Archives) != 1 {
+	if release.Version != 2 || len(release.Builds) != len(programs(t)) || len(release.Archives) != 1 {
 		t.Fatalf("unexpected form: %+v", release)
 	}
-	build := release.Builds[0]
-	if _, err := os.Stat(filepath.Join(build.Main, "main.go")); err != nil {
-		t.Error(err)
-	}
-	if !slices.Contains(build.Tags, goTags(t)) || !slices.Contains(build.Env, "CGO_ENABLED=0") {
-		t.Errorf("releases are built with %v and %v", build.Tags, build.Env)
+	for i, name := range programs(t) {
+		build := release.Builds[i]
+		if build.Main != "./cmd/"+name || build.Binary != name || build.ID != name {
+			t.Errorf("build %d is %+v; expected %s", i+1, build, name)
+		}
+		if !slices.Contains(build.Tags, goTags(t)) || !slices.Contains(build.Env, "CGO_ENABLED=0") || len(build.Goos) != 3 {
+			t.Errorf("releases are built with %v and %v, for %v", build.Tags, build.Env, build.Goos)
+		}
 	}
 	for _, pattern := range release.Archives[0].Files {
 		if files, err := filepath.Glob(pattern); err != nil || len(files) == 0 {

@@ -1,4 +1,4 @@
-package cli
+package temporal
 
 import (
 	"context"
@@ -15,14 +15,6 @@ import (
 type observedRuns struct{ engine *mcpgraph.Engine }
 
 var _ durable.Telemetry = observedRuns{}
-
-// durable returns what reports durable runs; nil if nothing is exported.
-func (ob *observation) durable(engine *mcpgraph.Engine) durable.Telemetry {
-	if ob.exporters == nil {
-		return nil
-	}
-	return observedRuns{engine}
-}
 
 // Observe implements durable.Telemetry.
 func (o observedRuns) Observe(info *callinfo.Info, run *executor.Run, began time.Time) durable.Observer {
