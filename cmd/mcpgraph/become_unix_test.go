@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const plainTool = `version: "1.0"
@@ -232,5 +233,37 @@ func TestSaysHowToGetTheProgramWithTemporal(t *testing.T) {
 	cmd.Stderr = io.Discard
 	if out, err := cmd.Output(); err != nil || !strings.HasPrefix(string(out), "mcpgraph ") {
 		t.Errorf("mcpgraph-temporal by itself: %s, %v", out, err)
+	}
+}
+
+// TestRunReadsItsFileOnce runs a tool of a file that is a pipe, which can be read once.
+func TestRunReadsItsFileOnce(t *testing.T) {
+	t.Parallel()
+	dir := place(t, "")
+	pipe := filepath.Join(dir, "pipe.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := started(dir, "run", pipe, "echo", "--arg", "a=1")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The end of the only writer is the end of the file. Whoever opens the pipe again
+	// waits for another writer.
+	if err := os.WriteFile(pipe, []byte(plainTool), 0); err != nil {
+		t.Error(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil || out.String() != "{\"a\":1}\n" {
+			t.Errorf("%v: %s%s", err, &out, &errs)
+		}
+	case <-time.After(30 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Errorf("the file is read again: %v", <-ended)
 	}
 }
