@@ -270,10 +270,21 @@ func TestDurableCallsThatWait(t *testing.T) {
 		t.Fatalf("the second question: %s", body)
 	}
 	// The first answer again does not answer the second question.
-	if _, body := call(atB, first.RequestState, sayYes); result(t, body).RequestState != second.RequestState {
+	if _, body := call(atB, first.RequestState, no); result(t, body).RequestState != second.RequestState {
 		t.Errorf("an answer that comes again: %s", body)
+	}
+	if status, body := call(atB, first.RequestState, sayYes); status != 400 || !strings.Contains(body, `"code":-32602`) {
+		t.Errorf("another answer to the first question: %d %s", status, body)
 	}
 	if _, body := call(atB, second.RequestState, sayYes); !strings.Contains(body, `"structuredContent":"exit"`) {
 		t.Errorf("the result: %s", body)
+	}
+	if _, body := call(atB, second.RequestState, sayYes); !strings.Contains(body, `"structuredContent":"exit"`) {
+		t.Errorf("the result again: %s", body)
+	}
+	for _, state := range []string{first.RequestState, second.RequestState} {
+		if status, body := call(atB, state, `{"action":"decline"}`); status != 400 || !strings.Contains(body, `"code":-32602`) {
+			t.Errorf("another answer after the end: %d %s", status, body)
+		}
 	}
 }

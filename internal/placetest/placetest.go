@@ -82,6 +82,7 @@ func Run(t *testing.T, place runs.Place, program Program) {
 		"a call asks":                    (*suite).asks,
 		"a call fails":                   (*suite).fails,
 		"a run belongs to its caller":    (*suite).owned,
+		"answers are given once":         (*suite).used,
 	})
 }
 
@@ -303,6 +304,33 @@ func (s *suite) owned() {
 	if err := s.view.Cancel(s.Context(), anna, id); err != nil {
 		s.Error(err)
 	}
+}
+
+func (s *suite) used() {
+	id := s.start(s.call("asks", `{}`, "anna", "check"))
+	asked := s.until(id, waits).Questions[0].ID
+	anna := runs.Who{Caller: "anna", Check: "check"}
+	check := func(when string) {
+		s.Helper()
+		for _, test := range []struct {
+			who          runs.Who
+			asked, given string
+			want         error
+		}{
+			{anna, "q", "a", nil}, {anna, "q", "a", nil}, {anna, "q", "b", runs.ErrUsed}, {anna, "r", "b", nil}, {anna, "r", "a", runs.ErrUsed},
+			{runs.Who{Caller: "bert", Check: "check"}, "q", "a", runs.ErrNotFound},
+		} {
+			if err := s.place.Use(s.Context(), test.who, id, test.asked, test.given); !errors.Is(err, test.want) {
+				s.Errorf("%s %s is answered with %s: %v, want %v", when, test.asked, test.given, err, test.want)
+			}
+		}
+	}
+	check("at first")
+	if err := s.place.Answer(s.Context(), anna, id, []runs.Answer{{Question: asked, Value: parse(s, because)}}); err != nil {
+		s.Fatal(err)
+	}
+	s.until(id, over)
+	check("after the end")
 }
 
 func (s *suite) missing() {

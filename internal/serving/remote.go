@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -240,8 +241,31 @@ func digestOfQuestions(questions []runs.Question) string {
 	return digestOf(ids.String())[:digits]
 }
 
+// digestOfAnswers returns what tells answers from others; the order of members does not
+// count.
+func digestOfAnswers(given value.Value) string { return digestOf(sorted(given).JSON()) }
+
+func sorted(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Object:
+		entries := slices.Clone(v.Entries())
+		slices.SortFunc(entries, func(a, b value.Entry) int { return strings.Compare(a.Key, b.Key) })
+		for i := range entries {
+			entries[i].Value = sorted(entries[i].Value)
+		}
+		return value.FromEntries(entries)
+	case value.Array:
+		list := slices.Clone(v.Elems())
+		for i := range list {
+			list[i] = sorted(list[i])
+		}
+		return value.FromArray(list)
+	}
+	return v
+}
+
 // resume goes on with the run that the call names. The same call again waits for the
-// same run, and answers nothing.
+// same run, and answers nothing; the call with other answers is refused.
 func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Request, state string) (value.Value, error) {
 	given, err := responses(r)
 	if err != nil {
@@ -249,10 +273,16 @@ func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Re
 	}
 	name, asked := readState(state)
 	s, id, err := t.reached(ctx, &r.Info, name, runs.Whole)
-	if errors.Is(err, server.ErrUnknownTask) || err == nil && (s.Tool != r.Tool || s.Ending || !s.Status.Over() && !value.Equal(s.Args, r.Args)) {
+	if errors.Is(err, server.ErrUnknownTask) || err == nil && (s.Tool != r.Tool || s.Ending || !s.Args.IsUndefined() && !value.Equal(s.Args, r.Args)) {
 		return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
 	}
 	_, secret, _ := strings.Cut(name, ".")
+	if err == nil && given.Len() > 0 {
+		err = t.place.Use(ctx, who(&r.Info, secret), id, asked, digestOfAnswers(given))
+	}
+	if errors.Is(err, runs.ErrUsed) {
+		return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
+	}
 	if err == nil && digestOfQuestions(s.Questions) == asked {
 		err = t.answer(ctx, who(&r.Info, secret), id, s.Questions, namesOf(s.Questions), given)
 	}

@@ -117,6 +117,7 @@ type ending struct {
 	count   int
 	said    []said
 	secrets []string // see runs.State
+	uses    []use
 }
 
 // inline returns the records of the run as JSON. It reports false if they are too long
@@ -186,6 +187,45 @@ func outcomeFrom(err error, out *outcome) (why string, _ error) {
 	return "", known(err)
 }
 
+// Use implements [runs.Place]. It needs a worker. Workers of programs that did not know of
+// this note nothing.
+func (c *Client) Use(ctx context.Context, w runs.Who, id, asked, given string) error {
+	at, err := c.Look(ctx, w, id, runs.Brief)
+	if err != nil {
+		return err
+	}
+	ok, one := true, use{asked, given}
+	if !at.Status.Over() {
+		h, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+			WorkflowID: id, UpdateName: updateUse, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{one},
+		})
+		if err == nil {
+			err = h.Get(ctx, &ok)
+		}
+		var unknown *temporal.ApplicationError
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return known(ctx.Err())
+		case errors.As(err, &unknown):
+			return nil
+		case err != nil && !errors.Is(known(err), runs.ErrNotFound):
+			return known(err)
+		case err == nil && !ok:
+			return runs.ErrUsed
+		case err == nil:
+			return nil
+		}
+	}
+	out, err := c.resultOf(ctx, id) // it has ended
+	if err != nil {
+		return err
+	}
+	if _, ok = used(out.uses, one); !ok {
+		return runs.ErrUsed
+	}
+	return nil
+}
+
 const (
 	cancelledText  = "the run was cancelled"
 	terminatedText = "the run was terminated on Temporal"
@@ -196,7 +236,7 @@ func (o *outcome) read() (*ending, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &ending{Value: result, Text: o.Text, records: o.Records, count: o.Count, said: o.Said, secrets: o.Secrets}
+	out := &ending{Value: result, Text: o.Text, records: o.Records, count: o.Count, said: o.Said, secrets: o.Secrets, uses: o.Uses}
 	if len(o.Failure) > 0 {
 		v, err := parsed(o.Failure)
 		if err != nil {

@@ -28,6 +28,7 @@ const (
 	queryState   = "state"
 	queryRecords = "records"
 	updateAnswer = "answer"
+	updateUse    = "use"
 )
 
 // Defaults of a connection.

@@ -41,6 +41,8 @@ type request struct {
 	Waiting bool              `json:"waiting,omitempty"`
 	Spent   int               `json:"spent,omitempty"`
 	Shares  map[string]int    `json:"shares,omitempty"`
+	// Uses are the answers that the caller has given.
+	Uses []use `json:"uses,omitempty"`
 	// Refused has the failures of questions that nobody can answer, by their kind.
 	Refused map[string]json.RawMessage `json:"refused,omitempty"`
 }
@@ -140,6 +142,26 @@ type outcome struct {
 	Said    []said            `json:"said,omitempty"`
 	// Secrets are those of the caller of the run at its end, for those who look at it.
 	Secrets []string `json:"secrets,omitempty"`
+	// Uses are the answers that the caller has given.
+	Uses []use `json:"uses,omitempty"`
+}
+
+// use says which answers the caller of a run gave to what it was asked; both are digests.
+type use struct {
+	Asked string `json:"asked"`
+	Given string `json:"given"`
+}
+
+// maxUses is how many uses are kept of a run, the latest ones.
+const maxUses = 100
+
+// used returns the uses with one more, and whether that is, or was, the one of its
+// questions.
+func used(all []use, one use) ([]use, bool) {
+	if i := slices.IndexFunc(all, func(u use) bool { return u.Asked == one.Asked }); i >= 0 {
+		return all, all[i].Given == one.Given
+	}
+	return append(all[max(0, len(all)-maxUses+1):], one), true
 }
 
 // reply is the input of the update that answers questions.

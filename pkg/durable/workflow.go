@@ -226,6 +226,13 @@ func (d *driving) listen(ctx workflow.Context) error {
 	}, workflow.UpdateHandlerOptions{Validator: d.mayAnswer}); err != nil {
 		return err
 	}
+	if err := workflow.SetUpdateHandler(ctx, updateUse, func(_ workflow.Context, one use) (bool, error) {
+		all, ok := used(d.in.Uses, one)
+		d.in.Uses = all
+		return ok, nil
+	}); err != nil {
+		return err
+	}
 	if err := workflow.SetQueryHandler(ctx, queryState, d.state); err != nil {
 		return err
 	}
@@ -321,7 +328,7 @@ func (d *driving) end() (*outcome, error) {
 	if err := d.awaitEnding(); err != nil {
 		return nil, err
 	}
-	out, err := &outcome{Count: d.run.NextIndex(), Executions: d.run.Spent(), Said: d.said, Secrets: d.in.Caller.secrets()}, d.run.Err()
+	out, err := &outcome{Count: d.run.NextIndex(), Executions: d.run.Spent(), Said: d.said, Secrets: d.in.Caller.secrets(), Uses: d.in.Uses}, d.run.Err()
 	result := d.run.Result()
 	if g := d.run.Graph(); err == nil && g.Output != nil && d.in.Share == nil { // a parent checks it
 		if wrong := g.Output.ValidateContext(d.eval, result); wrong != nil {

@@ -27,6 +27,10 @@ type Place interface {
 	Do(ctx context.Context, c *Call) (*State, error)
 	// Start starts a call, and returns when the run goes on without its caller.
 	Start(ctx context.Context, c *Call) (*State, error)
+	// Use notes that the caller of a run with a claim answers what it was asked: both are
+	// digests, of the questions and of the answers. It is to be called before Answer. The
+	// error is ErrUsed if the caller has given other answers to the same questions before.
+	Use(ctx context.Context, w Who, id, asked, given string) error
 }
 
 // View is a place for those who come to its runs by their ids: they look at them, answer
@@ -56,6 +60,8 @@ var (
 	ErrExists = errors.New("there is a run with this id already")
 	// ErrNotAsked means that a run does not ask that, or not any more.
 	ErrNotAsked = errors.New("the run does not ask that (any more)")
+	// ErrUsed means that the caller of a run has given other answers to the same questions.
+	ErrUsed = errors.New("other answers to these questions were given before")
 	// ErrOver means that a run has ended already.
 	ErrOver = errors.New("the run has ended already")
 	// ErrNoWorker means that nobody who has the version of the file that a run needs

@@ -146,6 +146,10 @@ func (f *fakeDurable) Do(context.Context, *runs.Call) (*runs.State, error) {
 	panic("pages start runs")
 }
 
+func (f *fakeDurable) Use(context.Context, runs.Who, string, string, string) error {
+	panic("pages answer as operators")
+}
+
 func (f *fakeDurable) Start(_ context.Context, call *runs.Call) (*runs.State, error) {
 	err := f.enter("Start")
 	defer f.mu.Unlock()

@@ -204,6 +204,10 @@ func (f *fake) Do(context.Context, *runs.Call) (*runs.State, error) {
 	return nil, errors.ErrUnsupported // pages start runs
 }
 
+func (f *fake) Use(context.Context, runs.Who, string, string, string) error {
+	return errors.ErrUnsupported // pages answer as operators
+}
+
 func (f *fake) Start(ctx context.Context, call *runs.Call) (*runs.State, error) {
 	id := runs.NewID()
 	if err := f.start(id, call.Run.Graph().Name, call.Program.Digest(), call.Run.Args()); err != nil {
