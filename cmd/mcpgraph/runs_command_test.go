@@ -150,17 +150,24 @@ func TestRunsOfARunningServer(t *testing.T) {
 
 	// A call under way ends.
 	ended := make(chan string)
+	const secret = "correct horse battery"
 	go func() {
-		_, body := ann.do("tools/call", "nap", `"name":"nap"`, `{}`)
+		_, body := ann.do("tools/call", "nap", `"name":"nap","arguments":{"password":"`+secret+`"}`, `{}`)
 		ended <- body
 	}()
 	id = r.one("nap", "running")
+	if text := r.command(0, "show", id, "--json") + r.command(0, "show", id); strings.Contains(text, secret) || strings.Count(text, "[redacted]") < 3 {
+		t.Errorf("a secret argument of a run under way: %s", text)
+	}
 	if text := r.command(0, "show", id); !strings.Contains(text, "waits: sleep until ") {
 		t.Errorf("it is shown as %s", text)
 	}
 	r.command(0, "cancel", id)
 	if body := <-ended; !strings.Contains(body, `"name":"cancelled"`) {
 		t.Errorf("the call: %s", body)
+	}
+	if text := r.command(0, "show", id, "--json") + r.command(1, "watch", id); strings.Contains(text, secret) || !strings.Contains(text, "[redacted]") {
+		t.Errorf("a secret argument of a run that is over: %s", text)
 	}
 
 	if text := r.command(1, "show", "none"); !strings.Contains(text, "no such run") {
