@@ -120,7 +120,7 @@ func (p *Program) newCall(info *callinfo.Info, g *graph.Graph, in value.Value, o
 func (c *call) begin(id, caller string, began time.Time) {
 	c.id = id
 	c.live = c.program.opts.Runs.Begin(runs.Entry{
-		ID: id, Run: c.run, Caller: caller, Began: began, Version: c.program.Digest, Redactor: c.redactor, Masked: c.maskedArguments,
+		ID: id, Run: c.run, Caller: caller, Began: began, Version: c.program.version, Redactor: c.redactor, Masked: c.maskedArguments,
 	})
 }
 

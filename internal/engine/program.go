@@ -38,7 +38,8 @@ type Program struct {
 	secretSchemas map[*graph.Graph]value.Value
 	lockedInputs  *lockedInputs // nil: nothing is locked
 	digestOnce    sync.Once
-	digest        string // see Digest
+	digest        string        // see Digest
+	version       func() string // Digest, made once
 
 	users   atomic.Int64 // calls that run on it, and the Engine until it has another one
 	over    func(*Program)
@@ -111,6 +112,7 @@ func (e *Engine) compiled(s *Source, opts Options) (*Program, error) {
 // connect readies the servers that the tools call, which it takes over from
 // before where they have not changed.
 func (p *Program) connect(before *Program) {
+	p.version = p.Digest
 	if t := p.opts.Telemetry; t != nil {
 		p.recorder = t.Recorder(p.subject())
 	}

@@ -121,13 +121,15 @@ var placeNames = []string{
 // NamesSecret reports whether an argument with this name holds a secret: clientSecret,
 // api_key and X-Auth-Token do, page_token and publicKey do not.
 func NamesSecret(name string) bool {
-	words := wordsOf(name)
-	if len(words) == 0 {
-		return false
-	}
-	last, before := words[len(words)-1], ""
-	if len(words) > 1 {
-		before = words[len(words)-2]
+	last, before := name, ""
+	if strings.ContainsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' }) { // else it is one word, as most names are
+		words := wordsOf(name)
+		if len(words) == 0 {
+			return false
+		}
+		if last = words[len(words)-1]; len(words) > 1 {
+			before = words[len(words)-2]
+		}
 	}
 	switch last {
 	case "token":
