@@ -18,7 +18,7 @@ type era int32
 
 const (
 	eraUnknown era = iota
-	eraLegacy      // initialize: 2024-11-05 to 2025-11-25
+	eraLegacy      // initialize: 2024-10-07 to 2025-11-25
 	eraModern      // server/discover: 2026-07-28
 	eraSSE         // initialize over HTTP+SSE, which the entry did not say
 )
@@ -169,8 +169,14 @@ func (s *session) initialize(ctx context.Context) error {
 	return s.link.Notify(ctx, &wire.Message{Method: "notifications/initialized", Revision: revision})
 }
 
+// firstRevision is that of the first servers. It differs from 2024-11-05 in what this
+// client reads by the member toolResult alone; see unwrapped.
+const firstRevision = "2024-10-07"
+
 // isLegacy reports whether a revision has the handshake.
-func isLegacy(revision string) bool { return slices.Contains(mcp.LegacyProtocolVersions(), revision) }
+func isLegacy(revision string) bool {
+	return revision == firstRevision || slices.Contains(mcp.LegacyProtocolVersions(), revision)
+}
 
 // setPeer takes over what the server says of itself, without secrets.
 func (s *session) setPeer(info, reply value.Value) {

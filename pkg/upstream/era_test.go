@@ -121,6 +121,21 @@ func TestAnswerToEverythingIsNotTakenForTheModernEra(t *testing.T) {
 	}
 }
 
+func TestServersOfTheFirstRevisionAreCalled(t *testing.T) {
+	p := start(t, Options{}, web(t, config.HTTP, rpcHandler(func(method string, _ value.Value, _ *http.Request) string {
+		switch method {
+		case "initialize":
+			return strings.Replace(handshake, "2025-06-18", firstRevision, 1)
+		case "tools/call":
+			return `{"toolResult":{"n":1}}`
+		}
+		return ""
+	})))
+	if got := mustCall(t, p, "any", `{}`).Get("structuredContent").JSON(); got != `{"n":1}` {
+		t.Error(got)
+	}
+}
+
 func TestRevisionThatNobodySpeaksIsNamed(t *testing.T) {
 	p := start(t, Options{}, web(t, config.HTTP, rpcHandler(func(method string, _ value.Value, _ *http.Request) string {
 		switch method {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os/exec"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
@@ -122,7 +123,7 @@ func (s *server) handshakeError(ctx context.Context, l wire.Link, err error) *Er
 	var over wire.EndedError
 	switch {
 	case errors.As(err, &version):
-		message = fmt.Sprintf("it speaks revision %q of MCP; known are %v", version.Version, mcp.ValidProtocolVersions)
+		message = fmt.Sprintf("it speaks revision %q of MCP; known are %v", version.Version, append(slices.Clone(mcp.ValidProtocolVersions), firstRevision))
 		hint = "update the server"
 	case s.entry.URL != "":
 		if ctx.Err() != nil {

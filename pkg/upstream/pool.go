@@ -6,7 +6,7 @@
 //
 // Servers are child processes over stdio, addresses of streamable HTTP, of HTTP
 // with server-sent events or of WebSockets, or connections that a program
-// brings along. Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of MCP are
+// brings along. Revisions 2024-10-07 to 2025-11-25 and 2026-07-28 of MCP are
 // spoken. Arguments and results travel as they are: key order, integers of any
 // size, unknown fields.
 package upstream
