@@ -23,6 +23,11 @@ type mark struct {
 // are from the length on from which they stay text.
 const markFrom = 4 << 10
 
+// markLevels is how deeply arrays and objects that get a mark are nested at most. A
+// deeper one never stays text, so nobody passes over it. Without this bound the marks
+// of a text of brackets would take twenty times its memory.
+const markLevels = lazyLevels + 1
+
 // markString notes the string from start to the position if it is long.
 func (s *scanner) markString(start int, escaped bool) {
 	if s.marking && s.pos-start >= markFrom {

@@ -71,6 +71,19 @@ func TestMarksTellWhatWalksFind(t *testing.T) {
 	}
 }
 
+// A text of brackets has a container for each two of its bytes.
+func TestDeepTextsHaveFewMarks(t *testing.T) {
+	row := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
+	text := "[" + strings.Repeat(row+",", 20) + row + "]"
+	v, err := ParseLazy(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len((*lazyText)(v.ptr).marks); n > len(text)/lazyFrom*markLevels {
+		t.Errorf("%d bytes have %d marks", len(text), n)
+	}
+}
+
 func TestRowsCostFewAllocations(t *testing.T) {
 	text := strings.ReplaceAll(orders(1000), `,"open"`, `,"rate":0.125,"open"`)
 	if n := testing.AllocsPerRun(3, func() { sink, _ = Parse(text) }); n > 100 {

@@ -189,7 +189,8 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 		return nil
 	}
 	start, keys, marks := s.pos, len(s.keys), len(s.marks)
-	if s.marking { // marks stand in the order of their starts
+	marking := s.marking && depth <= markLevels
+	if marking { // marks stand in the order of their starts
 		s.marks = append(s.marks, mark{start: start, flat: true, bytes: -s.bytes})
 	}
 	spaced := s.spaced
@@ -228,7 +229,7 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 			}
 			return within(err, strconv.Itoa(n))
 		}
-		if s.marking && s.pos-at >= lazyFrom && (s.text[at] == '{' || s.text[at] == '[') {
+		if marking && s.pos-at >= lazyFrom && (s.text[at] == '{' || s.text[at] == '[') {
 			s.marks[marks].flat = false
 		}
 		s.space()
@@ -241,7 +242,7 @@ func (s *scanner) skipMembers(end byte, depth int) error {
 		s.pos++
 	}
 	s.pos++
-	if s.marking {
+	if marking {
 		if s.pos-start < lazyFrom {
 			s.marks = s.marks[:marks]
 		} else {
