@@ -29,28 +29,52 @@ func NewToolInput(schema value.Value) (*ToolInput, error) {
 }
 
 // withoutDefaulted returns a schema in which properties with a default are not required.
+// It does so only in parts where that makes the whole accept more: in "not", "if" or
+// "oneOf" it could make the whole refuse what the tool takes.
 func withoutDefaulted(schema value.Value, depth int) value.Value {
-	properties := schema.Get("properties")
-	if depth > maxSchemaDepth || properties.Kind() != value.Object {
+	if depth > maxSchemaDepth || schema.Kind() != value.Object {
 		return schema
-	}
-	inner := value.NewBuilder(properties.Len())
-	for _, e := range properties.Entries() {
-		inner.Set(e.Key, withoutDefaulted(e.Value, depth+1))
 	}
 	b := value.NewBuilder(schema.Len())
 	for _, e := range schema.Entries() {
-		switch {
-		case e.Key == "properties":
-			e.Value = inner.Value()
-		case e.Key == "required" && e.Value.Kind() == value.Array:
-			e.Value = value.FromArray(slices.DeleteFunc(slices.Clone(e.Value.Elems()), func(name value.Value) bool {
-				return name.Kind() == value.String && properties.Get(name.Str()).Has("default")
-			}))
+		switch e.Key {
+		case "properties", "patternProperties":
+			e.Value = withoutDefaultedIn(e.Value, depth)
+		case "items", "prefixItems", "additionalProperties", "allOf", "anyOf":
+			if e.Value.Kind() == value.Array {
+				e.Value = withoutDefaultedIn(e.Value, depth)
+			} else {
+				e.Value = withoutDefaulted(e.Value, depth+1)
+			}
+		case "required":
+			if e.Value.Kind() == value.Array {
+				e.Value = value.FromArray(slices.DeleteFunc(slices.Clone(e.Value.Elems()), func(name value.Value) bool {
+					return name.Kind() == value.String && schema.Get("properties").Get(name.Str()).Has("default")
+				}))
+			}
 		}
 		b.Set(e.Key, e.Value)
 	}
 	return b.Value()
+}
+
+// withoutDefaultedIn applies withoutDefaulted to each schema in a list or map.
+func withoutDefaultedIn(schemas value.Value, depth int) value.Value {
+	switch schemas.Kind() {
+	case value.Array:
+		out := make([]value.Value, 0, schemas.Len())
+		for _, e := range schemas.Elems() {
+			out = append(out, withoutDefaulted(e, depth+1))
+		}
+		return value.FromArray(out)
+	case value.Object:
+		b := value.NewBuilder(schemas.Len())
+		for _, e := range schemas.Entries() {
+			b.Set(e.Key, withoutDefaulted(e.Value, depth+1))
+		}
+		return b.Value()
+	}
+	return schemas
 }
 
 // Check returns what is wrong with the arguments of a call, in words that quote no value

@@ -42,6 +42,36 @@ func TestToolInputsNameArgumentsWithoutTheirValues(t *testing.T) {
 	}
 }
 
+// TestToolInputsTakeWhatServersFillIn leaves out required properties that have a default,
+// wherever they are.
+func TestToolInputsTakeWhatServersFillIn(t *testing.T) {
+	const filled = `{"type":"object","required":["a","b"],"properties":{"a":{"type":"integer"},"b":{"default":1}}}`
+	for _, test := range []struct {
+		schema, args string
+		fits         bool
+	}{
+		{`{"properties":{"x":{"items":` + filled + `}}}`, `{"x":[{"a":1}]}`, true},
+		{`{"properties":{"x":{"items":` + filled + `}}}`, `{"x":[{"b":1}]}`, false},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"x":{"items":[` + filled + `]}}}`, `{"x":[{"a":1}]}`, true},
+		{`{"properties":{"x":{"prefixItems":[` + filled + `]}}}`, `{"x":[{"a":1}]}`, true},
+		{`{"properties":{"x":{"anyOf":[` + filled + `,{"type":"null"}]}}}`, `{"x":{"a":1}}`, true},
+		{`{"allOf":[` + filled + `]}`, `{"a":1}`, true},
+		{`{"additionalProperties":` + filled + `}`, `{"x":{"a":1}}`, true},
+		{`{"patternProperties":{"^x":` + filled + `}}`, `{"x":{"a":1}}`, true},
+		{`{"not":` + filled + `}`, `{"a":1}`, true},
+		{`{"oneOf":[{"required":["a"]},` + filled + `]}`, `{"a":1}`, true},
+		{`{"if":` + filled + `,"then":false}`, `{"a":1}`, true},
+	} {
+		in, err := graph.NewToolInput(parsed(t, test.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong, _, err := in.Check(context.Background(), parsed(t, test.args)); err != nil || (wrong == "") != test.fits {
+			t.Errorf("%s, %s: %q, %v", test.schema, test.args, wrong, err)
+		}
+	}
+}
+
 func parsed(t *testing.T, text string) value.Value {
 	t.Helper()
 	v, err := value.Parse(text)
