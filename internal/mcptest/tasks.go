@@ -18,6 +18,8 @@ type Tasks struct {
 	Interval int      `json:"interval,omitempty"` // milliseconds between polls; 0: not said
 	// Message is the statusMessage.
 	Message string `json:"message,omitempty"`
+	// Questions is how many questions a task of the extension has at once; 0 means one.
+	Questions int `json:"questions,omitempty"`
 }
 
 // fakeTask is one task of a fake server.
@@ -147,7 +149,11 @@ func (s *server) ofTask(m message) bool {
 		case status == "mute":
 			return true
 		case s.modern && status == "input_required":
-			state["inputRequests"] = map[string]any{"sure": map[string]any{"method": "elicitation/create", "params": map[string]any{"message": "sure?"}}}
+			questions := map[string]any{}
+			for n := range max(1, s.script.Tasks.Questions) {
+				questions["sure"+strconv.Itoa(n)] = map[string]any{"method": "elicitation/create", "params": map[string]any{"message": "sure?"}}
+			}
+			state["inputRequests"] = questions
 		case s.modern && status == "completed":
 			state["result"] = result()
 		case s.modern && status == "failed":

@@ -115,6 +115,7 @@ func (e *taskError) Unwrap() error { return e.err }
 var (
 	errTaskGone      = errors.New("the server does not know the task any more")
 	errTaskCancelled = errors.New("the server cancelled the task")
+	errTaskQuestions = fmt.Errorf("it asked more than %d questions", maxTaskQuestions)
 )
 
 // failure returns what the error means for the policies: the tool may have acted.
@@ -123,7 +124,7 @@ func (e *taskError) failure(err error) policy.Failure {
 	switch {
 	case errors.Is(e.err, errTaskGone):
 		f = policy.Failure{Retried: true, Fault: true, Names: []string{failedClosed}}
-	case !errors.Is(e.err, errTaskCancelled):
+	case !errors.Is(e.err, errTaskCancelled) && !errors.Is(e.err, errTaskQuestions):
 		f = classifyCause(err, e.err)
 	}
 	f.Unknown = true
@@ -450,7 +451,7 @@ func (s *session) answerTask(ctx context.Context, task *remoteTask) error {
 			continue
 		}
 		if len(task.answered) == maxTaskQuestions {
-			return &taskError{fmt.Sprintf("the task asked more than %d questions", maxTaskQuestions), errTaskCancelled}
+			return &taskError{"the call went on as a task (" + task.said(s) + ")", errTaskQuestions}
 		}
 		task.answered[q.Key] = true
 		method := q.Value.Get("method").Str()

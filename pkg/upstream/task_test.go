@@ -50,9 +50,13 @@ func TestToolsThatAreTasksAreCalledAsTasks(t *testing.T) {
 		cancels int  // requests to cancel it
 		modern  bool // only there
 		change  func(*config.Upstream)
+
+		questions int
 	}{
 		{name: "completed", states: []string{"working", "working", "completed"}, want: "found"},
 		{name: "asks", states: []string{"input_required", "completed"}, want: `{"action":"accept","content":{"yes":true}}`},
+		{name: "asks and asks", states: []string{"input_required"}, questions: maxTaskQuestions + 1, modern: true, cancels: 1,
+			fails: []string{"the call went on as a task (input_required): it asked more than 100 questions", "may have acted"}},
 		{name: "failed with an error", states: []string{"failed"}, modern: true, fails: []string{"it broke (JSON-RPC error -32050)"}},
 		{name: "cancelled", states: []string{"working", "cancelled"}, message: "no budget", fails: []string{"the call went on as a task (cancelled: no budget): the server cancelled the task", "may have acted"}},
 		{name: "gone", states: []string{"working", "gone"}, fails: []string{"cannot be followed", "the server does not know the task any more", "no such task"}},
@@ -71,7 +75,7 @@ func TestToolsThatAreTasksAreCalledAsTasks(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					script := taskScript(&mcptest.Tasks{States: c.states, Message: c.message})
+					script := taskScript(&mcptest.Tasks{States: c.states, Message: c.message, Questions: c.questions})
 					retries := func(u *config.Upstream) {
 						u.Retry = &config.Retry{MaxAttempts: 3, InitialDelay: time.Second, MaxDelay: time.Second, Backoff: 1}
 						if c.change != nil {
