@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,30 +11,46 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// cleanError returns err without what the caller of a call sent. What the server's
-// own secrets are is taken out where the error is made.
-func cleanError(err error, call *credential.Call) error {
+// clean returns what takes out the secrets of the server and of one call: what it sent
+// for its caller, and the secrets among its arguments. Sessions do not know those of
+// other calls.
+func (s *server) clean(ctx context.Context, call *credential.Call) func(string) string {
+	info := infoOf(ctx)
+	r := s.redact.With(slices.Concat(call.Secrets, info.SecretArguments))
+	if info.Secrets == nil {
+		return r.Text
+	}
+	return func(text string) string { return info.Secrets.Text(r.Text(text)) }
+}
+
+// cleanError returns err without the secrets of the call.
+func (s *server) cleanError(ctx context.Context, err error, call *credential.Call) error {
 	var e *Error
-	if len(call.Secrets) == 0 || !errors.As(err, &e) {
+	if !errors.As(err, &e) {
 		return err
 	}
-	r := redact.New(call.Secrets)
+	clean := s.clean(ctx, call)
 	edited := *e
-	edited.Message, edited.Hint, edited.Err = r.Text(e.Message), r.Text(e.Hint), r.Err(e.Err)
+	edited.Message, edited.Hint = clean(e.Message), clean(e.Hint)
+	if e.Err != nil {
+		if text := e.Err.Error(); clean(text) != text {
+			edited.Err = errors.New(clean(text))
+		}
+	}
 	edited.Stderr = make([]string, len(e.Stderr))
 	for i, line := range e.Stderr {
-		edited.Stderr[i] = r.Text(line)
+		edited.Stderr[i] = clean(line)
 	}
 	return &edited
 }
 
 // cleanReply returns a tool's result without secrets if it is an error, which ends
 // up in error texts. Other results belong to the caller, and stay as they are.
-func (s *server) cleanReply(reply value.Value, call *credential.Call) value.Value {
+func (s *server) cleanReply(ctx context.Context, reply value.Value, call *credential.Call) value.Value {
 	if !reply.Get("isError").Bool() {
 		return reply
 	}
-	return reply.Rewritten(s.redact.With(call.Secrets).Text)
+	return reply.Rewritten(s.clean(ctx, call))
 }
 
 // Bounds of what a server says of itself and of what it lists, in bytes.

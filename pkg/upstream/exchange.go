@@ -88,7 +88,7 @@ func (s *server) exchange(ctx context.Context, o operation) (reply value.Value, 
 	})
 	own := &credential.Call{Secrets: s.credentials.Forwardable(info)}
 	if err != nil {
-		err = cleanError(s.interceptedError(ctx, tool, err), own)
+		err = s.cleanError(ctx, s.interceptedError(ctx, tool, err), own)
 		var answered *Error
 		if !asked && errors.As(err, &answered) && answered.FailureCode() != "" {
 			sent = 1
@@ -107,7 +107,7 @@ func (s *server) exchange(ctx context.Context, o operation) (reply value.Value, 
 		}
 		reply = reply.Metered(held)
 	}
-	return s.cleanReply(reply, own), 1, nil
+	return s.cleanReply(ctx, reply, own), 1, nil
 }
 
 // interceptedError returns the error of a call whose interceptor returned err.

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 )
 
@@ -66,7 +67,9 @@ func (s *server) openLink(ctx context.Context, known era) (wire.Link, error) {
 	if missing := s.entry.Unset; len(missing) > 0 {
 		return nil, fmt.Errorf("missing %s: no value is set", strings.Join(missing, ", "))
 	}
-	peerLog := &wire.PeerLog{Redact: s.redact.With(callSecrets(ctx)), Log: s.log, Budget: s.budget}
+	// The session has a redactor of its own: what calls on it send is not to push out the
+	// tokens that the server's redactor has learned.
+	peerLog := &wire.PeerLog{Redact: redact.New(callSecrets(ctx), s.redact), Log: s.log, Budget: s.budget}
 	if s.dial != nil {
 		conn, err := s.dial(ctx, s.entry)
 		if err != nil {

@@ -113,5 +113,5 @@ func (s *server) try(ctx context.Context, call *credential.Call, o operation, pa
 	if err != nil {
 		return value.Value{}, call, sent, err
 	}
-	return s.cleanReply(reply, call), call, sent, nil
+	return s.cleanReply(ctx, reply, call), call, sent, nil
 }

@@ -343,3 +343,33 @@ func TestRedactorKnowsWhatACallerSendsBeforeAnyCall(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
+
+// Secrets among the arguments of calls neither push the server's tokens out of its
+// redactor, nor are taken out of the texts of other callers.
+func TestSecretArgumentsStayApartFromTokens(t *testing.T) {
+	t.Parallel()
+	server := protected.Start(t, mcptest.StartAuthServer(t))
+	p := start(t, Options{}, remote(server.URL, worker(config.FlowClientCredentials)))
+	for n := range 3 {
+		info := &callinfo.Info{}
+		for m := range 32 {
+			info.SecretArguments = append(info.SecretArguments, fmt.Sprintf("password-%d-%d", n, m))
+		}
+		if _, err := p.CallTool(t.Context(), info, "fake", "whoami", value.Undef); err != nil {
+			t.Fatal(err)
+		}
+	}
+	redact := p.Redactor(nil)
+	sent, _ := server.Tokens()
+	if len(sent) == 0 {
+		t.Fatal("no token was sent")
+	}
+	for _, s := range append(sent, "worker-secret") {
+		if got := redact("a " + s + " b"); got != "a [redacted] b" {
+			t.Errorf("%q stays in texts: %q", s, got)
+		}
+	}
+	if got := redact("password-2-31"); got != "password-2-31" {
+		t.Errorf("a secret of one call is taken out of another: %q", got)
+	}
+}

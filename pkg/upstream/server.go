@@ -246,7 +246,7 @@ func (s *server) runOnSession(ctx context.Context, call *credential.Call, op, to
 			failure.Hint = cmp.Or(hint, failure.Hint)
 			err = failure
 		}
-		return call, cleanError(err, call)
+		return call, s.cleanError(ctx, err, call)
 	}
 }
 

@@ -67,7 +67,7 @@ func (p *Pool) Subscribe(ctx context.Context, info *callinfo.Info, server, uri s
 	}
 	if err != nil {
 		stop()
-		return failed(cleanError(err, call))
+		return failed(s.cleanError(ctx, err, call))
 	}
 	return stop, nil
 }
