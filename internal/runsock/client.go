@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,13 +31,35 @@ type Client struct {
 var _ runs.View = &Client{}
 
 const (
-	dialTime   = 2 * time.Second
+	dialTime   = 2 * time.Second // also for a server to say its name
 	maxServers = 100
 )
 
 // Servers returns the servers of a folder that answer, by their names. It removes the
-// sockets of those that are gone.
+// sockets of those that are gone. One that is stopped or hangs is left out.
 func Servers(ctx context.Context, folder string) []*Client {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	all := sockets(ctx, folder)
+	answers := make([]bool, len(all))
+	var asked sync.WaitGroup
+	for i, c := range all {
+		asked.Go(func() {
+			answers[i] = c.ask(ctx, request{Method: "name"}, func(*reply) bool { return true }) == nil
+		})
+	}
+	asked.Wait()
+	var found []*Client
+	for i, c := range all {
+		if answers[i] {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// sockets returns the servers that take connections, by their names.
+func sockets(ctx context.Context, folder string) []*Client {
 	if check(folder) != nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -21,7 +22,8 @@ const (
 	maxConnections = 32
 	readTime       = 10 * time.Second // for a request to come
 	writeTime      = 30 * time.Second // for a reply to be taken
-	maxNameInPath  = 40               // of a server, in bytes; paths of sockets have 104 at most
+	acceptPause    = 100 * time.Millisecond
+	maxNameInPath  = 40 // of a server, in bytes; paths of sockets have 104 at most
 	extension      = ".sock"
 )
 
@@ -41,17 +43,21 @@ func Listen(folder, name string, view func() runs.View) (*Server, error) {
 	if err := ready(folder); err != nil {
 		return nil, err
 	}
-	_ = Servers(context.Background(), folder) // removes what others have left
+	_ = sockets(context.Background(), folder) // removes what others have left
 	path := filepath.Join(folder, fmt.Sprintf("%s-%d%s", fileName(name), os.Getpid(), extension))
 	_ = os.Remove(path) // of a process that had this number before
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, err
 	}
+	return serveOn(l, view), nil
+}
+
+func serveOn(l net.Listener, view func() runs.View) *Server {
 	s := &Server{listener: l, view: view, slots: make(chan struct{}, maxConnections)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.wait.Go(s.accept)
-	return s, nil
+	return s
 }
 
 // fileName returns a name of a server as a part of a path.
@@ -83,8 +89,18 @@ func (s *Server) Close() {
 func (s *Server) accept() {
 	for {
 		conn, err := s.listener.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) || s.life.Err() != nil {
+			if err == nil {
+				_ = conn.Close()
+			}
 			return
+		}
+		if err != nil { // such as too many open files, for a while
+			select {
+			case <-time.After(acceptPause):
+			case <-s.life.Done():
+			}
+			continue
 		}
 		select {
 		case s.slots <- struct{}{}:
