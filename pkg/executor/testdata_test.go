@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -59,9 +62,10 @@ func testRun(t *testing.T, file string) {
 	}
 	port := &script{t: t, calls: lines(section["replies"])}
 	run := executor.NewRun(g, args, 1)
-	failure := (&executor.Local{}).Run(context.Background(), run, port)
-	if len(port.calls) > 0 {
-		t.Errorf("calls that did not happen: %q", port.calls)
+	var failure error
+	synctest.Test(t, func(*testing.T) { failure = (&executor.Local{}).Run(context.Background(), run, port) })
+	if left := slices.DeleteFunc(port.calls, func(c string) bool { return c == "" }); len(left) > 0 {
+		t.Errorf("calls that did not happen: %q", left)
 	}
 	result := run.Result().JSON()
 	if failure != nil {
@@ -137,24 +141,30 @@ func build(t testing.TB, source string) *graph.Set {
 	return set
 }
 
-// script is a port that knows the calls to come and their answers. Its clock
-// and its randomness stand still.
+// script is a port that knows the calls to come and their answers. Of calls at the
+// same time, the one that comes first in the script is answered first, whichever was
+// made first: it belongs to a bubble of virtual time. Its clock and its randomness
+// stand still.
 type script struct {
-	t     testing.TB
-	calls []string
+	t  testing.TB
+	mu sync.Mutex
+
+	calls []string // empty: made already
 }
 
 func (s *script) CallTool(_ context.Context, _ *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	call := fmt.Sprintf("%s %s %s", server, tool, args.JSON())
-	if len(s.calls) == 0 {
-		s.t.Errorf("call %s, which is not expected", call)
+	s.mu.Lock()
+	at := slices.IndexFunc(s.calls, func(c string) bool { return strings.HasPrefix(c, call+" => ") })
+	if at < 0 {
+		s.mu.Unlock()
+		s.t.Errorf("call %s, which is not expected; the script goes on with %q", call, s.calls)
 		return graph.ToolResult{}, fmt.Errorf("unexpected call")
 	}
-	want, answer, ok := strings.Cut(s.calls[0], " => ")
-	s.calls = s.calls[1:]
-	if !ok || want != call {
-		s.t.Errorf("call %s, want %s", call, want)
-	}
+	_, answer, _ := strings.Cut(s.calls[at], " => ")
+	s.calls[at] = ""
+	s.mu.Unlock()
+	time.Sleep(time.Duration(at+1) * time.Microsecond)
 	if text, failed := strings.CutPrefix(answer, "error: "); failed {
 		return graph.ToolResult{Attempts: 1}, fmt.Errorf("%s", text)
 	}
