@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,10 +115,10 @@ func TestOneNodeRunsOverAGivenDocument(t *testing.T) {
 				if _, ok := r.Record(); ok {
 					t.Error("a record of what was not done")
 				}
-				port := &passing{script{t: t, calls: c.calls}}
+				port := &passing{script{t: t, calls: slices.Clone(c.calls)}}
 				err = (&executor.Local{}).Run(t.Context(), r.Run, port)
 				rec, ok := r.Record()
-				if !ok || rec.Node != c.node || rec.NodePath() != c.path || rec.Next != c.next || len(port.calls) > 0 {
+				if !ok || rec.Node != c.node || rec.NodePath() != c.path || rec.Next != c.next || len(port.left()) > 0 {
 					t.Fatalf("%+v, %v, %v", rec.Value().JSON(), ok, err)
 				}
 				if took := time.Since(began); took != c.waits {

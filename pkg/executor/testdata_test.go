@@ -60,11 +60,11 @@ func testRun(t *testing.T, file string) {
 	if err != nil {
 		t.Fatalf("args.json: %v", err)
 	}
-	port := &script{t: t, calls: lines(section["replies"])}
+	port := &script{t: t, calls: lines(section["replies"]), inOrder: true}
 	run := executor.NewRun(g, args, 1)
 	var failure error
 	synctest.Test(t, func(*testing.T) { failure = (&executor.Local{}).Run(context.Background(), run, port) })
-	if left := slices.DeleteFunc(port.calls, func(c string) bool { return c == "" }); len(left) > 0 {
+	if left := port.left(); len(left) > 0 {
 		t.Errorf("calls that did not happen: %q", left)
 	}
 	result := run.Result().JSON()
@@ -141,15 +141,21 @@ func build(t testing.TB, source string) *graph.Set {
 	return set
 }
 
-// script is a port that knows the calls to come and their answers. Of calls at the
-// same time, the one that comes first in the script is answered first, whichever was
-// made first: it belongs to a bubble of virtual time. Its clock and its randomness
-// stand still.
+// script is a port that knows the calls to come and their answers. Its clock and its
+// randomness stand still.
 type script struct {
 	t  testing.TB
 	mu sync.Mutex
 
 	calls []string // empty: made already
+	// inOrder lets calls at the same time be answered in the order of the script,
+	// whichever was made first. The port then belongs to a bubble of virtual time.
+	inOrder bool
+}
+
+// left returns the calls that were not made.
+func (s *script) left() []string {
+	return slices.DeleteFunc(slices.Clone(s.calls), func(c string) bool { return c == "" })
 }
 
 func (s *script) CallTool(_ context.Context, _ *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
@@ -164,7 +170,9 @@ func (s *script) CallTool(_ context.Context, _ *callinfo.Info, server, tool stri
 	_, answer, _ := strings.Cut(s.calls[at], " => ")
 	s.calls[at] = ""
 	s.mu.Unlock()
-	time.Sleep(time.Duration(at+1) * time.Microsecond)
+	if s.inOrder {
+		time.Sleep(time.Duration(at+1) * time.Microsecond)
+	}
 	if text, failed := strings.CutPrefix(answer, "error: "); failed {
 		return graph.ToolResult{Attempts: 1}, fmt.Errorf("%s", text)
 	}
