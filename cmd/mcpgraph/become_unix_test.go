@@ -250,8 +250,8 @@ func TestRunReadsItsFileOnce(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The end of the only writer is the end of the file. Whoever opens the pipe again
-	// waits for another writer.
+	// A process that opened the pipe a second time would wait for ever: nobody else
+	// writes to it.
 	if err := os.WriteFile(pipe, []byte(plainTool), 0); err != nil {
 		t.Error(err)
 	}

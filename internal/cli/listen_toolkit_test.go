@@ -90,7 +90,7 @@ func (p *portal) wants(token string, want int) {
 	}
 }
 
-// soon waits until calls with a token are let in.
+// soon waits until calls with a token are accepted.
 func (p *portal) soon(token string) {
 	p.Helper()
 	status := 0

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestChangesAreThoseOfTheWholeText compares many changes with those of a text that is
-// indexed anew for each, also between the two characters of a break.
+// TestChangesAreThoseOfTheWholeText makes many changes and compares the text with one
+// whose lines are found again after each change. Some changes are inside a line break
+// of two characters.
 func TestChangesAreThoseOfTheWholeText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "é", "😀", "\n", "\r", "\r\n", ""}

@@ -59,9 +59,9 @@ func pathText(id string, steps []expr.Step) string {
 	return b.String()
 }
 
-// outputField reports a path through a field output, which the output of a node has in
-// other programs, if nothing is known of the fields of this one. Such a field may be
-// there; in back-quotes it is meant.
+// outputField reports a path such as $.read.output.text, as other programs write it, if
+// the fields of the node's output are not known. A node may have a field "output":
+// who means that writes it in back-quotes.
 func (b *builder) outputField(n *Node, r reference, k *knowledge) {
 	steps := r.ref.Steps
 	target := n.Graph.visible(r.ref.Node)
