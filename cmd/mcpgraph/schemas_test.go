@@ -65,9 +65,7 @@ func TestClientsReadEverySchema(t *testing.T) {
 	for _, client := range []string{"@modelcontextprotocol/sdk", "sdk-old", "@modelcontextprotocol/client"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
-			if _, err := os.Stat(filepath.Join(filepath.Dir(bin), filepath.FromSlash(client))); err != nil {
-				t.Skipf("%s is not installed: run npm ci in testdata/realservers", client)
-			}
+			mcptest.RealPackage(t, client)
 			out, err := exec.Command(filepath.Join(bin, "node"), "testdata/schemas.mjs", filepath.Dir(bin), client, binary, file).Output()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stderrOf(err))

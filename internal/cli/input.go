@@ -65,6 +65,9 @@ func (a *app) read(ctx context.Context, path string, opts ...mcpgraph.Option) (*
 	if err != nil {
 		return nil, err
 	}
+	if info, err := os.Stat(path); read == nil && err == nil && info.IsDir() {
+		return nil, usagef("%s is a folder; name a file", path)
+	}
 	// It may be a pipe that is slow.
 	return unlessSignalled(ctx, func() (*mcpgraph.Source, error) {
 		if read != nil {

@@ -22,14 +22,37 @@ func logFlag(cmd *cobra.Command, level *string) { logFlagFrom(cmd, level, defaul
 func quietLogFlag(cmd *cobra.Command, level *string) { logFlagFrom(cmd, level, "error") }
 
 func logFlagFrom(cmd *cobra.Command, level *string, standard string) {
-	cmd.Flags().StringVar(level, "log-level", standard, "log this `LEVEL` and above to stderr: debug, info, warn or error")
+	*level = standard
+	cmd.Flags().Var((*levelFlag)(level), "log-level", "log this `LEVEL` and above to stderr: debug, info, warn or error")
 	_ = cmd.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// levelFlag is the value of --log-level. It is checked with the command line, so that
+// commands that log nothing refuse a wrong one, too.
+type levelFlag string
+
+func (l *levelFlag) String() string { return string(*l) }
+func (l *levelFlag) Type() string   { return "string" }
+
+func (l *levelFlag) Set(text string) error {
+	if _, err := parseLevel(text); err != nil {
+		return err
+	}
+	*l = levelFlag(text)
+	return nil
+}
+
+func parseLevel(text string) (level slog.Level, err error) {
+	if err := level.UnmarshalText([]byte(text)); err != nil {
+		return 0, fmt.Errorf("expected %s", diag.List(logLevels))
+	}
+	return level, nil
+}
+
 func (a *app) logger(level string) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, usagef("--log-level is %q; expected %s", level, diag.List(logLevels))
+	l, err := parseLevel(level)
+	if err != nil {
+		return nil, err
 	}
 	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: l})), nil
 }
