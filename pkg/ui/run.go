@@ -59,7 +59,8 @@ type subject struct {
 // stateOfRun returns how a run of the store is.
 func (p *Page) stateOfRun(r *runs.Run) *runState {
 	if s := p.sessions.get(r.ID); s != nil {
-		return p.stateOfSession(s, s.shower())
+		state, _ := p.stateOfSession(s, s.shower())
+		return state
 	}
 	s := &runState{
 		ID: r.ID, Tool: r.Tool, Caller: r.Caller(), State: "done", Began: r.Began.UTC(), Executions: r.Executions,

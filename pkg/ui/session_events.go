@@ -10,23 +10,29 @@ import (
 // tellSession turns what happens in a session into events, until it is over.
 func (p *Page) tellSession(s *session) {
 	id, after := s.ID(), 0
+	// A state is told after all that happened before it: whoever sees that a run is over
+	// has its records.
+	var state *runState
+	var follows int // the number of the latest event before it
 	for {
 		list, err := s.Next(context.Background(), after)
 		if err != nil {
 			break
 		}
 		sh, watched := s.shower(), p.events.isWatched(id)
-		changed := false
 		for _, e := range list {
 			after = e.Number
 			if e.Type == debug.Ended {
 				// How it ended is known before anybody is told.
 				p.sessions.over(id, string(e.Status))
 			}
-			changed = p.tellEvent(s, &e, sh, watched) || changed
-		}
-		if changed {
-			p.events.add(event{Type: "run", Run: p.stateOfSession(s, sh)})
+			if p.tellEvent(s, &e, sh, watched) && after > follows {
+				state, follows = p.stateOfSession(s, sh)
+			}
+			if state != nil && after >= follows {
+				p.events.add(event{Type: "run", Run: state})
+				state = nil
+			}
 		}
 	}
 }
@@ -76,8 +82,8 @@ type paused struct {
 	Text  string `json:"text,omitempty"`
 }
 
-// stateOfSession returns how a session is.
-func (p *Page) stateOfSession(s *session, sh shower) *runState {
+// stateOfSession returns how a session is, and the number of its latest event.
+func (p *Page) stateOfSession(s *session, sh shower) (state *runState, last int) {
 	at := s.State()
 	out := &runState{
 		ID: at.ID, Tool: at.Tool, Caller: at.Caller, Session: true, State: string(at.Status), Pausing: at.Pausing, Began: at.Began.UTC(),
@@ -113,5 +119,5 @@ func (p *Page) stateOfSession(s *session, sh shower) *runState {
 	if at.Err != nil {
 		out.Error = failureOf(s.Graph(), at.Err, sh)
 	}
-	return out
+	return out, at.Last
 }
