@@ -16,7 +16,7 @@ type arguments struct {
 	pairs [][2]string // --arg, in order
 }
 
-func (a *app) readArguments(ctx context.Context, all string, pairs []string) (arguments, error) {
+func readArguments(ctx context.Context, a *app, all string, pairs []string) (arguments, error) {
 	given := arguments{all: value.FromEntries(nil)}
 	for _, p := range pairs {
 		name, text, ok := strings.Cut(p, "=")

@@ -36,8 +36,8 @@ type lineReader interface {
 }
 
 // readAnswers reads the values of --answer.
-func (a *app) readAnswers(pairs []string) (*answers, error) {
-	all := &answers{app: a, given: map[string][]value.Value{}, prompt: a.prompt()}
+func readAnswers(a *app, pairs []string) (*answers, error) {
+	all := &answers{app: a, given: map[string][]value.Value{}, prompt: newPrompt(a)}
 	for _, p := range pairs {
 		node, text, ok := strings.Cut(p, "=")
 		if !ok || node == "" {

@@ -42,7 +42,7 @@ func TestFieldsAreAskedForUntilTheyFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	s := &answers{app: &app{stderr: &out}, prompt: &lines{left: []string{"", "Ann", "M", "", "L", "a", "a@b", "", ""}}}
+	s := &answers{app: &app{terminal: terminal{stderr: &out}}, prompt: &lines{left: []string{"", "Ann", "M", "", "L", "a", "a@b", "", ""}}}
 	got, err := s.fields(t.Context(), schema)
 	if want := `{"name":"Ann","size":"L","mail":"a@b","n":7}`; err != nil || got.JSON() != want {
 		t.Errorf("got %s, %v, want %s", got.JSON(), err, want)

@@ -25,7 +25,7 @@ type authOptions struct {
 	json      bool
 }
 
-func (a *app) authCommand() *cobra.Command {
+func authCommand(a *app) *cobra.Command {
 	auth := &cobra.Command{
 		Use:   "auth",
 		Short: "Log in to upstream servers",
@@ -46,15 +46,15 @@ Only you can read it.`,
 		return nil
 	}
 	auth.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	auth.AddCommand(a.loginCommand(), a.logoutCommand(), a.loginsCommand())
+	auth.AddCommand(loginCommand(a), logoutCommand(a), loginsCommand(a))
 	return auth
 }
 
 // authFlags adds what the commands of auth have in common: CONFIG, which may also
 // be given by --graph, and the arguments after it.
-func (a *app) authFlags(cmd *cobra.Command, o *authOptions, more ...string) {
+func authFlags(a *app, cmd *cobra.Command, o *authOptions, more ...string) {
 	cmd.Flags().StringVarP(&o.config, "graph", "g", "", "the `FILE` with the server, instead of CONFIG")
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if o.config != "" {
 			return configArgs(more...)(cmd, args)
@@ -78,14 +78,14 @@ func (a *app) authFlags(cmd *cobra.Command, o *authOptions, more ...string) {
 		case len(args) == 0:
 			return completeConfig(cmd, args, prefix)
 		case len(args) == 1 && len(more) > 0:
-			return a.completeLogins(args[0], o.mcpFiles), cobra.ShellCompDirectiveNoFileComp
+			return completeLogins(a, args[0], o.mcpFiles), cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // withPool runs f on the servers of the file.
-func (a *app) withPool(o authOptions, f func(context.Context, *upstream.Pool) error) (err error) {
+func withPool(a *app, o authOptions, f func(context.Context, *upstream.Pool) error) (err error) {
 	ctx, stop := a.untilSignal()
 	defer stop()
 	engine, err := a.loadOnce(ctx, o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
@@ -100,7 +100,7 @@ func (a *app) withPool(o authOptions, f func(context.Context, *upstream.Pool) er
 	return err
 }
 
-func (a *app) loginCommand() *cobra.Command {
+func loginCommand(a *app) *cobra.Command {
 	var o authOptions
 	cmd := &cobra.Command{
 		Use:   "login CONFIG SERVER",
@@ -111,13 +111,13 @@ you can open it yourself.`,
 		Example: `  mcpgraph auth login tools.yaml notes
   mcpgraph auth login tools.yaml notes --no-browser`,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
+			return withPool(a, o, func(ctx context.Context, pool *upstream.Pool) error {
 				ctx, cancel := context.WithTimeout(ctx, loginTime)
 				defer cancel()
 				login, err := pool.Login(ctx, o.server, func(_ context.Context, address string) error {
 					fmt.Fprintf(a.stderr, "Log in at:\n  %s\n", address)
 					if !o.noBrowser {
-						a.openBrowser(address)
+						openBrowser(a, address)
 					}
 					return nil
 				})
@@ -129,12 +129,12 @@ you can open it yourself.`,
 			})
 		},
 	}
-	a.authFlags(cmd, &o, "SERVER")
+	authFlags(a, cmd, &o, "SERVER")
 	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "print the URL only")
 	return cmd
 }
 
-func (a *app) logoutCommand() *cobra.Command {
+func logoutCommand(a *app) *cobra.Command {
 	var o authOptions
 	cmd := &cobra.Command{
 		Use:   "logout CONFIG SERVER",
@@ -143,7 +143,7 @@ func (a *app) logoutCommand() *cobra.Command {
 supports that (RFC 7009).`,
 		Example: `  mcpgraph auth logout tools.yaml notes`,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
+			return withPool(a, o, func(ctx context.Context, pool *upstream.Pool) error {
 				there, err := pool.Logout(ctx, o.server)
 				if err != nil {
 					return &exitError{exitProblems, err}
@@ -157,11 +157,11 @@ supports that (RFC 7009).`,
 			})
 		},
 	}
-	a.authFlags(cmd, &o, "SERVER")
+	authFlags(a, cmd, &o, "SERVER")
 	return cmd
 }
 
-func (a *app) loginsCommand() *cobra.Command {
+func loginsCommand(a *app) *cobra.Command {
 	var o authOptions
 	cmd := &cobra.Command{
 		Use:   "status CONFIG",
@@ -173,12 +173,12 @@ The exit code is 1 if a login is missing.`,
 		Example: `  mcpgraph auth status tools.yaml
   mcpgraph auth status tools.yaml --json`,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withPool(o, func(ctx context.Context, pool *upstream.Pool) error {
+			return withPool(a, o, func(ctx context.Context, pool *upstream.Pool) error {
 				logins, err := pool.Logins(ctx)
 				if err != nil {
 					return &exitError{exitProblems, err}
 				}
-				if err := a.writeLogins(logins, o.json); err != nil {
+				if err := writeLogins(a, logins, o.json); err != nil {
 					return failed(err)
 				}
 				for _, l := range logins {
@@ -190,7 +190,7 @@ The exit code is 1 if a login is missing.`,
 			})
 		},
 	}
-	a.authFlags(cmd, &o)
+	authFlags(a, cmd, &o)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -206,7 +206,7 @@ type loginJSON struct {
 	File      string    `json:"file"`
 }
 
-func (a *app) writeLogins(logins []upstream.Login, asJSON bool) error {
+func writeLogins(a *app, logins []upstream.Login, asJSON bool) error {
 	if asJSON {
 		document := struct {
 			Logins []loginJSON `json:"logins"`

@@ -22,7 +22,7 @@ const becomeVariable = "MCPGRAPH_BECOME"
 // that does, with the same arguments, streams and environment, and returns only to say
 // why it could not, or with the exit code. A command calls it before it opens anything
 // and before it reads stdin, of which a configuration, or a file of --mcp, alone may have been read.
-func (a *app) needTemporal() error {
+func needTemporal(a *app) error {
 	if a.linked != nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (a *app) needTemporal() error {
 		}
 		return failedf("durable runs need the program %s, which is neither beside %s nor in PATH; %s", temporalProgram, self, getTemporal())
 	}
-	return a.become(path, append(os.Environ(), becomeVariable+"="+mcpgraph.Version()))
+	return become(a, path, append(os.Environ(), becomeVariable+"="+mcpgraph.Version()))
 }
 
 // findTemporal returns the path of the program that links Temporal: beside this one, or
@@ -71,8 +71,8 @@ func getTemporal() string {
 	return fmt.Sprintf("it is in the archive of the release, or run go install %s/cmd/%s@%s", project.Module, temporalProgram, version)
 }
 
-// became checks, if another program became this one, that this one is what that needs.
-func (a *app) became() error {
+// wasBecome checks, if another program became this one, that this one is what that needs.
+func wasBecome(a *app) error {
 	version, ok := a.environ[becomeVariable]
 	if !ok {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // become replaces this process.
-func (a *app) become(path string, environ []string) error {
+func become(a *app, path string, environ []string) error {
 	if a.onStdin != nil {
 		if err := restoreStdin(*a.onStdin); err != nil {
 			return failedf("cannot hand stdin to %s: %w", path, err)

@@ -14,7 +14,7 @@ import (
 
 // become starts a program in the place of this one, which ends with it and with its exit
 // code. The program ends if this process is killed. The console sends its signals to both.
-func (a *app) become(path string, environ []string) error {
+func become(a *app, path string, environ []string) error {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM)
 	job, err := killingJob()
 	if err != nil {

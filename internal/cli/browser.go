@@ -10,7 +10,7 @@ import (
 // openBrowser opens an address in the person's browser: the command in BROWSER,
 // else what the system opens addresses with. One that does not start is only
 // reported, for the address was printed.
-func (a *app) openBrowser(address string) {
+func openBrowser(a *app, address string) {
 	argv := browserOf(runtime.GOOS)
 	if own := strings.Fields(a.environ["BROWSER"]); len(own) > 0 {
 		argv = own

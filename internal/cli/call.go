@@ -30,7 +30,7 @@ type callCommandOptions struct {
 	logLevel             string
 }
 
-func (a *app) callCommand() *cobra.Command {
+func callCommand(a *app) *cobra.Command {
 	var o callCommandOptions
 	cmd := &cobra.Command{
 		Use:   "call CONFIG SERVER TOOL",
@@ -51,9 +51,9 @@ code is 1 if the call fails.`,
 		Args: configArgs("CONFIG", "SERVER", "TOOL"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.config, o.server, o.tool = args[0], args[1], args[2]
-			return a.call(o)
+			return callTool(a, o)
 		},
-		ValidArgsFunction: a.completeServer(&o.mcpFiles),
+		ValidArgsFunction: completeServer(a, &o.mcpFiles),
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.args, "arg", "a", nil, "set one argument, `NAME=VALUE` (repeatable)")
@@ -62,12 +62,12 @@ code is 1 if the call fails.`,
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(nodes.OutputModes(), cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVarP(&o.yes, "yes", "y", false, "call a tool that is not read-only without asking")
 	o.caller.flags(cmd)
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	quietLogFlag(cmd, &o.logLevel)
 	return cmd
 }
 
-func (a *app) call(o callCommandOptions) (err error) {
+func callTool(a *app, o callCommandOptions) (err error) {
 	if o.output != "" && !slices.Contains(nodes.OutputModes(), o.output) {
 		return usagef("--output is %q; expected %s", o.output, diag.List(nodes.OutputModes()))
 	}
@@ -77,11 +77,11 @@ func (a *app) call(o callCommandOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	given, err := a.readArguments(ctx, o.argsJSON, o.args)
+	given, err := readArguments(ctx, a, o.argsJSON, o.args)
 	if err != nil {
 		return err
 	}
-	engine, err := a.loadServers(ctx, o.config, o.mcpFiles, o.logLevel)
+	engine, err := loadServers(ctx, a, o.config, o.mcpFiles, o.logLevel)
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ func (a *app) call(o callCommandOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	args, err := a.checkedArguments(given, tool)
+	args, err := checkedArguments(a, given, tool)
 	if err != nil {
 		return err
 	}
 	under.end()
-	if err := a.approve(ctx, o.yes, server.Entry, tool, args); err != nil {
+	if err := approve(ctx, a, o.yes, server.Entry, tool, args); err != nil {
 		return err
 	}
 	under = a.begin("calling " + tool.name + " of " + o.server)
@@ -139,7 +139,7 @@ func callUpstream(ctx context.Context, engine *mcpgraph.Engine, info *callinfo.I
 
 // checkedArguments returns the arguments of a call if they fit the tool's
 // inputSchema.
-func (a *app) checkedArguments(given arguments, tool upstreamTool) (value.Value, error) {
+func checkedArguments(a *app, given arguments, tool upstreamTool) (value.Value, error) {
 	input := tool.input()
 	if input.IsUndefined() {
 		input = value.FromEntries(nil)
@@ -185,7 +185,7 @@ const maxShownArguments = 2000
 
 // approve returns nil if the tool may be called: it is read-only, yes is true, or a
 // person at the terminal agrees.
-func (a *app) approve(ctx context.Context, yes bool, entry *config.Upstream, tool upstreamTool, args value.Value) error {
+func approve(ctx context.Context, a *app, yes bool, entry *config.Upstream, tool upstreamTool, args value.Value) error {
 	why := ""
 	switch {
 	case yes:
@@ -197,7 +197,7 @@ func (a *app) approve(ctx context.Context, yes bool, entry *config.Upstream, too
 	default:
 		return nil
 	}
-	p := a.prompt()
+	p := newPrompt(a)
 	if !p.possible() {
 		return usagef("tool %q of server %q needs approval: %s; pass --yes to call it", tool.name, entry.Name, why)
 	}

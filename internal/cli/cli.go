@@ -31,16 +31,19 @@ const (
 // code, for [Exit]. environ has the form of os.Environ. Without temporal, the process
 // becomes another program where a command needs durable runs.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string, temporal Temporal) int {
-	a := &app{argv: args, linked: temporal, stdin: stdin, stdout: stdout, stderr: stderr, environ: environment(environ)}
+	a := &app{
+		argv: args, linked: temporal, input: input{stdin: stdin},
+		terminal: terminal{stdout: stdout, stderr: stderr, environ: environment(environ)},
+	}
 	if a.isTerminal(stderr) {
 		a.stderr = &screen{file: fileOf(stderr)}
 	}
-	root := a.root()
+	root := rootCommand(a)
 	root.SetArgs(joined(root, args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(a.stderr)
-	cmd, err := root, a.became()
+	cmd, err := root, wasBecome(a)
 	if err == nil {
 		cmd, err = root.ExecuteC()
 	}
@@ -74,34 +77,16 @@ func (a *app) conclude(root, cmd *cobra.Command, err error) int {
 	return exit.code
 }
 
-// app is what all commands share.
+// app is what all commands share: the streams, the signals that end the process and, in
+// load.go, how files are loaded. Commands are functions over it.
 type app struct {
-	argv           []string // the command line
-	linked         Temporal // nil in the program that does not link it
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	environ        map[string]string
-	stopped        atomic.Pointer[signalError] // the signal by which the process ends
-	serving        bool                        // the command ends well at a signal
-	inputs         map[string]string           // of --input, by id
-	stdinFor       string                      // what stdin was read for; empty: nothing yet
-	mcpOnStdin     bool                        // a file of --mcp is stdin
-	onStdin        *string                     // the configuration, or the file of --mcp, on stdin; nil until it was read
-}
-
-func environment(environ []string) map[string]string {
-	m := make(map[string]string, len(environ))
-	for _, e := range environ {
-		if name, v, ok := strings.Cut(e, "="); ok {
-			m[name] = v
-		}
-	}
-	return m
-}
-
-func (a *app) getenv(name string) (string, bool) {
-	v, ok := a.environ[name]
-	return v, ok
+	terminal
+	input
+	argv    []string                    // the command line
+	linked  Temporal                    // nil in the program that does not link it
+	stopped atomic.Pointer[signalError] // the signal by which the process ends
+	serving bool                        // the command ends well at a signal
+	inputs  map[string]string           // of --input, by id
 }
 
 // exitError ends a command with an exit code. err is printed first.
@@ -141,7 +126,7 @@ const rootExample = `  mcpgraph serve tools.yaml
   mcpgraph validate --strict tools.yaml
   mcpgraph run tools.yaml count_files --arg directory=. --trace`
 
-func (a *app) root() *cobra.Command {
+func rootCommand(a *app) *cobra.Command {
 	var graphFile string
 	var mcpFiles []string
 	var version bool
@@ -174,7 +159,7 @@ mcpGraph.`,
 			_, err := fmt.Fprintln(a.stdout, versionLine())
 			return failed(err)
 		case graphFile != "":
-			return a.serve(serveOptions{programOptions: programOptions{
+			return serveFile(a, serveOptions{programOptions: programOptions{
 				config: graphFile, mcpFiles: mcpFiles, logLevel: defaultLogLevel, observe: observeOptions{keep: runs.DefaultCount},
 			}})
 		case len(mcpFiles) > 0:
@@ -185,13 +170,13 @@ mcpGraph.`,
 	// Cobra's own flag prints by a template, which makes the linker keep all methods.
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for mcpgraph")
 	root.Flags().StringVarP(&graphFile, "graph", "g", "", "serve this `FILE` on stdio")
-	a.mcpFlag(root, &mcpFiles)
-	root.AddCommand(grouped(groupServe, a.serveCommand(), a.uiCommand(), a.toolkitCommand(), a.runCommand(), a.workerCommand(), a.runsCommand(), a.statusCommand(), a.healthCommand())...)
-	root.AddCommand(grouped(groupCheck, a.validateCommand(), a.lockCommand(), a.fmtCommand(), a.toolsCommand(), a.evalCommand(), a.graphCommand(), a.schemaCommand(), a.lspCommand(), a.dapCommand())...)
-	root.AddCommand(grouped(groupSetup, a.exportCommand(), a.skillCommand(), a.authCommand(), a.completionCommand())...)
-	root.AddCommand(grouped(groupCheck, a.testCommand())...)
-	root.AddCommand(a.versionCommand())
-	root.AddCommand(grouped(groupCheck, a.initCommand(), a.callCommand())...)
+	mcpFlag(a, root, &mcpFiles)
+	root.AddCommand(grouped(groupServe, serveCommand(a), uiCommand(a), toolkitCommand(a), runCommand(a), workerCommand(a), runsCommand(a), statusCommand(a), healthCommand(a))...)
+	root.AddCommand(grouped(groupCheck, validateCommand(a), lockCommand(a), fmtCommand(a), toolsCommand(a), evalCommand(a), graphCommand(a), schemaCommand(a), lspCommand(a), dapCommand(a))...)
+	root.AddCommand(grouped(groupSetup, exportCommand(a), skillCommand(a), authCommand(a), completionCommand(a))...)
+	root.AddCommand(grouped(groupCheck, testCommand(a))...)
+	root.AddCommand(versionCommand(a))
+	root.AddCommand(grouped(groupCheck, initCommand(a), callCommand(a))...)
 	return root
 }
 
@@ -244,9 +229,9 @@ func helpCommand() *cobra.Command {
 }
 
 // mcpFlag is not a persistent flag: it means something to few commands.
-func (a *app) mcpFlag(cmd *cobra.Command, files *[]string) {
+func mcpFlag(a *app, cmd *cobra.Command, files *[]string) {
 	cmd.Flags().Var(inputFlag{&a.inputs}, "input", "set ${input:ID} in the entries of servers: `ID=VALUE` (repeatable)")
-	cmd.Flags().VarP(mcpFilesFlag{a, files}, "mcp", "m", "read more MCP servers from this JSON `FILE`, or - for stdin (repeatable)")
+	cmd.Flags().VarP(mcpFilesFlag{&a.input, files}, "mcp", "m", "read more MCP servers from this JSON `FILE`, or - for stdin (repeatable)")
 }
 
 // configArgs checks the number of arguments and names the missing one.

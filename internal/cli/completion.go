@@ -28,10 +28,10 @@ func completeOne(cmd *cobra.Command, args []string, prefix string) ([]string, co
 
 // completeTool offers a file for the first argument and one of its tools for the
 // second.
-func (a *app) completeTool(mcpFiles *[]string) cobra.CompletionFunc {
+func completeTool(a *app, mcpFiles *[]string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 1 {
-			return a.toolNames(args[0], *mcpFiles), cobra.ShellCompDirectiveNoFileComp
+			return toolNames(a, args[0], *mcpFiles), cobra.ShellCompDirectiveNoFileComp
 		}
 		return completeOne(cmd, args, prefix)
 	}
@@ -39,12 +39,12 @@ func (a *app) completeTool(mcpFiles *[]string) cobra.CompletionFunc {
 
 // completeServer offers a file for the first argument and one of its servers for
 // the second. Their tools are not offered: that would start them.
-func (a *app) completeServer(mcpFiles *[]string) cobra.CompletionFunc {
+func completeServer(a *app, mcpFiles *[]string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) != 1 {
 			return completeOne(cmd, args, prefix)
 		}
-		engine := a.completing(args[0], *mcpFiles, mcpgraph.WithServersOnly())
+		engine := completing(a, args[0], *mcpFiles, mcpgraph.WithServersOnly())
 		if engine == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -59,7 +59,7 @@ func (a *app) completeServer(mcpFiles *[]string) cobra.CompletionFunc {
 
 // completing loads a file for completion. It returns nil if the file has
 // errors.
-func (a *app) completing(path string, mcpFiles []string, opts ...mcpgraph.Option) *mcpgraph.Engine {
+func completing(a *app, path string, mcpFiles []string, opts ...mcpgraph.Option) *mcpgraph.Engine {
 	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs), mcpgraph.WithMCPFiles(mcpFiles...))
 	engine, err := mcpgraph.Load(path, opts...)
 	if err != nil {
@@ -70,8 +70,8 @@ func (a *app) completing(path string, mcpFiles []string, opts ...mcpgraph.Option
 
 // toolNames returns the tools, prompts and resources of a file, each with its
 // description.
-func (a *app) toolNames(path string, mcpFiles []string) []string {
-	engine := a.completing(path, mcpFiles)
+func toolNames(a *app, path string, mcpFiles []string) []string {
+	engine := completing(a, path, mcpFiles)
 	if engine == nil {
 		return nil
 	}
@@ -85,13 +85,13 @@ func (a *app) toolNames(path string, mcpFiles []string) []string {
 
 // completeArgument offers NAME= for --arg, and then the values that the tool's
 // inputSchema lists.
-func (a *app) completeArgument(mcpFiles, given *[]string) cobra.CompletionFunc {
+func completeArgument(a *app, mcpFiles, given *[]string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
 		if len(args) < 2 {
 			return nil, directive
 		}
-		engine := a.completing(args[0], *mcpFiles)
+		engine := completing(a, args[0], *mcpFiles)
 		if engine == nil {
 			return nil, directive
 		}
@@ -138,8 +138,8 @@ func valuesOf(root, schema value.Value) []string {
 }
 
 // completeLogins returns the servers of a file that a person can log in to.
-func (a *app) completeLogins(path string, mcpFiles []string) []string {
-	engine := a.completing(path, mcpFiles)
+func completeLogins(a *app, path string, mcpFiles []string) []string {
+	engine := completing(a, path, mcpFiles)
 	if engine == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) completionCommand() *cobra.Command {
+func completionCommand(a *app) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
@@ -25,7 +25,7 @@ package bash-completion.`,
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return failed(a.bashCompletion(root))
+				return failed(bashCompletion(a, root))
 			case "zsh":
 				return failed(root.GenZshCompletion(a.stdout))
 			case "fish":
@@ -50,7 +50,7 @@ var bashCalls = map[string]string{
 
 // bashCompletion prints cobra's script, which needs the package bash-completion, with
 // functions for where that is missing.
-func (a *app) bashCompletion(root *cobra.Command) error {
+func bashCompletion(a *app, root *cobra.Command) error {
 	var b bytes.Buffer
 	if err := root.GenBashCompletionV2(&b, true); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/dap"
 )
 
-func (a *app) dapCommand() *cobra.Command {
+func dapCommand(a *app) *cobra.Command {
 	var mcpFiles []string
 	var limit memoryOption
 	cmd := &cobra.Command{
@@ -37,7 +37,7 @@ It ends when the editor disconnects or stdin ends; the run is stopped then.`,
 			return failed(err)
 		},
 	}
-	a.mcpFlag(cmd, &mcpFiles)
+	mcpFlag(a, cmd, &mcpFiles)
 	limit.flag(cmd)
 	return cmd
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// debug runs a tool under the debugger on the terminal.
-func (a *app) debug(o runOptions) (err error) {
+// debugTool runs a tool under the debugger on the terminal.
+func debugTool(a *app, o runOptions) (err error) {
 	ctx, stop := a.untilOneOf(syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	r, err := a.newToolRunner(o)
+	r, err := newToolRunner(a, o)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (r *toolRunner) debug(ctx context.Context) (value.Value, error) {
 	if err != nil {
 		return value.Undef, err
 	}
-	interrupts, ended := r.interrupts()
+	interrupts, ended := interrupts(r.app)
 	defer ended()
 	s, err := r.engine.Debug(ctx, r.tool, p.args, mcpgraph.WithCallInfo(p.info), mcpgraph.WithDebug(debug.Options{
 		StartPaused: true, BreakOn: debug.BreakOn{Failure: debug.BreakOnUncaught},
@@ -50,7 +50,7 @@ func (r *toolRunner) debug(ctx context.Context) (value.Value, error) {
 	}
 	_, sources := r.engine.Diagnostics()
 	err = console.Run(ctx, s, console.Options{
-		In: r.stdin, Out: r.stderr, Interactive: r.app.prompt().possible(), Width: r.width(r.stderr),
+		In: r.stdin, Out: r.stderr, Interactive: newPrompt(r.app).possible(), Width: r.width(r.stderr),
 		Interrupts: interrupts, Sources: sources, Clean: visible, Answer: p.questions.answer,
 	})
 	result, wrong := s.Wait(context.WithoutCancel(ctx))
@@ -85,7 +85,7 @@ func (f promptOf) line(ctx context.Context, question string) (string, error) { r
 
 // interrupts returns what tells of Ctrl-C. If nobody takes note of it, or after ended
 // was called, it ends the process.
-func (a *app) interrupts() (interrupts <-chan struct{}, ended func()) {
+func interrupts(a *app) (interrupts <-chan struct{}, ended func()) {
 	signals, told := make(chan os.Signal, 1), make(chan struct{}, 2)
 	var over atomic.Bool
 	signal.Notify(signals, os.Interrupt)

@@ -43,7 +43,7 @@ func commandsIn(t *testing.T, script string) [][]string {
 
 // wrongCommand returns what is wrong with the command line of a call.
 func wrongCommand(args []string) error {
-	root := (&app{}).root()
+	root := rootCommand(&app{})
 	cmd, rest, err := root.Find(joined(root, args))
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func TestCommandsInDocsAreRight(t *testing.T) {
 		}
 		for _, m := range inlineCommand.FindAllStringSubmatch(string(text), -1) {
 			args := strings.Fields(m[1])[1:]
-			if cmd, rest, err := (&app{}).root().Find(args); err != nil || cmd.Parent() == nil {
+			if cmd, rest, err := rootCommand(&app{}).Find(args); err != nil || cmd.Parent() == nil {
 				t.Errorf("%s names %s: there is no such command (%v)", page, m[0], err)
 			} else {
 				for _, word := range rest {
@@ -120,7 +120,7 @@ func TestCommandsInDocsAreRight(t *testing.T) {
 			walk(c)
 		}
 	}
-	walk((&app{}).root())
+	walk(rootCommand(&app{}))
 	if seen < 180 {
 		t.Errorf("only %d commands were found: has the form of the blocks changed?", seen)
 	}

@@ -20,7 +20,7 @@ type evalOptions struct {
 	at    int
 }
 
-func (a *app) evalCommand() *cobra.Command {
+func evalCommand(a *app) *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{
 		Use:   "eval [EXPR]",
@@ -68,12 +68,12 @@ byte offset. A line that fails does not stop the others.`,
 			ctx, stop := a.untilSignal()
 			defer stop()
 			if o.jsonl {
-				return a.evalLines(ctx)
+				return evalLines(ctx, a)
 			}
 			if !cmd.Flags().Changed("at") {
 				o.at = -1
 			}
-			return a.evalOne(ctx, o, args)
+			return evalOne(ctx, a, o, args)
 		},
 	}
 	cmd.Flags().StringVar(&o.data, "data", "", "evaluate over the JSON in this `FILE`, or - for stdin")
@@ -84,7 +84,7 @@ byte offset. A line that fails does not stop the others.`,
 	return cmd
 }
 
-func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
+func evalOne(ctx context.Context, a *app, o evalOptions, args []string) error {
 	e, source := evaluation{log: a.stderr}, o.logic
 	if o.logic != "" {
 		rule, err := value.Parse(o.logic)
@@ -97,14 +97,14 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 		e.expr = source
 	}
 	if o.data != "" {
-		data, err := a.readData(ctx, o.data)
+		data, err := readData(ctx, a, o.data)
 		if err != nil {
 			return err
 		}
 		e.data = data
 	}
 	if o.run != "" {
-		moment, err := a.readRun(ctx, o.run, o.at)
+		moment, err := readRun(ctx, a, o.run, o.at)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return failed(cause)
 		}
-		return a.explainExpression(source, e.isRule, err)
+		return explainExpression(a, source, e.isRule, err)
 	}
 	text := "undefined"
 	if !v.IsUndefined() && v.Kind() != value.Func {
@@ -125,7 +125,7 @@ func (a *app) evalOne(ctx context.Context, o evalOptions, args []string) error {
 	return failed(err)
 }
 
-func (a *app) readData(ctx context.Context, path string) (value.Value, error) {
+func readData(ctx context.Context, a *app, path string) (value.Value, error) {
 	text, name, err := a.readInput(ctx, "--data", path)
 	if err != nil {
 		return value.Undef, err
@@ -138,7 +138,7 @@ func (a *app) readData(ctx context.Context, path string) (value.Value, error) {
 }
 
 // readRun reads a recorded run as its execution at saw it; -1 is the end.
-func (a *app) readRun(ctx context.Context, path string, at int) (*runs.Moment, error) {
+func readRun(ctx context.Context, a *app, path string, at int) (*runs.Moment, error) {
 	text, name, err := a.readInput(ctx, "--run", path)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (a *app) readRun(ctx context.Context, path string, at int) (*runs.Moment, e
 
 // explainExpression shows an error with the expression and a caret under the
 // place, where that is known.
-func (a *app) explainExpression(source string, isRule bool, err error) error {
+func explainExpression(a *app, source string, isRule bool, err error) error {
 	f := failureOf(err)
 	if isRule || f.offset < 0 {
 		return &exitError{exitProblems, err}

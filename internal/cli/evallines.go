@@ -15,7 +15,7 @@ import (
 
 // evalLines evaluates the lines of stdin one after the other. Only a stream
 // that fails, or a signal, ends it early.
-func (a *app) evalLines(ctx context.Context) error {
+func evalLines(ctx context.Context, a *app) error {
 	in := bufio.NewReaderSize(a.stdin, 64<<10)
 	for number := 1; ; number++ {
 		line, err := unlessSignalled(ctx, func() ([]byte, error) { return in.ReadBytes('\n') })
@@ -24,7 +24,7 @@ func (a *app) evalLines(ctx context.Context) error {
 		}
 		last := err != nil
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			answer := a.evalLine(ctx, number, string(line))
+			answer := evalLine(ctx, a, number, string(line))
 			if cause := context.Cause(ctx); cause != nil {
 				return failed(cause)
 			}
@@ -39,7 +39,7 @@ func (a *app) evalLines(ctx context.Context) error {
 }
 
 // evalLine returns the answer to one line. Whatever happens, there is one.
-func (a *app) evalLine(ctx context.Context, number int, line string) (answer []byte) {
+func evalLine(ctx context.Context, a *app, number int, line string) (answer []byte) {
 	id := value.NullValue
 	defer func() {
 		if p := recover(); p != nil {

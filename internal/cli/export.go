@@ -95,7 +95,7 @@ type exportOptions struct {
 // toolkitFlag registers the toolkit in the place of the server.
 const toolkitFlag = "toolkit"
 
-func (a *app) exportCommand() *cobra.Command {
+func exportCommand(a *app) *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
 		Use:   "export CONFIG --for PROGRAM",
@@ -123,7 +123,7 @@ a request, with headers, allowed tools and approval mode.`,
 		ValidArgsFunction: completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.config = args[0]
-			return a.export(o, cmd.Flags().Changed)
+			return exportServer(a, o, cmd.Flags().Changed)
 		},
 	}
 	flags := cmd.Flags()
@@ -139,16 +139,16 @@ a request, with headers, allowed tools and approval mode.`,
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return a.toolNames(args[0], o.mcpFiles), cobra.ShellCompDirectiveNoFileComp
+		return toolNames(a, args[0], o.mcpFiles), cobra.ShellCompDirectiveNoFileComp
 	})
 	flags.StringVar(&o.approval, "approval", approveAlways, "when to ask before a call; `MODE` is always, writes (only tools without readOnlyHint) or never")
 	_ = cmd.RegisterFlagCompletionFunc("approval", cobra.FixedCompletions(approvals, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&o.connection, "connection", "", "for azure: the `ID` of the project connection with the credentials")
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	return cmd
 }
 
-func (a *app) export(o exportOptions, given func(flag string) bool) (err error) {
+func exportServer(a *app, o exportOptions, given func(flag string) bool) (err error) {
 	if err := a.needsFiles("export", o.config); err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (a *app) export(o exportOptions, given func(flag string) bool) (err error) 
 		return err
 	}
 	if o.url == "" {
-		if err := a.startedBy(x, o, engine.File()); err != nil {
+		if err := startedBy(a, x, o, engine.File()); err != nil {
 			return err
 		}
 	}

@@ -29,9 +29,9 @@ var standardFolders = []string{"/usr/bin", "/bin", "/usr/sbin", "/sbin"}
 
 // startedBy sets how another program starts the server: it does so in a folder of its
 // own, with few variables and a short PATH.
-func (a *app) startedBy(x *exported, o exportOptions, file *config.File) (err error) {
+func startedBy(a *app, x *exported, o exportOptions, file *config.File) (err error) {
 	if x.command == "" {
-		if x.command, err = a.ownProgram(); err != nil {
+		if x.command, err = ownProgram(a); err != nil {
 			return failed(err)
 		}
 	}
@@ -48,7 +48,7 @@ func (a *app) startedBy(x *exported, o exportOptions, file *config.File) (err er
 		}
 		x.args = append(x.args, path)
 	}
-	if path := a.pathFor(file.Upstreams); path != "" {
+	if path := pathFor(a, file.Upstreams); path != "" {
 		x.env = append(x.env, exportedVariable{"PATH", path})
 	}
 	given := map[string]string{}
@@ -65,7 +65,7 @@ func (a *app) startedBy(x *exported, o exportOptions, file *config.File) (err er
 
 // ownProgram returns the absolute path of this program. A link to it that was called is
 // kept: it stays the same when a package manager installs the next version.
-func (a *app) ownProgram() (string, error) {
+func ownProgram(a *app) (string, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func sameFile(one, other string) bool {
 
 // pathFor returns the PATH with which the programs of servers are found, empty if the
 // one that every program has is enough.
-func (a *app) pathFor(upstreams []*config.Upstream) string {
+func pathFor(a *app, upstreams []*config.Upstream) string {
 	if runtime.GOOS == "windows" {
 		return "" // programs of the desktop have the whole PATH
 	}
@@ -109,7 +109,7 @@ func (a *app) pathFor(upstreams []*config.Upstream) string {
 			if strings.ContainsRune(program, filepath.Separator) || strings.Contains(program, "${") {
 				continue
 			}
-			folder, ok := a.folderOf(program)
+			folder, ok := folderOf(a, program)
 			switch {
 			case ok && !slices.Contains(standardFolders, folder) && !slices.Contains(folders, folder):
 				folders = append(folders, folder)
@@ -125,7 +125,7 @@ func (a *app) pathFor(upstreams []*config.Upstream) string {
 }
 
 // folderOf returns the folder of the PATH that has a program.
-func (a *app) folderOf(program string) (string, bool) {
+func folderOf(a *app, program string) (string, bool) {
 	for _, folder := range filepath.SplitList(a.environ["PATH"]) {
 		info, err := os.Stat(filepath.Join(folder, program))
 		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.IsAbs(folder) {

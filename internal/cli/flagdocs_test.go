@@ -88,7 +88,7 @@ func TestDocsNameEveryFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	overview, _, _ := strings.Cut(string(text), "\n## ")
-	for _, cmd := range (&app{}).root().Commands() {
+	for _, cmd := range rootCommand(&app{}).Commands() {
 		name := cmd.Name()
 		if name == "help" {
 			continue

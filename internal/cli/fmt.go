@@ -15,7 +15,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
 )
 
-func (a *app) fmtCommand() *cobra.Command {
+func fmtCommand(a *app) *cobra.Command {
 	var o fmtOptions
 	cmd := &cobra.Command{
 		Use:   "fmt [PATH...]",
@@ -52,7 +52,7 @@ a file cannot be read or written.`,
 			if err != nil {
 				return err
 			}
-			return a.format(ctx, files, &o)
+			return formatFiles(ctx, a, files, &o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; list the files that would change, and exit with 1 if there are any")
@@ -68,15 +68,15 @@ type fmtOptions struct {
 	outColored, errColored bool
 }
 
-// format formats files. It goes on behind a file with errors and returns the
+// formatFiles formats files. It goes on behind a file with errors and returns the
 // gravest of them.
-func (a *app) format(ctx context.Context, files []string, o *fmtOptions) error {
+func formatFiles(ctx context.Context, a *app, files []string, o *fmtOptions) error {
 	var worst *exitError
 	for _, path := range files {
 		if err := interrupted(ctx); err != nil {
 			return err
 		}
-		err := a.formatOne(ctx, path, o)
+		err := formatOne(ctx, a, path, o)
 		var exit *exitError
 		if err != nil && !errors.As(err, &exit) {
 			return err
@@ -97,8 +97,8 @@ func (a *app) format(ctx context.Context, files []string, o *fmtOptions) error {
 	return nil
 }
 
-func (a *app) formatOne(ctx context.Context, path string, o *fmtOptions) error {
-	name, source, err := a.source(ctx, path)
+func formatOne(ctx context.Context, a *app, path string, o *fmtOptions) error {
+	name, source, err := readSource(ctx, a, path)
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func (a *app) formatOne(ctx context.Context, path string, o *fmtOptions) error {
 	return failed(err)
 }
 
-// source returns the text of a file, or of stdin, and what to call it.
-func (a *app) source(ctx context.Context, path string) (name string, text []byte, err error) {
+// readSource returns the text of a file, or of stdin, and what to call it.
+func readSource(ctx context.Context, a *app, path string) (name string, text []byte, err error) {
 	if path != "-" {
 		text, err = unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.Read(path) })
 		if stopped := interrupted(ctx); stopped != nil {

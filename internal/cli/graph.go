@@ -14,7 +14,7 @@ import (
 
 var graphFormats = []string{"mermaid", "dot", "json"}
 
-func (a *app) graphCommand() *cobra.Command {
+func graphCommand(a *app) *cobra.Command {
 	var format string
 	var mcpFiles []string
 	cmd := &cobra.Command{
@@ -31,7 +31,7 @@ or JSON.`,
 			}
 			return configArgs("CONFIG")(cmd, args)
 		},
-		ValidArgsFunction: a.completeTool(&mcpFiles),
+		ValidArgsFunction: completeTool(a, &mcpFiles),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			draw, ok := map[string]func([]*graph.Graph) []byte{
 				"mermaid": drawing.Mermaid, "dot": drawing.Dot, "json": drawing.JSON,
@@ -57,7 +57,7 @@ or JSON.`,
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "draw as `FORMAT`: mermaid, dot or json")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(graphFormats, cobra.ShellCompDirectiveNoFileComp))
-	a.mcpFlag(cmd, &mcpFiles)
+	mcpFlag(a, cmd, &mcpFiles)
 	return cmd
 }
 

@@ -42,9 +42,9 @@ func (o *httpOptions) checkAuth() error {
 	return nil
 }
 
-// guard returns what authenticates callers, or nil if every caller is allowed,
+// newGuard returns what authenticates callers, or nil if every caller is allowed,
 // and whether flags configure it instead of the file.
-func (a *app) guard(o httpOptions, engine served) (guard auth.Guard, byFlags bool, err error) {
+func newGuard(a *app, o httpOptions, engine served) (guard auth.Guard, byFlags bool, err error) {
 	if o.auth.Type == "" {
 		if guard, err = engine.Guard(); err != nil {
 			err = failedf("%s, server.auth: %w", engine.File().Path, err)
@@ -53,7 +53,7 @@ func (a *app) guard(o httpOptions, engine served) (guard auth.Guard, byFlags boo
 	}
 	settings := o.auth
 	if settings.Type == config.AuthBearer && settings.TokensFile == "" {
-		if settings.Tokens, err = a.tokens(); err != nil {
+		if settings.Tokens, err = callerTokens(a); err != nil {
 			return nil, true, err
 		}
 	}
@@ -78,8 +78,8 @@ func (a *app) guard(o httpOptions, engine served) (guard auth.Guard, byFlags boo
 	return guard, true, err
 }
 
-// tokens reads the callers' tokens from the environment.
-func (a *app) tokens() ([]config.CallerToken, error) {
+// callerTokens reads the callers' tokens from the environment.
+func callerTokens(a *app) ([]config.CallerToken, error) {
 	text, _ := a.getenv(tokensVariable)
 	if strings.TrimSpace(text) == "" {
 		return nil, usagef("--auth bearer needs tokens: pass --auth-tokens FILE, or set the environment variable %s", tokensVariable)

@@ -26,7 +26,7 @@ const (
 	maxHealthAnswer = 200
 )
 
-func (a *app) healthCommand() *cobra.Command {
+func healthCommand(a *app) *cobra.Command {
 	timeout := defaultHealthTimeout
 	cmd := &cobra.Command{
 		Use:   "health URL",

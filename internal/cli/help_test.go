@@ -9,7 +9,7 @@ import (
 )
 
 func TestHelpFitsATerminal(t *testing.T) {
-	root := (&app{}).root()
+	root := rootCommand(&app{})
 	root.InitDefaultHelpCmd()
 	seen := 0
 	var walk func(*cobra.Command)
@@ -41,7 +41,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 }
 
 func TestFlagGroupsShowEveryFlag(t *testing.T) {
-	serve := (&app{}).serveCommand()
+	serve := serveCommand(&app{})
 	var b strings.Builder
 	writeFlags(&b, serve.LocalFlags())
 	http, callers := strings.Index(b.String(), "\nFlags for HTTP:"), strings.Index(b.String(), "\nFlags for callers over HTTP:")

@@ -142,9 +142,9 @@ type served interface {
 	File() *config.File
 }
 
-// open opens the port that the flags name. It returns nil if they select stdio.
+// openEndpoint opens the port that the flags name. It returns nil if they select stdio.
 // Flags for authentication override the file.
-func (a *app) open(o httpOptions, engine served, log *slog.Logger) (*listening, error) {
+func openEndpoint(a *app, o httpOptions, engine served, log *slog.Logger) (*listening, error) {
 	if o.address == "" {
 		return nil, nil
 	}
@@ -153,10 +153,10 @@ func (a *app) open(o httpOptions, engine served, log *slog.Logger) (*listening, 
 		MaxBody: o.maxBody, SessionIdle: o.idle, Grace: o.grace,
 	}}
 	var err error
-	if l.options.SessionKey, err = a.sessionKey(log); err != nil {
+	if l.options.SessionKey, err = sessionKey(a, log); err != nil {
 		return nil, err
 	}
-	guard, byFlags, err := a.guard(o, engine)
+	guard, byFlags, err := newGuard(a, o, engine)
 	if err == nil && guard == nil {
 		err = unscoped(engine.File())
 	}

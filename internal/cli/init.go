@@ -28,7 +28,7 @@ type initOptions struct {
 	logLevel string
 }
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(a *app) *cobra.Command {
 	o := initOptions{file: filepath.Join(defaultFolder, defaultFile)}
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
@@ -59,7 +59,7 @@ Without a terminal and without flags it writes an example that counts files.`,
 			if len(args) == 1 {
 				o.file = args[0]
 			}
-			return a.init(o)
+			return initFile(a, o)
 		},
 		ValidArgsFunction: completeOne,
 	}
@@ -76,19 +76,19 @@ Without a terminal and without flags it writes an example that counts files.`,
 	return cmd
 }
 
-func (a *app) init(o initOptions) error {
+func initFile(a *app, o initOptions) error {
 	target, err := newTarget(o.file, o.name)
 	if err != nil {
 		return err
 	}
 	ctx, stop := a.untilSignal()
 	defer stop()
-	given, err := a.readArguments(ctx, o.argsJSON, o.args)
+	given, err := readArguments(ctx, a, o.argsJSON, o.args)
 	if err != nil {
 		return err
 	}
 	var p *prompt
-	if asking := a.prompt(); !o.yes && o.argsJSON != "-" && asking.possible() {
+	if asking := newPrompt(a); !o.yes && o.argsJSON != "-" && asking.possible() {
 		p = asking
 	}
 	adds := target.oldConfig != nil
@@ -100,30 +100,30 @@ func (a *app) init(o initOptions) error {
 			return usagef("--tool, --name, --arg and --args need --server or --from")
 		}
 		if p == nil {
-			return a.finish(target, scaffold.Example(target.scaffold()))
+			return finish(a, target, scaffold.Example(target.scaffold()))
 		}
 	}
-	origin, err := a.origin(ctx, o, p, adds)
+	origin, err := chosenOrigin(ctx, a, o, p, adds)
 	if err != nil {
 		return err
 	}
 	if origin == nil {
-		return a.finish(target, scaffold.Example(target.scaffold()))
+		return finish(a, target, scaffold.Example(target.scaffold()))
 	}
-	files, err := a.drafted(ctx, o, p, origin, given, target)
+	files, err := drafted(ctx, a, o, p, origin, given, target)
 	if err != nil {
 		return err
 	}
 	if adds {
-		return a.add(ctx, p, target, files)
+		return addTool(ctx, a, p, target, files)
 	}
-	return a.finish(target, files)
+	return finish(a, target, files)
 }
 
 // drafted connects to the server and makes the files.
-func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *serverOrigin, given arguments, target target) (_ scaffold.Files, err error) {
+func drafted(ctx context.Context, a *app, o initOptions, p *prompt, origin *serverOrigin, given arguments, target target) (_ scaffold.Files, err error) {
 	var none scaffold.Files
-	engine, err := a.loadOrigin(ctx, origin, target.config, o.logLevel)
+	engine, err := loadOrigin(ctx, a, origin, target.config, o.logLevel)
 	if err != nil {
 		return none, err
 	}
@@ -139,11 +139,11 @@ func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *ser
 	if server.Err != nil {
 		return none, &exitError{exitProblems, server.Err}
 	}
-	tool, err := a.chosenTool(ctx, p, server, o.tool)
+	tool, err := chosenTool(ctx, a, p, server, o.tool)
 	if err != nil {
 		return none, err
 	}
-	call, err := a.firstCall(ctx, p, engine, info, server, tool, given)
+	call, err := firstCall(ctx, a, p, engine, info, server, tool, given)
 	if err != nil {
 		return none, err
 	}
@@ -164,9 +164,9 @@ func (a *app) drafted(ctx context.Context, o initOptions, p *prompt, origin *ser
 }
 
 // loadOrigin loads the server that the new file, target, is to call.
-func (a *app) loadOrigin(ctx context.Context, origin *serverOrigin, target, logLevel string) (*mcpgraph.Engine, error) {
+func loadOrigin(ctx context.Context, a *app, origin *serverOrigin, target, logLevel string) (*mcpgraph.Engine, error) {
 	if origin.file != "" {
-		return a.loadServers(ctx, origin.file, nil, logLevel)
+		return loadServers(ctx, a, origin.file, nil, logLevel)
 	}
 	log, err := a.logger(logLevel)
 	if err != nil {
@@ -184,7 +184,7 @@ func (a *app) loadOrigin(ctx context.Context, origin *serverOrigin, target, logL
 
 // firstCall returns the arguments of the test, and the reply of the tool if it may
 // be called: it is read-only, and its arguments are known.
-func (a *app) firstCall(ctx context.Context, p *prompt, engine *mcpgraph.Engine, info *callinfo.Info, server upstreamServer, tool upstreamTool, given arguments) (scaffold.Call, error) {
+func firstCall(ctx context.Context, a *app, p *prompt, engine *mcpgraph.Engine, info *callinfo.Info, server upstreamServer, tool upstreamTool, given arguments) (scaffold.Call, error) {
 	call := scaffold.Call{}
 	if p != nil && given.all.Len() == 0 && len(given.pairs) == 0 {
 		if err := askArguments(ctx, p, tool, &given); err != nil {
@@ -192,7 +192,7 @@ func (a *app) firstCall(ctx context.Context, p *prompt, engine *mcpgraph.Engine,
 		}
 	}
 	nothing := given.all.Len() == 0 && len(given.pairs) == 0
-	args, err := a.checkedArguments(given, tool)
+	args, err := checkedArguments(a, given, tool)
 	switch {
 	case err != nil && nothing:
 		return call, nil // some are required; the test makes them up
@@ -222,15 +222,15 @@ func (a *app) firstCall(ctx context.Context, p *prompt, engine *mcpgraph.Engine,
 }
 
 // finish writes the files.
-func (a *app) finish(t target, files scaffold.Files) error {
+func finish(a *app, t target, files scaffold.Files) error {
 	if err := t.write(files); err != nil {
 		return err
 	}
-	return a.next(t, files, "wrote")
+	return printNext(a, t, files, "wrote")
 }
 
-// next says what was done with the files, and what to do next.
-func (a *app) next(t target, files scaffold.Files, done string) error {
+// printNext says what was done with the files, and what to do next.
+func printNext(a *app, t target, files scaffold.Files, done string) error {
 	testDone := done
 	if t.oldTest == nil {
 		testDone = "wrote"

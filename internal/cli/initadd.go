@@ -17,7 +17,7 @@ import (
 
 // existingOrigin returns the server that a tool for an existing file calls: one of that
 // file, which flags or answers name, or a new one.
-func (a *app) existingOrigin(ctx context.Context, o initOptions, p *prompt) (*serverOrigin, error) {
+func existingOrigin(ctx context.Context, a *app, o initOptions, p *prompt) (*serverOrigin, error) {
 	engine, err := a.loadShowing(ctx, o.file, showNone, mcpgraph.WithServersOnly(), mcpgraph.WithUnsetVariables())
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (a *app) existingOrigin(ctx context.Context, o initOptions, p *prompt) (*se
 	name := o.server
 	switch {
 	case o.from != "":
-		origin, err := a.originFrom(ctx, p, o.from, o.server, o.file)
+		origin, err := originFrom(ctx, a, p, o.from, o.server, o.file)
 		if err == nil && isThere(origin.name) {
 			return nil, usagef("%s has a server %q already; to call that one, leave out --from", o.file, origin.name)
 		}
@@ -69,8 +69,8 @@ func (a *app) existingOrigin(ctx context.Context, o initOptions, p *prompt) (*se
 	return &serverOrigin{name: name, entry: value.Undef, file: o.file}, nil
 }
 
-// add shows what a tool changes in files that exist, asks, and writes them.
-func (a *app) add(ctx context.Context, p *prompt, t target, files scaffold.Files) error {
+// addTool shows what a tool changes in files that exist, asks, and writes them.
+func addTool(ctx context.Context, a *app, p *prompt, t target, files scaffold.Files) error {
 	colored, err := a.color("auto", a.stdout)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (a *app) add(ctx context.Context, p *prompt, t target, files scaffold.Files
 	if err := edit.Write(t.config, edit.RevisionOf(t.oldConfig), files.Config); err != nil {
 		return failed(errors.Join(err, t.restoreTest(files)))
 	}
-	return a.next(t, files, "changed")
+	return printNext(a, t, files, "changed")
 }
 
 // restoreTest undoes what add wrote to the test file.

@@ -51,7 +51,7 @@ func (p *prompt) choose(ctx context.Context, question string, names []string) (s
 }
 
 // chosenTool returns the tool that a flag names, or that a person chooses.
-func (a *app) chosenTool(ctx context.Context, p *prompt, server upstreamServer, name string) (upstreamTool, error) {
+func chosenTool(ctx context.Context, a *app, p *prompt, server upstreamServer, name string) (upstreamTool, error) {
 	var names []string
 	for _, t := range server.tools {
 		names = append(names, t.name)

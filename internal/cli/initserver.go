@@ -25,20 +25,20 @@ type serverOrigin struct {
 // knownFiles are where desktop clients keep the servers of a project.
 var knownFiles = []string{".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", "mcp.json"}
 
-// origin returns the server that flags or answers name; nil is the example.
-func (a *app) origin(ctx context.Context, o initOptions, p *prompt, adds bool) (*serverOrigin, error) {
+// chosenOrigin returns the server that flags or answers name; nil is the example.
+func chosenOrigin(ctx context.Context, a *app, o initOptions, p *prompt, adds bool) (*serverOrigin, error) {
 	switch {
 	case adds:
-		return a.existingOrigin(ctx, o, p)
+		return existingOrigin(ctx, a, o, p)
 	case o.from != "":
-		return a.originFrom(ctx, p, o.from, o.server, o.file)
+		return originFrom(ctx, a, p, o.from, o.server, o.file)
 	case o.server != "":
 		return parseServer(o.server)
 	}
-	return a.askOrigin(ctx, p, o.file)
+	return askOrigin(ctx, a, p, o.file)
 }
 
-func (a *app) askOrigin(ctx context.Context, p *prompt, target string) (*serverOrigin, error) {
+func askOrigin(ctx context.Context, a *app, p *prompt, target string) (*serverOrigin, error) {
 	fmt.Fprintln(a.stderr, "Which MCP server should the tool call? Type its command, its URL, or a file with mcpServers.")
 	for _, file := range knownFiles {
 		if _, err := os.Stat(file); err == nil {
@@ -52,7 +52,7 @@ func (a *app) askOrigin(ctx context.Context, p *prompt, target string) (*serverO
 			return nil, err
 		}
 		if info, err := os.Stat(said); err == nil && !info.IsDir() && strings.Contains(said, ".json") {
-			return a.originFrom(ctx, p, said, "", target)
+			return originFrom(ctx, a, p, said, "", target)
 		}
 		origin, err := parseServer(said)
 		if err != nil {
@@ -129,7 +129,7 @@ func guessedName(words []string) string {
 }
 
 // originFrom takes a server from another program's file, for the file target.
-func (a *app) originFrom(ctx context.Context, p *prompt, file, name, target string) (*serverOrigin, error) {
+func originFrom(ctx context.Context, a *app, p *prompt, file, name, target string) (*serverOrigin, error) {
 	engine, err := a.loadShowing(ctx, file, showAll, mcpgraph.WithServersOnly())
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func TestListenersAreKnown(t *testing.T) {
 			walk(c)
 		}
 	}
-	walk((&app{}).root())
+	walk(rootCommand(&app{}))
 	if slices.Sort(found); !slices.Equal(found, slices.Sorted(maps.Keys(listeners))) {
 		t.Errorf("the commands listen by %q; the tests of access know %q", found, slices.Sorted(maps.Keys(listeners)))
 	}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
@@ -57,6 +60,50 @@ func (a *app) logger(level string) (*slog.Logger, error) {
 	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: l})), nil
 }
 
+// read reads the configuration at path. Where that, or a file of --mcp, is "-", it is stdin.
+func (a *app) read(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Source, error) {
+	opts = append(opts, mcpgraph.WithGetenv(a.getenv), mcpgraph.WithInputs(a.inputs))
+	read, err := a.reader(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); read == nil && err == nil && info.IsDir() {
+		return nil, usagef("%s is a folder; name a file", path)
+	}
+	// It may be a pipe that is slow.
+	return unlessSignalled(ctx, func() (*mcpgraph.Source, error) {
+		if read != nil {
+			return mcpgraph.ReadFS(ctx, read, shownName(path), opts...)
+		}
+		return mcpgraph.Read(ctx, path, opts...)
+	})
+}
+
+// compile loads what read has read.
+func compile(ctx context.Context, source *mcpgraph.Source, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
+	return unlessSignalled(ctx, func() (*mcpgraph.Engine, error) { return source.Load(opts...) })
+}
+
+// foreign returns the options to load a file of another program, as desktop clients have
+// it: its servers alone. It returns none for a configuration.
+func (a *app) foreign(ctx context.Context, path string) ([]mcpgraph.Option, error) {
+	read, err := a.reader(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); path != "-" && (err != nil || !info.Mode().IsRegular()) {
+		return nil, nil // a pipe can be read once
+	}
+	if read == nil {
+		read = boundedfile.Read
+	}
+	name := shownName(path)
+	if text, err := read(name); err == nil && config.IsForeign(name, text) {
+		return []mcpgraph.Option{mcpgraph.WithServersOnly()}, nil
+	}
+	return nil, nil
+}
+
 // loadOnce is load for commands that a person repeats: warnings that this user has
 // seen are not shown again.
 func (a *app) loadOnce(ctx context.Context, path string, opts ...mcpgraph.Option) (*mcpgraph.Engine, error) {
@@ -65,7 +112,7 @@ func (a *app) loadOnce(ctx context.Context, path string, opts ...mcpgraph.Option
 
 // showOnce reports whether this user has not seen the warnings of a file.
 func (a *app) showOnce(path string) func([]diag.Diagnostic, diag.Sources) bool {
-	return func(ds []diag.Diagnostic, sources diag.Sources) bool { return !a.warned(path, ds, sources) }
+	return func(ds []diag.Diagnostic, sources diag.Sources) bool { return !seenWarnings(a, path, ds, sources) }
 }
 
 // load loads a file to run it: errors and warnings go to stderr, and errors end

@@ -28,7 +28,7 @@ type lockCommandOptions struct {
 	logLevel     string
 }
 
-func (a *app) lockCommand() *cobra.Command {
+func lockCommand(a *app) *cobra.Command {
 	var o lockCommandOptions
 	cmd := &cobra.Command{
 		Use:   "lock CONFIG",
@@ -55,7 +55,7 @@ reached. Then nothing is written.`,
 		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.config = args[0]
-			return a.lock(o)
+			return lockServers(a, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -64,7 +64,7 @@ reached. Then nothing is written.`,
 	_ = cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions([]string{ignoreDescriptions}, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringArrayVar(&o.servers, "server", nil, "only this server, by `NAME`; the others stay as they are (repeatable)")
 	flags.StringVar(&o.path, "lock", "", "the lock `FILE`; default: beside the file, with .lock.json in place of its ending")
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	o.caller.flags(cmd)
 	quietLogFlag(cmd, &o.logLevel)
 	return cmd
@@ -73,7 +73,7 @@ reached. Then nothing is written.`,
 // ignoreDescriptions is the value of --ignore.
 const ignoreDescriptions = "descriptions"
 
-func (a *app) lock(o lockCommandOptions) (err error) {
+func lockServers(a *app, o lockCommandOptions) (err error) {
 	for _, part := range o.ignore {
 		if part != ignoreDescriptions {
 			return usagef("--ignore is %q; expected %s", part, ignoreDescriptions)
@@ -117,7 +117,7 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 			return err
 		}
 	}
-	before, err := a.readLock(ctx, path, o.check || len(o.servers) > 0)
+	before, err := readLock(ctx, a, path, o.check || len(o.servers) > 0)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 	}
 	drift := writeDifferences(a, before, next, differences, len(o.ignore) > 0)
 	if o.check {
-		return a.checked(path, drift)
+		return checkLocked(a, path, drift)
 	}
 	if err := writeWhole(path, next.Encode()); err != nil {
 		return failed(err)
@@ -153,11 +153,11 @@ func (a *app) lock(o lockCommandOptions) (err error) {
 		tools += len(s.Tools)
 	}
 	fmt.Fprintf(a.stdout, "%s: %s, %s locked\n", path, textline.Count(len(next.Servers), "server"), textline.Count(tools, "tool"))
-	return a.reportCalls(engine, next)
+	return reportCalls(a, engine, next)
 }
 
-// checked ends --check.
-func (a *app) checked(path string, drift bool) error {
+// checkLocked ends --check.
+func checkLocked(a *app, path string, drift bool) error {
 	if drift {
 		return &exitError{exitProblems, fmt.Errorf("the servers differ from %s", path)}
 	}
@@ -166,7 +166,7 @@ func (a *app) checked(path string, drift bool) error {
 }
 
 // reportCalls reports calls that do not fit what was locked.
-func (a *app) reportCalls(engine *mcpgraph.Engine, locked *lock.File) error {
+func reportCalls(a *app, engine *mcpgraph.Engine, locked *lock.File) error {
 	ds := worse(engine.CheckLock(locked), diag.Warning)
 	_, sources := engine.Diagnostics()
 	a.report(ds, sources)
@@ -178,7 +178,7 @@ func (a *app) reportCalls(engine *mcpgraph.Engine, locked *lock.File) error {
 
 // readLock reads the lock file there is; nil if there is none, which is an error
 // where it is needed. One that cannot be used is as none where it is not needed.
-func (a *app) readLock(ctx context.Context, path string, needed bool) (*lock.File, error) {
+func readLock(ctx context.Context, a *app, path string, needed bool) (*lock.File, error) {
 	text, err := unlessSignalled(ctx, func() ([]byte, error) { return boundedfile.Read(path) })
 	switch {
 	case ctx.Err() != nil:

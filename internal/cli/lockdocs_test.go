@@ -25,7 +25,7 @@ func TestDocsShowDifferencesOfLock(t *testing.T) {
 	}
 	before, now := server("0.2.0", "list_allowed_directories", "string"), server("0.3.0", "copy_file", "array")
 	var out strings.Builder
-	if !writeDifferences(&app{stdout: &out}, before, now, before.Diff(now), false) {
+	if !writeDifferences(&app{terminal: terminal{stdout: &out}}, before, now, before.Diff(now), false) {
 		t.Error("nothing differs")
 	}
 	page, err := os.ReadFile("../../docs/lock.md")

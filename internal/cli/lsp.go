@@ -7,7 +7,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/lsp"
 )
 
-func (a *app) lspCommand() *cobra.Command {
+func lspCommand(a *app) *cobra.Command {
 	var mcpFiles []string
 	var limit memoryOption
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ It ends when the editor says so or stdin ends.`,
 			return failed(err)
 		},
 	}
-	a.mcpFlag(cmd, &mcpFiles)
+	mcpFlag(a, cmd, &mcpFiles)
 	limit.flag(cmd)
 	return cmd
 }

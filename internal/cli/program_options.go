@@ -14,7 +14,7 @@ type programOptions struct {
 }
 
 func (o *programOptions) flags(a *app, cmd *cobra.Command) {
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	logFlag(cmd, &o.logLevel)
 	o.observe.contentFlag(cmd)
 	o.temporal.flags(cmd)

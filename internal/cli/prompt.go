@@ -19,8 +19,8 @@ type prompt struct {
 	lines *bufio.Reader
 }
 
-// prompt returns what asks on stdin. There must be one at a time.
-func (a *app) prompt() *prompt { return &prompt{app: a, lines: bufio.NewReader(a.stdin)} }
+// newPrompt returns what asks on stdin. There must be one at a time.
+func newPrompt(a *app) *prompt { return &prompt{app: a, lines: bufio.NewReader(a.stdin)} }
 
 // possible reports whether somebody can answer: stdin is a terminal.
 func (p *prompt) possible() bool {

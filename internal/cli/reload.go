@@ -67,7 +67,7 @@ type reloadOptions struct {
 
 // newReloader begins to listen before the file is read, so that no change is
 // missed.
-func (a *app) newReloader(o reloadOptions) (*reloader, error) {
+func newReloader(a *app, o reloadOptions) (*reloader, error) {
 	r := &reloader{
 		app: a, path: o.path, others: append(o.others, cmp.Or(o.lock, lock.Path(o.path))),
 		seen: contents{}, hangup: make(chan os.Signal, 1), replace: o.watch,

@@ -35,7 +35,7 @@ type runOptions struct {
 	detach       bool
 }
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run CONFIG [TOOL]",
@@ -90,20 +90,20 @@ changes, and shows what became different. Ctrl-C ends it.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.config = args[0]; len(args) == 1 {
-				return a.listTools(o)
+				return listTools(a, o)
 			}
 			switch o.tool = args[1]; {
 			case o.watch:
-				return a.runAgain(o)
+				return runAgain(a, o)
 			case o.debug:
 				if !cmd.Flags().Changed("log-level") {
 					o.logLevel = "error" // the debugger shows what is logged
 				}
-				return a.debug(o)
+				return debugTool(a, o)
 			}
-			return a.run(o)
+			return runTool(a, o)
 		},
-		ValidArgsFunction: a.completeTool(&o.mcpFiles),
+		ValidArgsFunction: completeTool(a, &o.mcpFiles),
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.args, "arg", "a", nil, "set one argument, `NAME=VALUE` (repeatable)")
@@ -116,12 +116,12 @@ changes, and shows what became different. Ctrl-C ends it.`,
 	flags.StringVar(&o.context, "context", "", "with --node, what expressions see: `JSON`, a file or - for stdin")
 	flags.BoolVar(&o.watch, "watch", false, "run again when the file changes")
 	flags.BoolVar(&o.debug, "debug", false, "debug the run on the terminal")
-	_ = cmd.RegisterFlagCompletionFunc("node", a.completeNode(&o.mcpFiles))
-	_ = cmd.RegisterFlagCompletionFunc("arg", a.completeArgument(&o.mcpFiles, &o.args))
+	_ = cmd.RegisterFlagCompletionFunc("node", completeNode(a, &o.mcpFiles))
+	_ = cmd.RegisterFlagCompletionFunc("arg", completeArgument(a, &o.mcpFiles, &o.args))
 	_ = cmd.RegisterFlagCompletionFunc("trace", cobra.FixedCompletions(traceFormats, cobra.ShellCompDirectiveNoFileComp))
 	logFlag(cmd, &o.logLevel)
 	o.observe.contentFlag(cmd)
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	o.caller.flags(cmd)
 	o.memory.flag(cmd)
 	o.lock.flags(cmd)
@@ -131,7 +131,7 @@ changes, and shows what became different. Ctrl-C ends it.`,
 	return cmd
 }
 
-func (a *app) listTools(o runOptions) (err error) {
+func listTools(a *app, o runOptions) (err error) {
 	engine, err := a.loadOnce(context.Background(), o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
 	if err != nil {
 		return err
@@ -176,10 +176,10 @@ func (o *runOptions) here() bool { return o.node != "" || o.debug || o.record !=
 
 var errDetach = usagef("--detach needs --engine temporal")
 
-func (a *app) run(o runOptions) (err error) {
+func runTool(a *app, o runOptions) (err error) {
 	ctx, stop := a.untilSignal()
 	defer stop()
-	r, err := a.newToolRunner(o)
+	r, err := newToolRunner(a, o)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (a *app) run(o runOptions) (err error) {
 
 // explain reports why a call failed, with the place in the file if there is
 // one.
-func (a *app) explain(ctx context.Context, engine *mcpgraph.Engine, err error) error {
+func explain(ctx context.Context, a *app, engine *mcpgraph.Engine, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return failed(cause)
 	}

@@ -35,7 +35,7 @@ func (r *toolRunner) reload(ctx context.Context) error {
 		return r.load(ctx)
 	}
 	ds, sources := r.engine.Diagnostics()
-	if ds = worse(ds, diag.Info); len(ds) > 0 && !r.warned(r.config, ds, sources) {
+	if ds = worse(ds, diag.Info); len(ds) > 0 && !seenWarnings(r.app, r.config, ds, sources) {
 		r.report(ds, sources)
 	}
 	return nil
@@ -56,10 +56,10 @@ func (r *toolRunner) watched() []string {
 
 // runAgain runs whenever a file has changed, until a signal comes, and shows what
 // became different.
-func (a *app) runAgain(o runOptions) (err error) {
+func runAgain(a *app, o runOptions) (err error) {
 	ctx, stop := a.untilSignal()
 	defer stop()
-	r, err := a.newToolRunner(o)
+	r, err := newToolRunner(a, o)
 	if err != nil {
 		return err
 	}

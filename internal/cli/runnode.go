@@ -33,7 +33,7 @@ func (r *toolRunner) runNode(ctx context.Context, document value.Value, opts []m
 }
 
 // readContext reads --context: a JSON object, or the file that has it, or stdin.
-func (a *app) readContext(ctx context.Context, given string) (value.Value, error) {
+func readContext(ctx context.Context, a *app, given string) (value.Value, error) {
 	text, from := given, "--context"
 	switch {
 	case given == "":
@@ -71,13 +71,13 @@ func withEntry(document value.Value, g *graph.Graph, args value.Value) (value.Va
 }
 
 // completeNode offers the nodes of the tool.
-func (a *app) completeNode(mcpFiles *[]string) cobra.CompletionFunc {
+func completeNode(a *app, mcpFiles *[]string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
 		if len(args) < 2 {
 			return nil, directive
 		}
-		engine := a.completing(args[0], *mcpFiles)
+		engine := completing(a, args[0], *mcpFiles)
 		if engine == nil {
 			return nil, directive
 		}

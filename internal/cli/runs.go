@@ -29,7 +29,7 @@ func (o *runsOptions) flags(cmd *cobra.Command) {
 	o.temporal.flags(cmd)
 }
 
-func (a *app) runsCommand() *cobra.Command {
+func runsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Look at runs, answer their questions, cancel them",
@@ -49,16 +49,16 @@ Temporal, or TEMPORAL_ADDRESS, choose Temporal; so does a machine without a serv
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsWatchCommand(), a.runsCancelCommand(), a.runsAnswerCommand())
+	cmd.AddCommand(runsListCommand(a), runsShowCommand(a), runsWatchCommand(a), runsCancelCommand(a), runsAnswerCommand(a))
 	return cmd
 }
 
 // operator sees the runs of all callers.
 var operator = runs.Who{Operator: true}
 
-// view returns where the runs are that the options name: at Temporal, if a flag or a
+// openView returns where the runs are that the options name: at Temporal, if a flag or a
 // variable says where that is, else in a server of this user that runs.
-func (a *app) view(ctx context.Context, o runsOptions) (v runs.View, done func(), err error) {
+func openView(ctx context.Context, a *app, o runsOptions) (v runs.View, done func(), err error) {
 	if !o.temporal.isSet() && a.environ[addressVariable] == "" {
 		switch found := runsock.Servers(ctx, runsock.Folder(a.getenv)); {
 		case o.server != "":
@@ -81,8 +81,8 @@ func (a *app) view(ctx context.Context, o runsOptions) (v runs.View, done func()
 		return nil, nil, err
 	}
 	var c DurableRuns
-	if err = a.needTemporal(); err == nil {
-		c, err = a.dial(ctx, o.temporal, log)
+	if err = needTemporal(a); err == nil {
+		c, err = dialTemporal(ctx, a, o.temporal, log)
 	}
 	if err != nil {
 		var exit *exitError
@@ -104,10 +104,10 @@ func serverNames(list []*runsock.Client) string {
 }
 
 // withView calls f with the place of the runs.
-func (a *app) withView(o runsOptions, f func(ctx context.Context, v runs.View) error) error {
+func withView(a *app, o runsOptions, f func(ctx context.Context, v runs.View) error) error {
 	ctx, stop := a.untilSignal()
 	defer stop()
-	v, done, err := a.view(ctx, o)
+	v, done, err := openView(ctx, a, o)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func (a *app) withView(o runsOptions, f func(ctx context.Context, v runs.View) e
 // that time. An answer to a question waits for as long as answerTimeout.
 const workerTimeout, askAgainAfter, answerTimeout = 20 * time.Second, time.Second, time.Minute
 
-// answered calls f until a worker answers it.
-func (a *app) answered(ctx context.Context, f func() error) error {
+// reportAnswered calls f until a worker answers it.
+func reportAnswered(ctx context.Context, a *app, f func() error) error {
 	began := time.Now()
 	for told := false; ; told = true {
 		err := f()
@@ -150,14 +150,14 @@ func (a *app) answered(ctx context.Context, f func() error) error {
 	}
 }
 
-func (a *app) runsCancelCommand() *cobra.Command {
+func runsCancelCommand(a *app) *cobra.Command {
 	var o runsOptions
 	cmd := &cobra.Command{
 		Use: "cancel RUN", Short: "Cancel a run; its calls end within seconds",
 		Example: "  mcpgraph runs cancel 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withView(o, func(ctx context.Context, v runs.View) error { return v.Cancel(ctx, operator, args[0]) })
+			return withView(a, o, func(ctx context.Context, v runs.View) error { return v.Cancel(ctx, operator, args[0]) })
 		},
 	}
 	o.flags(cmd)

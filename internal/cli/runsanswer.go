@@ -14,7 +14,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-func (a *app) runsAnswerCommand() *cobra.Command {
+func runsAnswerCommand(a *app) *cobra.Command {
 	var o runsOptions
 	cmd := &cobra.Command{
 		Use: "answer RUN ANSWER", Short: "Answer a question of a run",
@@ -29,8 +29,8 @@ id or the path of its node, as runs show prints them. It needs a worker.`,
 			if err != nil {
 				return err
 			}
-			return a.withView(o, func(ctx context.Context, p runs.View) error {
-				return a.answerRun(ctx, p, args[0], o.question, answer)
+			return withView(a, o, func(ctx context.Context, p runs.View) error {
+				return answerRun(ctx, a, p, args[0], o.question, answer)
 			})
 		},
 	}
@@ -52,9 +52,9 @@ func parseAnswer(text string) (value.Value, error) {
 	return mcpgraph.Answer(mcpgraph.Accept, v), nil
 }
 
-func (a *app) answerRun(ctx context.Context, p runs.View, id, which string, answer value.Value) error {
+func answerRun(ctx context.Context, a *app, p runs.View, id, which string, answer value.Value) error {
 	var d *runs.State
-	err := a.answered(ctx, func() (err error) {
+	err := reportAnswered(ctx, a, func() (err error) {
 		d, err = p.Look(ctx, operator, id, runs.Whole)
 		return err
 	})

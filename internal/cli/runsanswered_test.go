@@ -29,7 +29,7 @@ func TestCommandsAskAgainUntilAWorkerAnswers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var stderr bytes.Buffer
 				asked := 0
-				err := (&app{stderr: &stderr}).answered(context.Background(), func() error {
+				err := reportAnswered(context.Background(), &app{terminal: terminal{stderr: &stderr}}, func() error {
 					if asked++; asked > test.fails {
 						return test.err
 					}

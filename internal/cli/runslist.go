@@ -14,7 +14,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-func (a *app) runsListCommand() *cobra.Command {
+func runsListCommand(a *app) *cobra.Command {
 	var o runsOptions
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs: those under way, then those that ended last",
@@ -24,7 +24,7 @@ func (a *app) runsListCommand() *cobra.Command {
 			if o.limit < 1 {
 				return usagef("--limit must be positive")
 			}
-			return a.withView(o, func(ctx context.Context, p runs.View) error {
+			return withView(a, o, func(ctx context.Context, p runs.View) error {
 				list, _, err := runs.ListSome(ctx, p, operator, runs.Filter{Running: o.running}, o.limit)
 				if err != nil {
 					return err

@@ -10,7 +10,7 @@ import (
 )
 
 // recordWriter returns what prints records of a run, without what redactor takes out now.
-func (a *app) recordWriter(asJSON bool, redactor func() func(string) string) func(value.Value) {
+func recordWriter(a *app, asJSON bool, redactor func() func(string) string) func(value.Value) {
 	width := a.width(a.stdout)
 	return func(v value.Value) {
 		if redact := redactor(); redact != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-func (a *app) runsShowCommand() *cobra.Command {
+func runsShowCommand(a *app) *cobra.Command {
 	var o runsOptions
 	cmd := &cobra.Command{
 		Use: "show RUN", Short: "Show the history of a run, its calls under way and its questions",
@@ -25,7 +25,7 @@ its records as mcpgraph keeps them.`,
 		Example: "  mcpgraph runs show 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withView(o, func(ctx context.Context, p runs.View) error { return a.showRun(ctx, p, args[0], o.json) })
+			return withView(a, o, func(ctx context.Context, p runs.View) error { return showRun(ctx, a, p, args[0], o.json) })
 		},
 	}
 	o.flags(cmd)
@@ -33,9 +33,9 @@ its records as mcpgraph keeps them.`,
 	return cmd
 }
 
-func (a *app) showRun(ctx context.Context, p runs.View, id string, asJSON bool) error {
+func showRun(ctx context.Context, a *app, p runs.View, id string, asJSON bool) error {
 	var s *runs.State
-	err := a.answered(ctx, func() (err error) {
+	err := reportAnswered(ctx, a, func() (err error) {
 		s, err = p.Look(ctx, operator, id, runs.Whole)
 		return err
 	})
@@ -56,8 +56,8 @@ func (a *app) showRun(ctx context.Context, p runs.View, id string, asJSON bool) 
 	}
 	redact := upstream.Redactor(s.Secrets)
 	var records []value.Value
-	show, next := a.recordWriter(false, func() func(string) string { return redact }), 0
-	err = a.answered(ctx, func() error {
+	show, next := recordWriter(a, false, func() func(string) string { return redact }), 0
+	err = reportAnswered(ctx, a, func() error {
 		if !s.Status.Over() && next >= s.Count {
 			return nil
 		}
@@ -92,14 +92,14 @@ func (a *app) showRun(ctx context.Context, p runs.View, id string, asJSON bool) 
 		_, err := fmt.Fprintln(a.stdout, v.JSON())
 		return failed(err)
 	case s.Status.Over():
-		a.showOutcome(s)
+		showOutcome(a, s)
 	default:
-		a.showNow(s)
+		showNow(a, s)
 	}
 	return nil
 }
 
-func (a *app) showOutcome(s *runs.State) {
+func showOutcome(a *app, s *runs.State) {
 	if s.Err != nil {
 		fmt.Fprintf(a.stdout, "failed: %s\n", visible(s.Err.Error()))
 		return
@@ -115,7 +115,7 @@ func (a *app) showOutcome(s *runs.State) {
 const maxShownChildren = 20
 
 // showNow shows what a run under way does.
-func (a *app) showNow(d *runs.State) {
+func showNow(a *app, d *runs.State) {
 	for _, one := range d.Active {
 		if line := activityLine(&one); line != "" {
 			fmt.Fprintln(a.stdout, visible(line))
@@ -145,7 +145,7 @@ func (a *app) showNow(d *runs.State) {
 		fmt.Fprintln(a.stdout, visible(fmt.Sprintf("waits for: run %s of tool %s (%s)", child.ID, child.Tool, child.Path)))
 	}
 	for _, q := range d.Questions {
-		a.showQuestion(q)
+		showQuestion(a, q)
 	}
 	if d.Problem != "" {
 		fmt.Fprintln(a.stdout, "problem: "+d.Problem)

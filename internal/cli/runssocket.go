@@ -10,9 +10,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
-// showRuns lets mcpgraph runs see the runs of this process until close is called. It goes
+// serveRuns lets mcpgraph runs see the runs of this process until close is called. It goes
 // on without that where the system has no place for it.
-func (a *app) showRuns(path string, file *config.File, store *runs.Store, place runs.Place, log *slog.Logger) (closeSocket func()) {
+func serveRuns(a *app, path string, file *config.File, store *runs.Store, place runs.Place, log *slog.Logger) (closeSocket func()) {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if file != nil && file.Server.Name != "" {
 		name = file.Server.Name

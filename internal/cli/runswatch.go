@@ -11,7 +11,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 )
 
-func (a *app) runsWatchCommand() *cobra.Command {
+func runsWatchCommand(a *app) *cobra.Command {
 	var o runsOptions
 	cmd := &cobra.Command{
 		Use: "watch RUN", Short: "Show what happens in a run until it has ended",
@@ -20,7 +20,7 @@ func (a *app) runsWatchCommand() *cobra.Command {
 		Example: "  mcpgraph runs watch 4NCQ2K7ZB5XHM3TA",
 		Args:    configArgs("RUN"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withView(o, func(ctx context.Context, p runs.View) error { return a.watchRun(ctx, p, args[0], o.json) })
+			return withView(a, o, func(ctx context.Context, p runs.View) error { return watchRun(ctx, a, p, args[0], o.json) })
 		},
 	}
 	o.flags(cmd)
@@ -28,17 +28,17 @@ func (a *app) runsWatchCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) watchRun(ctx context.Context, p runs.View, id string, asJSON bool) error {
+func watchRun(ctx context.Context, a *app, p runs.View, id string, asJSON bool) error {
 	secrets := []string(nil)
 	known := false
-	show := a.recordWriter(asJSON, func() func(string) string { return upstream.Redactor(secrets) })
+	show := recordWriter(a, asJSON, func() func(string) string { return upstream.Redactor(secrets) })
 	for e, err := range p.Follow(ctx, operator, id, 0) {
 		switch {
 		case err != nil:
 			return err
 		case e.Over != nil:
 			if !asJSON {
-				a.showOutcome(e.Over)
+				showOutcome(a, e.Over)
 			}
 			if e.Over.Err != nil {
 				return &exitError{code: exitProblems}
@@ -46,7 +46,7 @@ func (a *app) watchRun(ctx context.Context, p runs.View, id string, asJSON bool)
 			return nil
 		case e.Asked != nil:
 			if !asJSON {
-				a.showQuestion(*e.Asked)
+				showQuestion(a, *e.Asked)
 			}
 		default:
 			if !known || e.Record.Has("server") { // its call can have had arguments that are secrets
@@ -60,7 +60,7 @@ func (a *app) watchRun(ctx context.Context, p runs.View, id string, asJSON bool)
 	return nil
 }
 
-func (a *app) showQuestion(q runs.Question) {
+func showQuestion(a *app, q runs.Question) {
 	line := fmt.Sprintf("asks: %s (%s): %s", q.ID, q.Path, messageOf(q))
 	if !q.Until.IsZero() {
 		line += " (until " + q.Until.UTC().Format(time.RFC3339) + ")"

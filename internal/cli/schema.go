@@ -7,7 +7,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/nodes"
 )
 
-func (a *app) schemaCommand() *cobra.Command {
+func schemaCommand(a *app) *cobra.Command {
 	var tests bool
 	cmd := &cobra.Command{
 		Use:   "schema",

@@ -75,12 +75,12 @@ type activity struct {
 
 // begin shows text until end is called. It returns nil if stderr is not a
 // terminal.
-func (a *app) begin(text string) *activity {
-	s, ok := a.stderr.(*screen)
+func (on *terminal) begin(text string) *activity {
+	s, ok := on.stderr.(*screen)
 	if !ok {
 		return nil
 	}
-	t := &activity{screen: s, width: a.width(s), began: time.Now(), quit: make(chan struct{}), text: text}
+	t := &activity{screen: s, width: on.width(s), began: time.Now(), quit: make(chan struct{}), text: text}
 	t.done.Go(t.spin)
 	return t
 }

@@ -28,7 +28,7 @@ type serveOptions struct {
 	drivenBy string
 }
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(a *app) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve CONFIG",
@@ -54,7 +54,7 @@ process; a client that cancels its call, or disconnects, cancels the run.`,
 		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.config = args[0]
-			return a.serve(o)
+			return serveFile(a, o)
 		},
 	}
 	o.flags(a, cmd)
@@ -69,7 +69,7 @@ process; a client that cancels its call, or disconnects, cancels the run.`,
 	return cmd
 }
 
-func (a *app) serve(o serveOptions) (err error) {
+func serveFile(a *app, o serveOptions) (err error) {
 	if err := a.needsFiles("serve", o.config); err != nil {
 		return err
 	}
@@ -85,23 +85,23 @@ func (a *app) serve(o serveOptions) (err error) {
 	if err := o.http.check(); err != nil {
 		return err
 	}
-	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.http.readAgain(o.mcpFiles), watch: o.watch, page: o.page.address != ""})
+	again, err := newReloader(a, reloadOptions{path: o.config, lock: o.lock.path, others: o.http.readAgain(o.mcpFiles), watch: o.watch, page: o.page.address != ""})
 	if err != nil {
 		return err
 	}
 	defer again.close()
-	source, durable, err := a.readFor(context.Background(), &o.temporal, o.drivenBy, o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(budget))
+	source, durable, err := readFor(context.Background(), a, &o.temporal, o.drivenBy, o.config, mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(budget))
 	if err != nil {
 		return err
 	}
-	listener, err := a.listenBeside(o.page, o.observe)
+	listener, err := listenBeside(a, o.page, o.observe)
 	if err != nil {
 		return err
 	}
 	if listener != nil {
 		defer listener.Close()
 	}
-	ob, err := a.observe(o.observe, log, exporters.Options{Prometheus: o.http.metrics})
+	ob, err := newObservation(a, o.observe, log, exporters.Options{Prometheus: o.http.metrics})
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	options := append(ob.options, mcpgraph.WithRuns(store))
 	options = append(options, o.calls...)
 	options = append(options, o.lock.options...)
-	records, err := a.openAudit(o.observe, ob.log)
+	records, err := openAudit(a, o.observe, ob.log)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (a *app) serve(o serveOptions) (err error) {
 	if durable {
 		temporal := o.temporal.of(source.File())
 		temporal.leave = ending.Load
-		client, err := a.dial(context.Background(), temporal, ob.log)
+		client, err := dialTemporal(context.Background(), a, temporal, ob.log)
 		if err != nil {
 			return err
 		}
@@ -141,18 +141,18 @@ func (a *app) serve(o serveOptions) (err error) {
 		return err
 	}
 	defer closeEngine(engine, &err)
-	endpoint, err := a.open(o.http, engine, ob.log)
+	endpoint, err := openEndpoint(a, o.http, engine, ob.log)
 	if err != nil {
 		return err
 	}
 	defer endpoint.close()
 	again.of, again.log, again.audit, again.tokens = engine, ob.log, records, endpoint.tokens()
-	defer a.showRuns(o.config, engine.File(), store, place, ob.log)()
+	defer serveRuns(a, o.config, engine.File(), store, place, ob.log)()
 	ctx, stop := a.whileServing(os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { ending.Store(true) })
 	var beside sync.WaitGroup
 	if listener != nil {
-		page := a.newPage(o.page, ui.Options{
+		page := newPage(a, o.page, ui.Options{
 			Path: o.config, Engine: engine, Reload: func() error { return again.reload(ctx) }, Serve: true,
 			MCPFiles: o.mcpFiles, LockPath: o.lock.path, Memory: budget, Log: ob.log, Place: place,
 		})
@@ -178,8 +178,8 @@ func (a *app) serve(o serveOptions) (err error) {
 		ob.log.Info("serving MCP over HTTP", "url", endpoint.url)
 		err = engine.ServeHTTP(ctx, endpoint.listener, endpoint.options)
 	} else {
-		a.greet(o.config, engine)
-		err = engine.ServeStdio(ctx, a.stdin, a.mcpOnly())
+		greet(a, o.config, engine)
+		err = engine.ServeStdio(ctx, a.stdin, mcpOnly(a))
 	}
 	return failed(err)
 }
@@ -194,7 +194,7 @@ func closeEngine(engine *mcpgraph.Engine, err *error) {
 
 // greet explains to a user who started a server on a terminal what it waits
 // for.
-func (a *app) greet(config string, engine *mcpgraph.Engine) {
+func greet(a *app, config string, engine *mcpgraph.Engine) {
 	f, ok := a.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return
@@ -205,7 +205,7 @@ func (a *app) greet(config string, engine *mcpgraph.Engine) {
 
 // mcpOnly returns the stream for MCP messages, and sees to it that whatever
 // else the process prints to its standard output lands on stderr.
-func (a *app) mcpOnly() io.Writer {
+func mcpOnly(a *app) io.Writer {
 	if a.stdout == io.Writer(os.Stdout) {
 		os.Stdout = os.Stderr
 	}

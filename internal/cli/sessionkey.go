@@ -23,14 +23,14 @@ const minKey = 16
 // MCPGRAPH_KEY, else that of the key file of this user, which it makes if there is none.
 // It returns nil, and logs why, if there can be no such file: sessions end with the
 // process then.
-func (a *app) sessionKey(log *slog.Logger) ([]byte, error) {
+func sessionKey(a *app, log *slog.Logger) ([]byte, error) {
 	if key, ok := a.getenv(keyVariable); ok && key != "" {
 		if len(key) < minKey {
 			return nil, usagef("%s has %d bytes; it needs %d at least", keyVariable, len(key), minKey)
 		}
 		return []byte(key), nil
 	}
-	folder, err := a.stateFolder()
+	folder, err := stateFolder(a)
 	if err != nil {
 		log.Info("there is no place for a key file, so clients must initialize again after a restart; set "+keyVariable, "error", err)
 		return nil, nil
@@ -75,7 +75,7 @@ func keyFile(path string) ([]byte, error) {
 
 // stateFolder returns the folder for what mcpgraph remembers about this user between
 // two runs: by the XDG Base Directory Specification where that is the custom.
-func (a *app) stateFolder() (string, error) {
+func stateFolder(a *app) (string, error) {
 	switch runtime.GOOS {
 	case "windows", "darwin", "ios":
 		folder, err := os.UserConfigDir()

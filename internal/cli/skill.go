@@ -29,7 +29,7 @@ var skillFolders = map[string]string{
 // userSkillFolders are those in the home of the user where they differ.
 var userSkillFolders = map[string]string{"vscode": ".copilot/skills"}
 
-func (a *app) skillCommand() *cobra.Command {
+func skillCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "skill",
 		Short: "Print or install the skill for agents",
@@ -45,11 +45,11 @@ toolkit, and with the commands.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.skillShowCommand(), a.skillInstallCommand())
+	cmd.AddCommand(skillShowCommand(a), skillInstallCommand(a))
 	return cmd
 }
 
-func (a *app) skillShowCommand() *cobra.Command {
+func skillShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [TOPIC]",
 		Short: "Print the skill, or one topic of it",
@@ -96,7 +96,7 @@ type skillOptions struct {
 	project, user bool
 }
 
-func (a *app) skillInstallCommand() *cobra.Command {
+func skillInstallCommand(a *app) *cobra.Command {
 	var o skillOptions
 	var names []string
 	for name := range skillFolders {
@@ -118,7 +118,7 @@ older version of the skill there is replaced.
 		Example: `  mcpgraph skill install
   mcpgraph skill install --for codex --user`,
 		Args: configArgs(),
-		RunE: func(*cobra.Command, []string) error { return a.installSkill(o) },
+		RunE: func(*cobra.Command, []string) error { return installSkill(a, o) },
 	}
 	cmd.Flags().StringVar(&o.program, "for", "claude", "install for this `PROGRAM`: "+strings.Join(names, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
@@ -127,7 +127,7 @@ older version of the skill there is replaced.
 	return cmd
 }
 
-func (a *app) installSkill(o skillOptions) error {
+func installSkill(a *app, o skillOptions) error {
 	folder, ok := skillFolders[o.program]
 	if !ok {
 		var names []string

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/textline"
 )
 
-func (a *app) statusCommand() *cobra.Command {
+func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var mcpFiles []string
 	var who caller
@@ -81,7 +81,7 @@ is 1 if a server fails.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	who.flags(cmd)
-	a.mcpFlag(cmd, &mcpFiles)
+	mcpFlag(a, cmd, &mcpFiles)
 	quietLogFlag(cmd, &logLevel)
 	return cmd
 }

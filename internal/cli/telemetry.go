@@ -48,7 +48,7 @@ func (o *observeOptions) auditFlag(cmd *cobra.Command) {
 }
 
 // openAudit opens the audit log; nil without one.
-func (a *app) openAudit(o observeOptions, log *slog.Logger) (*audit.Log, error) {
+func openAudit(a *app, o observeOptions, log *slog.Logger) (*audit.Log, error) {
 	switch o.audit {
 	case "":
 		return nil, nil
@@ -83,9 +83,9 @@ type observation struct {
 	options   []mcpgraph.Option    // for the engine
 }
 
-// observe starts an observation. The error is for variables that cannot be
+// newObservation starts an observation. The error is for variables that cannot be
 // obeyed.
-func (a *app) observe(o observeOptions, log *slog.Logger, to exporters.Options) (*observation, error) {
+func newObservation(a *app, o observeOptions, log *slog.Logger, to exporters.Options) (*observation, error) {
 	to.Version, to.Console, to.Log = mcpgraph.Version(), a.stderr, log
 	out, err := exporters.FromEnvironment(context.Background(), to)
 	if err != nil {

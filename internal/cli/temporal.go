@@ -83,9 +83,9 @@ func (o temporalOptions) of(file *config.File) temporalOptions {
 // readFor reads the file whose tools an engine runs, and reports whether that is Temporal.
 // A program that does not link Temporal becomes the one that does; nothing but a file on
 // stdin was read then.
-func (a *app) readFor(ctx context.Context, o *temporalOptions, engine, path string, opts ...mcpgraph.Option) (source *mcpgraph.Source, durable bool, err error) {
+func readFor(ctx context.Context, a *app, o *temporalOptions, engine, path string, opts ...mcpgraph.Option) (source *mcpgraph.Source, durable bool, err error) {
 	if engine == engineTemporal {
-		if err := a.needTemporal(); err != nil {
+		if err := needTemporal(a); err != nil {
 			return nil, true, err
 		}
 	}
@@ -93,7 +93,7 @@ func (a *app) readFor(ctx context.Context, o *temporalOptions, engine, path stri
 		return nil, false, failed(err)
 	}
 	if durable, err = o.isTemporal(engine, source.File()); err == nil && durable {
-		err = a.needTemporal()
+		err = needTemporal(a)
 	}
 	return source, durable, err
 }
@@ -117,8 +117,8 @@ func (o *temporalOptions) isSet() bool {
 	return o.address+o.namespace+o.queue+o.storage+o.ca+o.cert+o.key+o.serverName != "" || o.tls
 }
 
-// dial connects to Temporal, after needTemporal.
-func (a *app) dial(ctx context.Context, o temporalOptions, log *slog.Logger) (DurableRuns, error) {
+// dialTemporal connects to Temporal, after needTemporal.
+func dialTemporal(ctx context.Context, a *app, o temporalOptions, log *slog.Logger) (DurableRuns, error) {
 	secured, err := o.tlsConfig(ctx)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ type testOptions struct {
 	lock        lockOptions
 }
 
-func (a *app) testCommand() *cobra.Command {
+func testCommand(a *app) *cobra.Command {
 	o := testOptions{minCoverage: -1}
 	cmd := &cobra.Command{
 		Use:   "test [PATH...]",
@@ -61,10 +61,10 @@ a file cannot be read.`,
 		ValidArgsFunction: completeTestFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.fromRun != "" || o.name != "" {
-				return a.draftTest(cmd, o, args)
+				return draftTest(a, cmd, o, args)
 			}
 			o.paths = pathsOr(args)
-			return a.test(o)
+			return testFiles(a, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -87,7 +87,7 @@ a file cannot be read.`,
 	flags.StringVar(&o.fromRun, fromRunFlag, "", "print a test of the call that mcpgraph run --record recorded in this `CASSETTE`, or write it to PATH")
 	flags.StringVar(&o.name, nameFlag, "", "with --from-run, the `NAME` of the test")
 	colorFlag(cmd, &o.color)
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	o.lock.fileFlags(cmd)
 	return cmd
 }
@@ -96,9 +96,9 @@ func completeTestFile(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 	return []string{"test.yaml", "test.yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// test runs the tests, once or, with --watch, again and again.
-func (a *app) test(o testOptions) error {
-	session, err := a.newTestSession(o)
+// testFiles runs the tests, once or, with --watch, again and again.
+func testFiles(a *app, o testOptions) error {
+	session, err := newTestSession(a, o)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ type testSession struct {
 type testOutput struct{ format, path string }
 
 // newTestSession checks the flags.
-func (a *app) newTestSession(o testOptions) (*testSession, error) {
+func newTestSession(a *app, o testOptions) (*testSession, error) {
 	s := &testSession{app: a, options: o}
 	colored, err := a.color(o.color, a.stdout)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 
 // draftTest prints a test that is made from a recorded call, or writes it to the file in
 // args, which must not exist.
-func (a *app) draftTest(cmd *cobra.Command, o testOptions, args []string) error {
+func draftTest(a *app, cmd *cobra.Command, o testOptions, args []string) error {
 	switch {
 	case o.fromRun == "":
 		return usagef("--name needs --from-run CASSETTE")

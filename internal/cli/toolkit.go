@@ -44,7 +44,7 @@ func Program(name string, args []string) []string {
 	return args
 }
 
-func (a *app) toolkitCommand() *cobra.Command {
+func toolkitCommand(a *app) *cobra.Command {
 	var o toolkitOptions
 	cmd := &cobra.Command{
 		Use:   "toolkit -g FILE",
@@ -73,12 +73,12 @@ Under the name mcpgraphtoolkit, the program is this command.`,
 			return configArgs()(nil, args)
 		},
 		ValidArgsFunction: completeOne,
-		RunE:              func(*cobra.Command, []string) error { return a.toolkit(o) },
+		RunE:              func(*cobra.Command, []string) error { return serveToolkit(a, o) },
 	}
 	cmd.Flags().StringVarP(&o.graph, "graph", "g", "", "edit this `FILE`")
 	cmd.Flags().StringVar(&o.tools, "tools", allToolkitTools, "serve these `TOOLS`: all, or core (those of the TypeScript toolkit)")
 	_ = cmd.RegisterFlagCompletionFunc("tools", cobra.FixedCompletions([]string{allToolkitTools, coreToolkitTools}, cobra.ShellCompDirectiveNoFileComp))
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	logFlagFrom(cmd, &o.logLevel, "warn")
 	o.memory.flag(cmd)
 	o.http.flags(cmd)
@@ -88,7 +88,7 @@ Under the name mcpgraphtoolkit, the program is this command.`,
 	return cmd
 }
 
-func (a *app) toolkit(o toolkitOptions) (err error) {
+func serveToolkit(a *app, o toolkitOptions) (err error) {
 	if err := a.needsFiles("toolkit", o.graph); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 	if _, err := os.Stat(o.graph); errors.Is(err, os.ErrNotExist) {
 		return failedf("%s does not exist; `mcpgraph init %s` writes a first file", o.graph, o.graph)
 	}
-	again, err := a.newReloader(reloadOptions{path: o.graph, others: o.http.readAgain(o.mcpFiles), watch: o.http.address != ""})
+	again, err := newReloader(a, reloadOptions{path: o.graph, others: o.http.readAgain(o.mcpFiles), watch: o.http.address != ""})
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 			err = failed(closeErr)
 		}
 	}()
-	endpoint, err := a.open(o.http, t, log)
+	endpoint, err := openEndpoint(a, o.http, t, log)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (a *app) toolkit(o toolkitOptions) (err error) {
 		log.Info("serving the toolkit over HTTP", "url", endpoint.url)
 		err = t.ServeHTTP(ctx, endpoint.listener, endpoint.options)
 	} else {
-		err = t.ServeStdio(ctx, a.stdin, a.mcpOnly())
+		err = t.ServeStdio(ctx, a.stdin, mcpOnly(a))
 	}
 	return failed(err)
 }

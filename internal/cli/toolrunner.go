@@ -29,7 +29,7 @@ type toolRunner struct {
 	client   DurableRuns // of Temporal; nil for local runs
 }
 
-func (a *app) newToolRunner(o runOptions) (*toolRunner, error) {
+func newToolRunner(a *app, o runOptions) (*toolRunner, error) {
 	log, err := a.logger(o.logLevel)
 	if err != nil {
 		return nil, err
@@ -62,14 +62,14 @@ func (r *toolRunner) readFile(ctx context.Context) (err error) {
 	if r.here() {
 		r.source, err = r.read(ctx, r.config, reading...)
 		err = failed(err)
-	} else if r.source, durable, err = r.readFor(ctx, &r.temporal, r.drivenBy, r.config, reading...); err == nil && r.detach && !durable {
+	} else if r.source, durable, err = readFor(ctx, r.app, &r.temporal, r.drivenBy, r.config, reading...); err == nil && r.detach && !durable {
 		err = errDetach
 	}
 	if err == nil && r.observed == nil {
-		r.observed, err = r.app.observe(r.runOptions.observe, r.log, exporters.Options{})
+		r.observed, err = newObservation(r.app, r.runOptions.observe, r.log, exporters.Options{})
 	}
 	if err == nil && durable && r.client == nil {
-		r.client, err = r.dial(ctx, r.temporal.of(r.source.File()), r.log)
+		r.client, err = dialTemporal(ctx, r.app, r.temporal.of(r.source.File()), r.log)
 	}
 	return err
 }
@@ -115,14 +115,14 @@ func (r *toolRunner) prepare(ctx context.Context) (p prepared, err error) {
 			return p, err
 		}
 	}
-	given, err := r.readArguments(ctx, r.argsJSON, r.args)
+	given, err := readArguments(ctx, r.app, r.argsJSON, r.args)
 	if err != nil {
 		return p, err
 	}
-	if p.document, err = r.readContext(ctx, r.context); err != nil {
+	if p.document, err = readContext(ctx, r.app, r.context); err != nil {
 		return p, err
 	}
-	if p.questions, err = r.readAnswers(r.answers); err != nil {
+	if p.questions, err = readAnswers(r.app, r.answers); err != nil {
 		return p, err
 	}
 	if err := r.load(ctx); err != nil {
@@ -157,7 +157,7 @@ func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
 	}
 	var running *activity
 	if r.trace != "" {
-		hooks, err := r.tracer(r.trace, r.engine, info, g)
+		hooks, err := newTracer(r.app, r.trace, r.engine, info, g)
 		if err != nil {
 			return value.Undef, err
 		}
@@ -199,11 +199,11 @@ func (r *toolRunner) start(ctx context.Context, p prepared) (value.Value, error)
 	return value.FromString(s.ID), nil
 }
 
-// explained is [app.explain]; nil if there is no error.
+// explained is [explain]; nil if there is no error.
 func (r *toolRunner) explained(ctx context.Context, err error) error {
 	var usage *exitError
 	if err == nil || errors.As(err, &usage) {
 		return err
 	}
-	return r.explain(ctx, r.engine, err)
+	return explain(ctx, r.app, r.engine, err)
 }

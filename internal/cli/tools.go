@@ -21,7 +21,7 @@ type toolsOptions struct {
 	logLevel             string
 }
 
-func (a *app) toolsCommand() *cobra.Command {
+func toolsCommand(a *app) *cobra.Command {
 	var o toolsOptions
 	cmd := &cobra.Command{
 		Use:   "tools CONFIG [SERVER [TOOL]]",
@@ -49,21 +49,21 @@ The exit code is 1 if a server cannot be reached; the others are shown.`,
 			if len(args) > 2 {
 				o.tool = args[2]
 			}
-			return a.tools(o)
+			return listServers(a, o)
 		},
-		ValidArgsFunction: a.completeServer(&o.mcpFiles),
+		ValidArgsFunction: completeServer(a, &o.mcpFiles),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.search, "search", nil, "show only tools with all these `WORDS` in their name, description or arguments")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	o.caller.flags(cmd)
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	quietLogFlag(cmd, &o.logLevel)
 	return cmd
 }
 
 // loadServers loads the servers of a file, which may be that of a desktop client.
-func (a *app) loadServers(ctx context.Context, config string, mcpFiles []string, logLevel string) (*mcpgraph.Engine, error) {
+func loadServers(ctx context.Context, a *app, config string, mcpFiles []string, logLevel string) (*mcpgraph.Engine, error) {
 	log, err := a.logger(logLevel)
 	if err != nil {
 		return nil, err
@@ -71,14 +71,14 @@ func (a *app) loadServers(ctx context.Context, config string, mcpFiles []string,
 	return a.loadOnce(ctx, config, mcpgraph.WithServersOnly(), mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
 }
 
-func (a *app) tools(o toolsOptions) (err error) {
+func listServers(a *app, o toolsOptions) (err error) {
 	ctx, stop := a.untilSignal()
 	defer stop()
 	info, err := o.caller.info()
 	if err != nil {
 		return err
 	}
-	engine, err := a.loadServers(ctx, o.config, o.mcpFiles, o.logLevel)
+	engine, err := loadServers(ctx, a, o.config, o.mcpFiles, o.logLevel)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (a *app) tools(o toolsOptions) (err error) {
 	if o.json {
 		_, err = fmt.Fprintf(a.stdout, "%s\n", toolsDocument(servers).AppendIndent(nil, "  "))
 	} else {
-		err = a.writeUpstreamTools(o, servers)
+		err = writeUpstreamTools(a, o, servers)
 	}
 	if err != nil {
 		return failed(err)
@@ -127,7 +127,7 @@ func (a *app) tools(o toolsOptions) (err error) {
 	return nil
 }
 
-func (a *app) writeUpstreamTools(o toolsOptions, servers []upstreamServer) error {
+func writeUpstreamTools(a *app, o toolsOptions, servers []upstreamServer) error {
 	width := a.width(a.stdout)
 	var b strings.Builder
 	var failures []error

@@ -22,9 +22,9 @@ import (
 // traceFormats are the values of --trace; alone it means the first.
 var traceFormats = []string{"text", "json"}
 
-// tracer returns hooks that show the walk of a call with info on stderr as it
+// newTracer returns hooks that show the walk of a call with info on stderr as it
 // happens, without secrets.
-func (a *app) tracer(format string, engine *mcpgraph.Engine, info *callinfo.Info, g *graph.Graph) (executor.Hooks, error) {
+func newTracer(a *app, format string, engine *mcpgraph.Engine, info *callinfo.Info, g *graph.Graph) (executor.Hooks, error) {
 	var mu sync.Mutex // bodies run side by side
 	clean := func(show func(executor.Record)) func(context.Context, *executor.Run, executor.Record) {
 		return func(_ context.Context, _ *executor.Run, r executor.Record) {

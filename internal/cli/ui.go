@@ -42,7 +42,7 @@ type uiOptions struct {
 	temporal temporalOptions
 }
 
-func (a *app) uiCommand() *cobra.Command {
+func uiCommand(a *app) *cobra.Command {
 	var o uiOptions
 	cmd := &cobra.Command{
 		Use:   "ui CONFIG",
@@ -68,7 +68,7 @@ It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
 		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.config = args[0]
-			return a.ui(o)
+			return serveUI(a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -77,7 +77,7 @@ It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
 	f.BoolVar(&o.open, "open", false, "open the page in a browser")
 	f.BoolVar(&o.page.readOnly, "read-only", false, "do not let the page run, control or change anything")
 	f.IntVar(&o.observe.keep, "keep-runs", defaultUIRuns, "keep the last `N` runs in memory")
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	quietLogFlag(cmd, &o.logLevel)
 	o.observe.contentFlag(cmd)
 	o.memory.flag(cmd)
@@ -89,7 +89,7 @@ It stops at SIGINT (Ctrl-C), SIGTERM or SIGHUP.`,
 
 const defaultUIRuns = 200
 
-func (a *app) ui(o uiOptions) (err error) {
+func serveUI(a *app, o uiOptions) (err error) {
 	if err := a.needsFiles("ui", o.config); err != nil {
 		return err
 	}
@@ -98,17 +98,17 @@ func (a *app) ui(o uiOptions) (err error) {
 		return err
 	}
 	budget := o.memory.budget(log)
-	again, err := a.newReloader(reloadOptions{path: o.config, lock: o.lock.path, others: o.mcpFiles, watch: true, page: true})
+	again, err := newReloader(a, reloadOptions{path: o.config, lock: o.lock.path, others: o.mcpFiles, watch: true, page: true})
 	if err != nil {
 		return err
 	}
 	defer again.close()
 	reading := []mcpgraph.Option{mcpgraph.WithMCPFiles(o.mcpFiles...), mcpgraph.WithMemory(budget), mcpgraph.WithUnsetVariables()}
-	source, durable, err := a.readFor(context.Background(), &o.temporal, o.drivenBy, o.config, reading...)
+	source, durable, err := readFor(context.Background(), a, &o.temporal, o.drivenBy, o.config, reading...)
 	if err != nil {
 		return err
 	}
-	listener, err := a.listenPage("--addr", "--insecure", o.page, o.observe)
+	listener, err := listenPage("--addr", "--insecure", o.page, o.observe)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (a *app) ui(o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	ob, err := a.observe(o.observe, log, exporters.Options{})
+	ob, err := newObservation(a, o.observe, log, exporters.Options{})
 	if err != nil {
 		return err
 	}
@@ -154,16 +154,16 @@ func (a *app) ui(o uiOptions) (err error) {
 	if durable {
 		temporal := o.temporal.of(source.File())
 		temporal.lazy = true // it need not be reachable yet
-		client, err := a.dial(context.Background(), temporal, ob.log)
+		client, err := dialTemporal(context.Background(), a, temporal, ob.log)
 		if err != nil {
 			return err
 		}
 		defer client.Close()
 		opts.Place = client
 	}
-	page := a.newPage(o.page, opts)
+	page := newPage(a, o.page, opts)
 	defer page.Close()
-	defer a.showRuns(o.config, source.File(), store, opts.Place, ob.log)()
+	defer serveRuns(a, o.config, source.File(), store, opts.Place, ob.log)()
 	again.page = page
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })
@@ -176,20 +176,20 @@ func (a *app) ui(o uiOptions) (err error) {
 		return failed(err)
 	}
 	if o.open {
-		a.openBrowser(address)
+		openBrowser(a, address)
 	}
 	return failed(page.Serve(ctx, listener))
 }
 
 // newPage returns a page with what all pages have.
-func (a *app) newPage(o pageOptions, opts ui.Options) *ui.Page {
+func newPage(a *app, o pageOptions, opts ui.Options) *ui.Page {
 	opts.ReadOnly, opts.Inputs, opts.Getenv = o.readOnly, a.inputs, a.getenv
 	return ui.New(opts)
 }
 
 // listenPage listens for a page. The flags are that of the address, and the one that
 // allows any.
-func (a *app) listenPage(flag, allow string, o pageOptions, observe observeOptions) (net.Listener, error) {
+func listenPage(flag, allow string, o pageOptions, observe observeOptions) (net.Listener, error) {
 	if observe.keep < 1 {
 		return nil, usagef("--keep-runs is %d; expected 1 or more, as the page shows runs", observe.keep)
 	}
@@ -204,9 +204,9 @@ func (a *app) listenPage(flag, allow string, o pageOptions, observe observeOptio
 
 // listenBeside is listenPage for a command that need not have a page; it returns nil
 // without one.
-func (a *app) listenBeside(o pageOptions, observe observeOptions) (net.Listener, error) {
+func listenBeside(a *app, o pageOptions, observe observeOptions) (net.Listener, error) {
 	if o.address != "" {
-		return a.listenPage("--ui", "--ui-insecure", o, observe)
+		return listenPage("--ui", "--ui-insecure", o, observe)
 	}
 	if o.insecure || o.readOnly {
 		return nil, usagef("--ui-insecure and --ui-read-only need --ui HOST:PORT")

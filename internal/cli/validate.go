@@ -21,7 +21,7 @@ import (
 
 var validateFormats = []string{"text", "json", "sarif", "github"}
 
-func (a *app) validateCommand() *cobra.Command {
+func validateCommand(a *app) *cobra.Command {
 	var o struct {
 		strict   bool
 		verbose  bool
@@ -68,7 +68,7 @@ cannot be read.`,
 			if o.maxProblems < 0 {
 				return usagef("--max-problems is %d; expected 0 or more", o.maxProblems)
 			}
-			write, err := a.diagnosticsWriter(o.format, o.color, o.maxProblems)
+			write, err := diagnosticsWriter(a, o.format, o.color, o.maxProblems)
 			if err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ cannot be read.`,
 				}
 				return opts
 			}
-			found, err := a.check(ctx, files, o.mcpFiles, opts, live)
+			found, err := checkFiles(ctx, a, files, o.mcpFiles, opts, live)
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ cannot be read.`,
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(validateFormats, cobra.ShellCompDirectiveNoFileComp))
 	colorFlag(cmd, &o.color)
 	cmd.Flags().IntVar(&o.maxProblems, "max-problems", diag.DefaultMaxProblems, "print at most `N` problems of a file, errors first; 0 prints all, as --format json and sarif do by default")
-	a.mcpFlag(cmd, &o.mcpFiles)
+	mcpFlag(a, cmd, &o.mcpFiles)
 	o.lock.fileFlags(cmd)
 	cmd.Flags().BoolVar(&o.live, "live", false, "also connect to the servers and check calls against their tools")
 	o.caller.flags(cmd)
@@ -154,13 +154,13 @@ func (f findings) count(s diag.Severity) int {
 	return n
 }
 
-// check loads files without running them. live also checks files without errors
+// checkFiles loads files without running them. live also checks files without errors
 // against their servers.
-func (a *app) check(ctx context.Context, paths, mcpFiles []string, opts func(path string) []mcpgraph.Option, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
+func checkFiles(ctx context.Context, a *app, paths, mcpFiles []string, opts func(path string) []mcpgraph.Option, live func(*mcpgraph.Engine) []diag.Diagnostic) (findings, error) {
 	found := findings{files: len(paths), sources: diag.Sources{}, seen: map[finding]bool{}}
 	for _, path := range paths {
 		if suite.IsTestFile(path) {
-			ds, sources, err := a.checkTests(ctx, path, mcpFiles)
+			ds, sources, err := checkTests(ctx, a, path, mcpFiles)
 			if err != nil {
 				return found, err
 			}
@@ -192,7 +192,7 @@ func (a *app) check(ctx context.Context, paths, mcpFiles []string, opts func(pat
 }
 
 // checkTests checks a test file and runs none of its tests.
-func (a *app) checkTests(ctx context.Context, path string, mcpFiles []string) ([]diag.Diagnostic, diag.Sources, error) {
+func checkTests(ctx context.Context, a *app, path string, mcpFiles []string) ([]diag.Diagnostic, diag.Sources, error) {
 	read, err := a.reader(ctx, path)
 	if err != nil {
 		return nil, nil, err
@@ -216,7 +216,7 @@ func (f *findings) add(ds []diag.Diagnostic, sources diag.Sources) {
 	maps.Copy(f.sources, sources)
 }
 
-func (a *app) diagnosticsWriter(format, color string, maxProblems int) (func(io.Writer, findings) error, error) {
+func diagnosticsWriter(a *app, format, color string, maxProblems int) (func(io.Writer, findings) error, error) {
 	colored, err := a.color(color, a.stdout)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ func versionLine() string {
 	return fmt.Sprintf("mcpgraph %s (%s, %s/%s)", mcpgraph.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",

@@ -14,9 +14,9 @@ import (
 // maxWarned bounds the files whose warnings are remembered.
 const maxWarned = 200
 
-// warned reports whether these diagnostics of the file at path were shown to this
+// seenWarnings reports whether these diagnostics of the file at path were shown to this
 // user before, and remembers them. Where nothing can be remembered they are new.
-func (a *app) warned(path string, ds []diag.Diagnostic, sources diag.Sources) bool {
+func seenWarnings(a *app, path string, ds []diag.Diagnostic, sources diag.Sources) bool {
 	folder := a.environ["XDG_CACHE_HOME"]
 	if folder == "" {
 		var err error

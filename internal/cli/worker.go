@@ -23,7 +23,7 @@ type workerOptions struct {
 	grace   time.Duration
 }
 
-func (a *app) workerCommand() *cobra.Command {
+func workerCommand(a *app) *cobra.Command {
 	var o workerOptions
 	cmd := &cobra.Command{
 		Use:   "worker CONFIG",
@@ -49,7 +49,7 @@ need the same one. TEMPORAL_API_KEY is the key of Temporal Cloud.`,
 		ValidArgsFunction: completeOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.config = args[0]
-			return a.worker(o)
+			return runWorker(a, o)
 		},
 	}
 	o.flags(a, cmd)
@@ -67,7 +67,7 @@ func serversOf(file *config.File) string {
 	return diag.List(file.Engine.Servers)
 }
 
-func (a *app) worker(o workerOptions) (err error) {
+func runWorker(a *app, o workerOptions) (err error) {
 	if err := a.needsFiles("worker", o.config); err != nil {
 		return err
 	}
@@ -81,10 +81,10 @@ func (a *app) worker(o workerOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.needTemporal(); err != nil {
+	if err := needTemporal(a); err != nil {
 		return err
 	}
-	ob, err := a.observe(o.observe, log, exporters.Options{Soon: true})
+	ob, err := newObservation(a, o.observe, log, exporters.Options{Soon: true})
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *app) worker(o workerOptions) (err error) {
 	}
 	ctx, stop := a.whileServing(stopSignals...)
 	defer stop()
-	client, err := a.dial(ctx, o.temporal.of(engine.File()), ob.log)
+	client, err := dialTemporal(ctx, a, o.temporal.of(engine.File()), ob.log)
 	if err != nil {
 		return err
 	}
