@@ -71,12 +71,12 @@ func TestWhatCountsForTheBreaker(t *testing.T) {
 		counts bool
 	}{
 		{"closed", raw(wire.EndedError("exited")), true},
-		{"no answer", raw(errNoProgress), true},
+		{"no answer", raw(KindTimeout), true},
 		{"not MCP", raw(wire.ErrMalformed), true},
 		{"cannot be started", func(s *server) error {
 			return s.newError("start", "look", "could not be started", "", errors.New("connection refused"))
 		}, true},
-		{"longer than maxCallTimeMs", raw(errCallTimeLimit), true},
+		{"longer than maxCallTimeMs", raw(KindCallTime), true},
 		{"HTTP 500", raw(status(500)), true},
 		{"HTTP 503", raw(status(503)), true},
 		{"HTTP 429", raw(status(429)), true},

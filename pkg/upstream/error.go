@@ -1,11 +1,20 @@
 package upstream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Error is the failure of something that was asked of an upstream server. It
@@ -25,7 +34,137 @@ type Error struct {
 	Stderr  []string `json:"stderr,omitempty"` // the server's last lines on stderr, at most 100, where they may tell more
 	Err     error    `json:"-"`                // the cause: *RPCError, context.Canceled, context.DeadlineExceeded or one of the system's; may be nil
 
-	raw error // the cause as it was, to tell kinds of failures apart; it may hold secrets
+	Kind   Kind          `json:"-"`
+	Status int           `json:"-"` // HTTP status of the answer; 0: none
+	Code   int           `json:"-"` // code of the JSON-RPC error that was answered; 0: none
+	After  time.Duration `json:"-"` // how long the server asks to be left alone (RFC 9110, 10.2.3); 0: it does not
+	Unsent bool          `json:"-"` // nothing of the request was sent
+
+	acted bool  // the server may have acted, whatever the kind says
+	raw   error // the cause as it was, which may hold secrets; may be nil
+}
+
+// Operations, as Error.Op has them.
+const (
+	opStart     = "start"
+	opHandshake = "handshake"
+	opCall      = "call"
+)
+
+// diagnose takes what a cause says of the failure.
+func (e *Error) diagnose(cause error) {
+	var (
+		status *wire.StatusError
+		rpc    *RPCError
+		task   *taskError
+	)
+	e.raw, e.Status, e.Code, e.After = cause, 0, 0, 0
+	opening := e.Op == opStart || e.Op == opHandshake
+	e.Kind = kindOf(cause, opening)
+	e.Unsent = opening || errors.Is(cause, wire.ErrNotWritten)
+	e.acted = errors.As(cause, &task)
+	if errors.As(cause, &rpc) {
+		e.Code = rpc.Code
+	}
+	if errors.As(cause, &status) {
+		e.Status = status.Status
+		if kinds[e.Kind].fault != ofNobody {
+			e.After = retryAfter(status.Header, time.Now())
+		}
+	}
+}
+
+// failedLike takes the sort of another failure.
+func (e *Error) failedLike(other error) {
+	like := &Error{Kind: KindOther}
+	errors.As(other, &like)
+	e.Kind, e.Status, e.Code, e.After, e.Unsent, e.acted, e.raw = like.Kind, like.Status, like.Code, like.After, like.Unsent, like.acted, like.raw
+}
+
+// unknown reports whether the server may have acted on the request.
+func (e *Error) unknown() bool { return (kinds[e.Kind].unknown || e.acted) && !e.Unsent }
+
+// names returns the names of the failure as retryOn and skipOn have them.
+func (e *Error) names() (all []string) {
+	if e.Status != 0 {
+		code := strconv.Itoa(e.Status)
+		all = append(all, code, code[:1]+"xx")
+	}
+	if e.Code != 0 {
+		all = append(all, strconv.Itoa(e.Code))
+	}
+	if name := e.Kind.Name(); slices.Contains(config.FailureNames(), name) {
+		all = append(all, name)
+	}
+	if e.Kind == KindConnectTimeout {
+		all = append(all, failedTimeout)
+	}
+	return all
+}
+
+// FailureName returns the name by which rules of a graph know the failure: "connect",
+// "closed", "timeout" or "malformed" as in retryOn, "unauthorized" if credentials are
+// refused or missing, "busy" if the circuit is open or the rate limit left no turn in
+// time, "drift" and "notLocked" if the lock file does not allow the call, "arguments" if
+// its arguments do not fit the inputSchema of the tool, "cancelled" if the caller gave
+// up, and "protocol" for every other answer.
+func (e *Error) FailureName() string { return e.Kind.Name() }
+
+// FailureCode returns the HTTP status of the answer, else its JSON-RPC code. It is
+// empty if there was no answer with either.
+func (e *Error) FailureCode() string {
+	if code := cmp.Or(e.Status, e.Code); code != 0 {
+		return strconv.Itoa(code)
+	}
+	return ""
+}
+
+// RetryAfter returns how long the server asks to be left alone (RFC 9110, section
+// 10.2.3), 0 if it does not.
+func (e *Error) RetryAfter() time.Duration { return e.After }
+
+// FailureData names the arguments that do not fit the inputSchema of the tool, as
+// {"arguments": [paths]}. It is undefined for other errors.
+func (e *Error) FailureData() value.Value {
+	var wrong *argumentsError
+	if !errors.As(e.raw, &wrong) || len(wrong.at) == 0 {
+		return value.Undef
+	}
+	at := make([]value.Value, len(wrong.at))
+	for i, path := range wrong.at {
+		at[i] = value.FromString(path)
+	}
+	return value.ObjectOf("arguments", value.FromArray(at))
+}
+
+// policyFailure returns what an error of a call means for the policies. Nil is a success.
+func policyFailure(err error) policy.Failure {
+	if err == nil {
+		return policy.Failure{}
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		return policy.Failure{Final: true, Silent: true, Words: err.Error()} // of a stand-in or of this process
+	}
+	k := kinds[e.Kind]
+	return policy.Failure{
+		Names: e.names(), Final: k.final, Retried: k.retried, Unknown: e.unknown(),
+		Fault: k.fault == ofServer, Silent: k.fault == ofNobody, Words: e.Message, After: e.After,
+	}
+}
+
+// retryAfter reads how long a server wants to be left alone: seconds or a date
+// (RFC 9110, 10.2.3).
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	const longest = 1 << 31 // seconds; a Duration holds that
+	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(seconds, longest)) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return max(0, date.Sub(now))
+	}
+	return 0
 }
 
 // shownLines is how many lines of stderr Error shows.
@@ -65,8 +204,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // undefined if the server sent none.
 type RPCError = jsonrpc.Error
 
-// rawCause returns the cause of an *[Error] as it was.
-func rawCause(err error) error {
+// causeOf returns the cause of an *[Error] as it was.
+func causeOf(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.raw != nil {
 		return e.raw

@@ -42,12 +42,6 @@ type Exchange struct {
 // It is called by several goroutines at once. It must return soon after ctx is done.
 type Intercept func(ctx context.Context, x Exchange, next func(context.Context) (value.Value, error)) (value.Value, error)
 
-// interceptError is an error of an Intercept that says nothing about a server.
-type interceptError struct{ error }
-
-// Unwrap returns the error of the Intercept.
-func (e *interceptError) Unwrap() error { return e.error }
-
 // performIntercepted calls a tool through the layers, with the interceptor in the place
 // of the server.
 func (s *server) performIntercepted(ctx context.Context, o operation) (Result, error) {
@@ -122,5 +116,5 @@ func (s *server) interceptedError(ctx context.Context, tool string, err error) e
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
 		return s.stoppedError(ctx, "call", tool, "before it was answered")
 	}
-	return &interceptError{err}
+	return err
 }

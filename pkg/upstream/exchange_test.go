@@ -164,7 +164,7 @@ func TestRealFailuresComeAgainByTheirNames(t *testing.T) {
 					now.FailureCode() != was.FailureCode() || now.RetryAfter() != was.RetryAfter() {
 					t.Errorf("%#v\nwas %#v", now, was)
 				}
-				a, b := classify(was), classify(now)
+				a, b := policyFailure(was), policyFailure(now)
 				if a.Unknown = b.Unknown && a.Unknown; !reflect.DeepEqual(a, b) {
 					t.Errorf("%+v\nwas %+v", b, a)
 				}

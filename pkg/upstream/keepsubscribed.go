@@ -272,7 +272,7 @@ func (h *heldSubscriptions) leaveUnwanted() {
 
 // errNoStream is the cause of an error of a subscription to a server that could not tell
 // of changes.
-var errNoStream = errors.New("it has no stream of notifications (GET), on which it could tell of changes")
+var errNoStream = &kindError{KindRefused, "it has no stream of notifications (GET), on which it could tell of changes"}
 
 // subscribe subscribes to resources as the revisions up to 2025-11-25 have it.
 func (h *heldSubscriptions) subscribe(ctx context.Context, uris []string, pass passer) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -134,14 +133,14 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"handshake that is not MCP, retryOn", handshake(wire.ErrMalformed), on("malformed"), tried, tried},
 		{"no such program", startup(&exec.Error{Name: "nope", Err: exec.ErrNotFound}), nil, once, once},
 		{"connection closed before the request", raw(notSent(wire.EndedError("closed the connection"))), nil, tried, tried},
-		{"timeout before the request", raw(notSent(errNoProgress)), nil, tried, tried},
+		{"timeout before the request", raw(notSent(KindTimeout)), nil, tried, tried},
 		{"connection closed after the request", raw(wire.EndedError("exited (code 1)")), nil, once, tried},
 		{"connection reset after the request", raw(wire.ErrLost), nil, once, tried},
 		{"connection closed after the request, retryUnsafe", raw(wire.EndedError("exited")), unsafe, tried, tried},
 		{"connection closed after the request, retryOn", raw(wire.EndedError("exited")), on("closed"), once, tried},
 		{"connection closed after the request, skipped", raw(wire.EndedError("exited")), skip("closed"), once, once},
-		{"no answer", raw(errNoProgress), nil, once, tried},
-		{"no answer, skipped", raw(errNoProgress), skip("timeout"), once, once},
+		{"no answer", raw(KindTimeout), nil, once, tried},
+		{"no answer, skipped", raw(KindTimeout), skip("timeout"), once, once},
 		{"not MCP", raw(wire.ErrMalformed), nil, once, once},
 		{"not MCP, retryOn", raw(wire.ErrMalformed), on("malformed"), once, tried},
 		{"not MCP, retryOn, retryUnsafe", raw(wire.ErrMalformed), func(u *config.Upstream) { on("malformed")(u); unsafe(u) }, tried, tried},
@@ -175,7 +174,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"code in the body of a status, retryOn", raw(&wire.StatusError{Status: 500, RPC: &RPCError{Code: -32001}}), on("-32001"), tried, tried},
 		{"error that speaks of a token", raw(&RPCError{Code: -32001, Message: "Token expired"}), on("-32001"), once, once},
 		{"missing credential", raw(&credential.Error{Message: "no token"}), unsafe, once, once},
-		{"closed for good", raw(errPoolClosed), unsafe, once, once},
+		{"closed for good", raw(KindPoolClosed), unsafe, once, once},
 	} {
 		for marked, want := range map[bool]int{false: c.plain, true: c.marked} {
 			t.Run(fmt.Sprintf("%s/marked=%v", c.name, marked), func(t *testing.T) {
@@ -200,12 +199,6 @@ func TestWhatIsTriedAgain(t *testing.T) {
 				})
 			})
 		}
-	}
-}
-
-func TestNamesOfFailuresAreThoseOfTheConfig(t *testing.T) {
-	if got := []string{failedConnect, failedClosed, failedTimeout, failedMalformed}; !slices.Equal(got, config.FailureNames()) {
-		t.Errorf("%q, the config has %q", got, config.FailureNames())
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *server) openLink(ctx context.Context, known era) (wire.Link, error) {
 	case transport == config.WebSocket:
 		l, err = wire.OpenWebSocket(ctx, s.httpOptions(peerLog))
 	default:
-		err = errTransport
+		err = KindUnreachable
 	}
 	if err != nil {
 		return nil, err // not l: it may hold a nil pointer

@@ -68,7 +68,7 @@ func (h *heldSubscriptions) listenTo(ctx context.Context, uris []string) error {
 		h.merge(ctx)
 	}
 	if len(h.open) >= maxSeparateListens {
-		return &refusedSubscriptionError{h.session.server.newError("subscribe", "", "there are too many streams of notifications, which the server does not allow to be one", "", errTooMany)}
+		return &refusedSubscriptionError{h.session.server.newError("subscribe", "", "there are too many streams of notifications, which the server does not allow to be one", "", KindRefused)}
 	}
 	l, err := h.openListening(ctx, uris)
 	if err != nil {
@@ -156,7 +156,7 @@ func (h *heldSubscriptions) openListening(ctx context.Context, uris []string) (*
 			err = resultError("a result, and not that it would tell of changes")
 		}
 	case <-timer.C:
-		err = errNoProgress
+		err = KindTimeout
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}

@@ -63,7 +63,7 @@ func (s *server) perform(ctx context.Context, o operation) (_ Result, err error)
 	}()
 	if s.entry.MaxCallTime > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, errCallTimeLimit)
+		ctx, cancel = context.WithTimeoutCause(ctx, s.entry.MaxCallTime, KindCallTime)
 		defer cancel()
 	}
 	if o.abandon != nil {

@@ -10,7 +10,7 @@ import (
 // policyOptions returns what the server's layers are made with.
 func (s *server) policyOptions() policy.Options {
 	o := policy.Options{
-		Entry: s.entry, Log: s.logOf, Counts: &s.counters.layers, Errors: callErrors{s}, Classify: classify,
+		Entry: s.entry, Log: s.logOf, Counts: &s.counters.layers, Errors: callErrors{s}, Classify: policyFailure,
 		Repeatable: func(ctx context.Context, caller, tool string, f policy.Failure) bool {
 			return s.isRepeatable(ctx, credential.Identity(caller), tool, f)
 		},
@@ -35,7 +35,7 @@ func (e callErrors) Stopped(ctx context.Context, tool, when string, before error
 		return e.server.stoppedError(ctx, "call", tool, when)
 	}
 	stopped := e.server.stoppedError(ctx, "call", tool, when+"; before that, "+messageOf(before))
-	stopped.raw = rawCause(before) // what the server did counts, not who gave up
+	stopped.failedLike(before) // what the server did counts, not who gave up
 	return stopped
 }
 

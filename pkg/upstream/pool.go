@@ -174,7 +174,7 @@ func (p *Pool) server(op, name, tool string) (*server, error) {
 	} else if len(p.names) > 0 {
 		hint = "there is " + diag.List(p.names)
 	}
-	return nil, &Error{Server: name, Tool: tool, Op: op, Message: "there is no such server", Hint: hint}
+	return nil, &Error{Server: name, Tool: tool, Op: op, Message: "there is no such server", Hint: hint, Kind: KindPoolClosed}
 }
 
 // Start starts the servers that are marked as eager, all at once, and waits

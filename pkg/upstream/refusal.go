@@ -71,6 +71,8 @@ func (e *refusedReplyError) Error() string {
 	return "the tool answered: " + redact.Quote([]byte(e.text))
 }
 
+func (*refusedReplyError) failureKind() Kind { return KindDenied }
+
 // refusedReply returns the error that a tool's result stands for, where the
 // result says that the credentials are not good.
 func refusedReply(reply value.Value) error {

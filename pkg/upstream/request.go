@@ -67,22 +67,21 @@ func (s *server) errorOfRequest(err error, op string, r Request, info *callinfo.
 // maxShownName is how many bytes of a name or URI an error shows.
 const maxShownName = 256
 
-// errLacks is the cause of an error of a request for what the server does not have.
-var errLacks = errors.New("the server does not offer it")
-
 // capabilityNames are the capabilities in words.
 var capabilityNames = map[string]string{
 	hasPrompts: "prompts", hasResources: "resources", hasSubscriptions: "subscriptions to resources", hasCompletions: "completions",
 }
 
 func (s *server) lacksError(op, capability string) *Error {
-	return s.newError(op, "", fmt.Sprintf("the server offers no %s (it does not announce the capability %q)", capabilityNames[capability], capability), "", errLacks)
+	return s.newError(op, "", fmt.Sprintf("the server offers no %s (it does not announce the capability %q)", capabilityNames[capability], capability), "", KindLacks)
 }
 
 // resultError is the error of a result that is not what its request asked for.
 type resultError string
 
 func (e resultError) Error() string { return "it answered " + string(e) }
+
+func (resultError) failureKind() Kind { return KindMalformed }
 
 // unwrapped returns a result of revision 2024-10-07, which has all of it in toolResult,
 // in the form of the later revisions. Any other result stays as it is.
@@ -114,9 +113,6 @@ func unwrapped(reply value.Value) value.Value {
 	return b.Value()
 }
 
-// errNoContent is returned for a result of a tool that has nothing: it would read as null.
-var errNoContent = errors.New("it answered a result without content and structuredContent")
-
 // checkResult refuses a result of a tool that cannot be told from a success or a failure,
 // or whose content is not a list of blocks (MCP 2025-11-25, schema, CallToolResult). Null
 // is as good as nothing: encoders of some languages write it.
@@ -125,7 +121,7 @@ func checkResult(reply value.Value) error {
 		return resultError("a result whose isError is not a boolean: " + e.Preview(redact.MaxQuoted))
 	}
 	if !reply.Has("content") && !reply.Has("structuredContent") && !reply.Get("isError").Bool() {
-		return errNoContent
+		return KindEmpty // it would read as null
 	}
 	content := reply.Get("content")
 	if content.IsUndefined() || content.IsNull() {

@@ -219,12 +219,12 @@ func (s *server) runOnSession(ctx context.Context, call *credential.Call, op, to
 		hint := ""
 		if !renewed {
 			renewed = true
-			if refusal, ok := refusalOf(rawCause(err)); ok {
+			if refusal, ok := refusalOf(causeOf(err)); ok {
 				next, why := s.credentials.Renew(ctx, infoOf(ctx), call, refusal)
 				if why == nil {
 					call = next
 					learnSecrets(ctx, call)
-					if again(refusedCredential(rawCause(err))) {
+					if again(refusedCredential(causeOf(err))) {
 						continue
 					}
 					hint = s.renewedHint()
@@ -233,7 +233,7 @@ func (s *server) runOnSession(ctx context.Context, call *credential.Call, op, to
 					err = why
 				}
 			}
-		} else if refusal, ok := refusalOf(rawCause(err)); ok {
+		} else if refusal, ok := refusalOf(causeOf(err)); ok {
 			err = call.Refused(refusal.Err)
 		}
 		var failure *Error

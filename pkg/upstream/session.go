@@ -106,13 +106,9 @@ func (s *session) handleRequest(held *memory.Account, method string, params json
 	return reply.Append(nil), nil
 }
 
-// errNoProgress is the cause of a context that ended because a server gave no sign
-// of life.
-var errNoProgress = errors.New("no answer and no progress")
-
 // request sends m, whose params are the members that it has beside _meta, and
 // returns the result. Without a sign of life for silence it fails with
-// errSilent; silence of 0 waits without end.
+// KindTimeout; silence of 0 waits without end.
 func (s *session) request(ctx context.Context, m *wire.Message, silence time.Duration) (value.Value, error) {
 	return s.requestFor(ctx, "", m, silence)
 }
@@ -134,7 +130,7 @@ func (s *session) send(ctx context.Context, f *pendingRequest, m *wire.Message, 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if silence > 0 {
-		timer := time.AfterFunc(silence, func() { cancel(errNoProgress) })
+		timer := time.AfterFunc(silence, func() { cancel(KindTimeout) })
 		defer timer.Stop()
 		f.touch = func() { timer.Reset(silence) }
 	}

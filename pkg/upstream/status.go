@@ -69,7 +69,7 @@ func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (
 		took, err := session.ping(ctx)
 		if err == nil {
 			out.RoundTrip = took
-		} else if !errors.Is(err, errNoProgress) { // some servers ignore what they do not know
+		} else if !errors.Is(err, KindTimeout) { // some servers ignore what they do not know
 			return err
 		}
 		if out.Tools, err = session.tools(ctx); err != nil {

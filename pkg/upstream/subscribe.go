@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,10 +19,6 @@ const (
 	maxCallerWatchers = 1_000  // of one authenticated caller
 	maxURI            = 8 << 10
 )
-
-// errTooMany is the cause of an error of a subscription that would be too many, or too
-// long.
-var errTooMany = errors.New("too many subscriptions")
 
 // Subscribe calls updated when a server says that a resource, or one beneath it, has
 // changed, until stop is called. It returns once the server has accepted the
@@ -131,11 +126,11 @@ func (all *subscriptions) add(s *server, info *callinfo.Info, id credential.Iden
 	case s.life.Err() != nil:
 		return nil, nil, s.closedError("subscribe", "")
 	case len(uri) > maxURI:
-		return nil, nil, s.newError("subscribe", "", fmt.Sprintf("the URI is longer than %d bytes", maxURI), "", errTooMany)
+		return nil, nil, s.newError("subscribe", "", fmt.Sprintf("the URI is longer than %d bytes", maxURI), "", KindRefused)
 	case all.watchers >= maxWatchers:
-		return nil, nil, s.newError("subscribe", "", fmt.Sprintf("there are already %d subscriptions to its resources", maxWatchers), "", errTooMany)
+		return nil, nil, s.newError("subscribe", "", fmt.Sprintf("there are already %d subscriptions to its resources", maxWatchers), "", KindRefused)
 	case w.caller != "" && all.byCaller[w.caller] >= maxCallerWatchers:
-		return nil, nil, s.newError("subscribe", "", fmt.Sprintf("the caller already has %d subscriptions to its resources", maxCallerWatchers), "", errTooMany)
+		return nil, nil, s.newError("subscribe", "", fmt.Sprintf("the caller already has %d subscriptions to its resources", maxCallerWatchers), "", KindRefused)
 	}
 	of := all.byIdentity[id]
 	if of == nil {

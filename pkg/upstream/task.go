@@ -12,7 +12,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -113,23 +112,12 @@ func (e *taskError) Error() string { return e.said + ": " + e.err.Error() }
 func (e *taskError) Unwrap() error { return e.err }
 
 var (
-	errTaskGone      = errors.New("the server does not know the task any more")
-	errTaskCancelled = errors.New("the server cancelled the task")
-	errTaskQuestions = fmt.Errorf("it asked more than %d questions", maxTaskQuestions)
+	errTaskCancelled = &kindError{KindTaskEnded, "the server cancelled the task"}
+	errTaskQuestions = &kindError{KindTaskEnded, fmt.Sprintf("it asked more than %d questions", maxTaskQuestions)}
 )
 
-// failure returns what the error means for the policies: the tool may have acted.
-func (e *taskError) failure(err error) policy.Failure {
-	f := policy.Failure{Final: true}
-	switch {
-	case errors.Is(e.err, errTaskGone):
-		f = policy.Failure{Retried: true, Fault: true, Names: []string{failedClosed}}
-	case !errors.Is(e.err, errTaskCancelled) && !errors.Is(e.err, errTaskQuestions):
-		f = classifyCause(err, e.err)
-	}
-	f.Unknown = true
-	return f
-}
+// failureKind returns that of what the task came to.
+func (e *taskError) failureKind() Kind { return kindOf(e.err, false) }
 
 // callsTasks reports whether tools can be called as tasks. Since 2026-07-28 the answer to
 // a call says whether that one can.
@@ -263,7 +251,7 @@ func (t *taskCall) finish(ctx context.Context, s *session) (value.Value, error) 
 	_, overHTTP := s.link.(*wire.HTTP)
 	var unknown *taskError
 	switch {
-	case err == nil, task.isOver() && !errors.As(err, &unknown), errors.Is(err, errTaskGone), errors.Is(err, errTaskCancelled):
+	case err == nil, task.isOver() && !errors.As(err, &unknown), errors.Is(err, KindTaskLost), errors.Is(err, errTaskCancelled):
 		t.begun = nil
 	case ctx.Err() != nil:
 		return reply, context.Cause(ctx)
@@ -319,8 +307,7 @@ func (s *session) poll(ctx context.Context, task *remoteTask, early <-chan taskR
 			task.state = state
 			return nil, nil
 		}
-		f := classifyCause(err, err)
-		if ctx.Err() != nil || failed == maxFailedPolls || !f.Retried || timedOut(err) || isClosed(s.link.Done()) {
+		if ctx.Err() != nil || failed == maxFailedPolls || !kinds[kindOf(err, false)].retried || timedOut(err) || isClosed(s.link.Done()) {
 			return nil, s.taskFailure(ctx, task, err)
 		}
 	}
@@ -335,7 +322,7 @@ func (s *session) taskFailure(ctx context.Context, task *remoteTask, err error) 
 	case errors.Is(err, wire.ErrNotWritten): // which the call itself was
 		err = fmt.Errorf("%w: %s", wire.ErrLost, err.Error())
 	case errors.As(err, &rpc) && rpc.Code == mcp.INVALID_PARAMS:
-		err = fmt.Errorf("%w (%w)", errTaskGone, &goneError{rpc.Error()})
+		err = fmt.Errorf("%w (%w)", KindTaskLost, &goneError{rpc.Error()})
 	}
 	return &taskError{fmt.Sprintf("the call went on as a task (last seen %s), which cannot be followed", task.said(s)), err}
 }
@@ -405,7 +392,7 @@ func (s *session) awaitTask(ctx context.Context, task *remoteTask) (value.Value,
 		}
 		return r.reply, r.err
 	case <-timer.C:
-		return value.Value{}, s.taskFailure(ctx, task, errNoProgress)
+		return value.Value{}, s.taskFailure(ctx, task, KindTimeout)
 	case <-ctx.Done():
 		return value.Value{}, context.Cause(ctx)
 	}

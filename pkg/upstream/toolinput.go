@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
@@ -21,27 +20,12 @@ type Input interface {
 	Secrets(args value.Value) []string
 }
 
-// failedArguments is the name of the failure of a call whose arguments do not fit.
-const failedArguments = "arguments"
-
 // argumentsError says that the arguments of a call do not fit its tool.
 type argumentsError struct{ at []string }
 
-func (*argumentsError) Error() string { return "the arguments do not fit the tool's inputSchema" }
+func (*argumentsError) Error() string { return KindArguments.Error() }
 
-// FailureData names the arguments that do not fit the inputSchema of the tool, as
-// {"arguments": [paths]}. It is undefined for other errors.
-func (e *Error) FailureData() value.Value {
-	var wrong *argumentsError
-	if !errors.As(rawCause(e), &wrong) || len(wrong.at) == 0 {
-		return value.Undef
-	}
-	at := make([]value.Value, len(wrong.at))
-	for i, path := range wrong.at {
-		at[i] = value.FromString(path)
-	}
-	return value.FromEntries([]value.Entry{{Key: "arguments", Value: value.FromArray(at)}})
-}
+func (*argumentsError) failureKind() Kind { return KindArguments }
 
 // Input returns the schema of the arguments of a tool as calls with info are compared with
 // it: the one that the server has listed, else that of the lock file. It is nil if the

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -15,17 +14,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
-)
-
-// Names of failures of calls that the lock file does not allow.
-const (
-	failedDrift     = "drift"
-	failedNotLocked = "notLocked"
-)
-
-var (
-	errDrift     = errors.New("the tool differs from the lock file")
-	errNotLocked = errors.New("the tool is not in the lock file")
 )
 
 // toolLock is what is locked of the tools of a server, and what happens if the
@@ -189,8 +177,7 @@ func (s *server) lockedIssuer() string {
 }
 
 func (s *server) driftError(tool, differs string) error {
-	return s.newError("call", tool, fmt.Sprintf("the tool differs from the lock file: %s", differs),
-		fmt.Sprintf("review the change, then lock the server again with `mcpgraph lock --server %s CONFIG`", s.entry.Name), errDrift)
+	return s.newError("call", tool, KindDrift.Error()+": "+differs, "", KindDrift)
 }
 
 // notLocked returns the error of a call of a tool that is not in the lock file,
@@ -205,6 +192,5 @@ func (p *Pool) notLocked(s *server, tool string) error {
 		}
 		return nil
 	}
-	return s.newError("call", tool, errNotLocked.Error(),
-		fmt.Sprintf("lock the server again with `mcpgraph lock --server %s CONFIG`", s.entry.Name), errNotLocked)
+	return s.newError("call", tool, KindNotLocked.Error(), "", KindNotLocked)
 }

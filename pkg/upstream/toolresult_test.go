@@ -30,7 +30,7 @@ func TestResultsOfTheFirstRevision(t *testing.T) {
 			t.Errorf("%s: %v", sent, err)
 		}
 	}
-	if err := checkResult(value.FromEntries(nil)); !errors.Is(err, errNoContent) || (&Error{Err: err}).FailureName() != "protocol" {
+	if err := checkResult(value.FromEntries(nil)); !errors.Is(err, KindEmpty) || KindEmpty.Name() != "protocol" {
 		t.Errorf("an empty result: %v", err)
 	}
 }

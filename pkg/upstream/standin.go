@@ -5,17 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"net/http"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
-
-	"github.com/mcpgraph/mcpgraph/pkg/config"
-	"github.com/mcpgraph/mcpgraph/pkg/diag"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 )
 
 // Failure is a failure of an exchange by its name, as [Intercept] returns it. It
@@ -44,12 +40,6 @@ func (f *Failure) Error() string {
 	return f.Name + ": " + f.Message
 }
 
-// FailureNames returns the names of failures that have one, statuses and codes apart:
-// those of retryOn, and those that only rules of a graph know.
-func FailureNames() []string {
-	return append(config.FailureNames(), failedUnauthorized, failedBusy, failedProtocol, failedDrift, failedNotLocked, failedArguments)
-}
-
 // CheckFailureName returns an error with a suggestion if no failure has this name.
 // Classes of statuses, such as 5xx, are no names.
 func CheckFailureName(name string) error {
@@ -70,14 +60,15 @@ func CheckFailureName(name string) error {
 // nil, is no *[Error], or says that the caller gave up.
 func FailureOf(err error) (*Failure, bool) {
 	var e *Error
-	if !errors.As(err, &e) || e.FailureName() == failedCancelled {
+	if !errors.As(err, &e) || e.Kind == KindCancelled {
 		return nil, false
 	}
-	f := &Failure{Name: e.FailureCode(), Message: e.Message, RetryAfter: e.RetryAfter()}
+	f := &Failure{Name: e.FailureCode(), Message: e.Message, RetryAfter: e.After}
 	if CheckFailureName(f.Name) != nil {
 		f.Name = e.FailureName()
 	}
-	f.Final = (f.Name == failedConnect || f.Name == failedTimeout) && classify(e).Final
+	final, ok := kindsByName[f.Name]
+	f.Final = ok && e.Kind == finalKind(final) && finalKind(final) != final
 	return f, true
 }
 
@@ -92,49 +83,33 @@ func (s *server) failed(ctx context.Context, tool string, f *Failure) error {
 }
 
 func (s *server) errorOf(ctx context.Context, tool string, f *Failure) *Error {
-	request := func(raw error) *Error { return s.requestError(ctx, "call", tool, nil, 0, raw) }
-	switch f.Name {
-	case failedConnect:
-		if f.Final {
-			return s.startError(errTransport)
-		}
-		return s.startError(syscall.ECONNREFUSED)
-	case failedClosed:
-		return request(fmt.Errorf("%w: %w", wire.ErrLost, wire.EndedError("closed the connection")))
-	case failedTimeout:
-		if f.Final {
-			return s.timeLimitError("call", tool, "to answer")
-		}
-		return request(errNoProgress)
-	case failedMalformed:
-		return request(wire.ErrMalformed)
-	case failedUnauthorized:
-		return request(&credential.Error{Message: "the call does not carry the credential that it needs"})
-	case failedBusy:
-		return s.newError("call", tool, policy.ErrRateLimited.Error(), "", policy.ErrRateLimited)
-	case failedDrift:
-		return s.newError("call", tool, errDrift.Error(), "", errDrift)
-	case failedArguments:
-		e := &argumentsError{}
-		return s.newError("call", tool, e.Error(), "", e)
-	case failedNotLocked:
-		return s.newError("call", tool, errNotLocked.Error(), "", errNotLocked)
-	case failedProtocol:
-		return request(&wire.TooLongError{Limit: s.entry.MaxMessageBytes})
+	k, named := kindsByName[f.Name]
+	if f.Final {
+		k = finalKind(k)
+	}
+	switch {
+	case k == KindConnect, k == KindUnreachable:
+		return s.startError(k)
+	case k == KindCallTime:
+		return s.timeLimitError(opCall, tool, "to answer")
+	case k == KindTooLong:
+		return s.requestError(ctx, opCall, tool, nil, 0, &wire.TooLongError{Limit: s.entry.MaxMessageBytes})
+	case named:
+		return s.requestError(ctx, opCall, tool, nil, 0, k)
 	}
 	if err := CheckFailureName(f.Name); err != nil {
-		return s.newError("call", tool, err.Error(), "", &interceptError{err})
+		return s.newError(opCall, tool, err.Error(), "", KindOther)
 	}
 	code, _ := strconv.Atoi(f.Name)
 	if code < 0 {
-		return request(&RPCError{Code: code, Message: cmp.Or(f.Message, "server error")})
+		return s.requestError(ctx, opCall, tool, nil, 0, &RPCError{Code: code, Message: cmp.Or(f.Message, "server error")})
 	}
 	status := &wire.StatusError{Status: code, Header: http.Header{}, Body: f.Message}
 	if f.RetryAfter > 0 {
 		status.Header.Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
 	}
 	if code == http.StatusUnauthorized {
-		return request(&credential.Error{Message: "it wants a credential: " + status.Error(), Err: status})
+		return s.requestError(ctx, opCall, tool, nil, 0, &credential.Error{Message: "it wants a credential: " + status.Error(), Err: status})
 	}
-	return request(status)
+	return s.requestError(ctx, opCall, tool, nil, 0, status)
 }
