@@ -2,15 +2,22 @@ package mcpgraph_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"testing"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/internal/mcptest"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/telemetry"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -103,5 +110,84 @@ func TestSecretArgumentsAreKeptNowhere(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "x[redacted]y") {
 		t.Errorf("the log has nothing of the call: %s", log.String())
+	}
+}
+
+const takesShortSecrets = `version: "1.0"
+server: {name: t, version: "1"}
+mcpServers:
+  fake: {command: x, requireApproval: [approved]}
+tools:
+  - name: pay
+    description: Takes short secrets
+    inputSchema: {type: object, properties: {pin: {type: string, writeOnly: true}, password: {type: string}}}
+    nodes:
+      - {id: entry, type: entry, next: ask}
+      - {id: ask, type: mcp, server: fake, tool: approved, args: {password: {expr: "$.entry.pin"}}, next: each}
+      - id: each
+        type: map
+        items: {expr: "[1]"}
+        as: n
+        nodes:
+          - {id: failing, type: mcp, server: fake, tool: failing, args: {n: {expr: $n}, password: {expr: "$.entry.pin"}}}
+        next: exit
+      - {id: exit, type: exit}
+`
+
+// oneFails fails calls of one tool.
+type oneFails struct{ calledTools }
+
+func (c *oneFails) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
+	if tool == "failing" {
+		return graph.ToolResult{Attempts: 1}, errors.New("no")
+	}
+	return c.calledTools.CallTool(ctx, info, server, tool, args)
+}
+
+// TestShortSecretArgumentsAreHiddenInTheirPlace follows secrets that are too short to be
+// looked for in all texts: what shows arguments leaves them out.
+func TestShortSecretArgumentsAreHiddenInTheirPlace(t *testing.T) {
+	t.Parallel()
+	for _, content := range []bool{false, true} {
+		const pin, password = "4711", "hunter2"
+		spans := tracetest.NewSpanRecorder()
+		tel, err := telemetry.New(telemetry.Options{Tracers: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)), Content: content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := mustLoad(t, takesShortSecrets, mcpgraph.WithCaller(&oneFails{}), mcpgraph.WithTelemetry(tel))
+		var asked, traced strings.Builder
+		_, err = e.Call(context.Background(), "pay", map[string]any{"pin": pin, "password": password}, mcpgraph.WithCallHooks(executor.Hooks{
+			NodeDone: func(_ context.Context, run *executor.Run, rec executor.Record) {
+				rec = run.MaskedRecord(rec)
+				traced.WriteString(rec.Value().JSON())
+			},
+		}), mcpgraph.WithAsk(func(_ context.Context, q executor.Question) (value.Value, error) {
+			asked.WriteString(q.Value.JSON() + q.Arguments.JSON())
+			return value.ObjectOf("action", "accept"), nil
+		}))
+		if err == nil {
+			t.Fatal("the call did not fail")
+		}
+		sent := ""
+		for _, s := range spans.Ended() {
+			sent += s.Status().Description
+			for _, a := range s.Attributes() {
+				sent += fmt.Sprintf("%s=%s\n", a.Key, a.Value.String())
+			}
+			for _, event := range s.Events() {
+				for _, a := range event.Attributes {
+					sent += fmt.Sprintf("%s=%s\n", a.Key, a.Value.String())
+				}
+			}
+		}
+		for what, text := range map[string]string{"error": err.Error(), "question": asked.String(), "records": traced.String(), "spans": sent} {
+			if strings.Contains(text, pin) || strings.Contains(text, password) {
+				t.Errorf("%s: a secret stands in %s", what, text)
+			}
+			if shows := what != "spans" || content; strings.Contains(text, "[redacted]") != shows {
+				t.Errorf("%s: masked arguments are shown: %t, want %t: %s", what, !shows, shows, text)
+			}
+		}
 	}
 }

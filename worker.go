@@ -59,6 +59,14 @@ func (e *Engine) SecretArguments(info *callinfo.Info, server, tool string, args 
 	return p.SecretArguments(info, server, tool, args)
 }
 
+// MaskArguments returns arguments without the secrets among them, whatever their length:
+// those of a tool of the file if server is empty, else of an upstream tool.
+func (e *Engine) MaskArguments(server, tool string, args value.Value) value.Value {
+	p := e.engine.Use()
+	defer p.Release()
+	return p.MaskArguments(server, tool, args)
+}
+
 // ServerQueue reports whether only workers that name a server call it, and how long a
 // call waits for one (engine.servers and engine.serverWaitMs of the file).
 func (e *Engine) ServerQueue(server string) (wait time.Duration, own bool) {

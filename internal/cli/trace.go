@@ -27,7 +27,8 @@ var traceFormats = []string{"text", "json"}
 func newTracer(a *app, format string, engine *mcpgraph.Engine, info *callinfo.Info, g *graph.Graph) (executor.Hooks, error) {
 	var mu sync.Mutex // bodies run side by side
 	clean := func(show func(executor.Record)) func(context.Context, *executor.Run, executor.Record) {
-		return func(_ context.Context, _ *executor.Run, r executor.Record) {
+		return func(_ context.Context, run *executor.Run, r executor.Record) {
+			r = run.MaskedRecord(r)
 			r.Arguments = engine.RedactValue(info, r.Arguments)
 			r.Output = engine.RedactValue(info, r.Output)
 			if r.Err != nil {

@@ -111,7 +111,7 @@ func (p *Program) accept(ctx context.Context, info *callinfo.Info, tool string, 
 
 // newCall returns a call whose run has not begun.
 func (p *Program) newCall(info *callinfo.Info, g *graph.Graph, in value.Value, o CallOptions) *call {
-	c := &call{program: p, run: executor.NewRun(g, in, o.seed())}
+	c := &call{program: p, run: p.masking(executor.NewRun(g, in, o.seed()))}
 	c.note(info)
 	return c
 }
@@ -120,7 +120,7 @@ func (p *Program) newCall(info *callinfo.Info, g *graph.Graph, in value.Value, o
 func (c *call) begin(id, caller string, began time.Time) {
 	c.id = id
 	c.live = c.program.opts.Runs.Begin(runs.Entry{
-		ID: id, Run: c.run, Caller: caller, Began: began, Version: c.program.version, Redactor: c.redactor, Masked: c.maskedArguments,
+		ID: id, Run: c.run, Caller: caller, Began: began, Version: c.program.version, Redactor: c.redactor,
 	})
 }
 

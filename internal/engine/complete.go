@@ -131,7 +131,7 @@ func (p *Program) search(ctx context.Context, info *callinfo.Info, g *graph.Grap
 	}
 	o := CallOptions{}
 	info.RunID = runs.NewID()
-	run := executor.NewRun(g, in, o.seed())
+	run := p.masking(executor.NewRun(g, in, o.seed()))
 	driver := &executor.Local{Info: info, Hooks: p.hooksOf(info, nil), Log: info.Log, Ask: p.asker(info, nil)}
 	if err := driver.Run(ctx, run, port{p.upstreams.caller, info.Caller, nil}); err != nil {
 		return nil, interrupted(ctx, g.Name, err)

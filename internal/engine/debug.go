@@ -115,7 +115,7 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 	}
 	p.log(info)
 	info.RunID = runs.NewID()
-	c := &call{program: p, run: run}
+	c := &call{program: p, run: p.masking(run)}
 	c.note(info)
 	env := debug.Environment{
 		ID: info.RunID, Caller: info.Caller, Tools: p.set.Graphs, Functions: p.opts.Functions, Redactor: c.redactor,

@@ -69,8 +69,8 @@ func (p *Program) redacted(info *callinfo.Info, err error) error {
 	if node, ok := err.(*executor.NodeError); ok {
 		own := *node
 		own.Err = &redactedError{p.Redact(info, node.Err.Error()), node.Err}
-		if !own.Arguments.IsUndefined() {
-			own.Arguments = own.Arguments.Rewritten(p.redactor(info))
+		if args := own.MaskedArguments(); !args.IsUndefined() {
+			own.Arguments = args.Rewritten(p.redactor(info))
 		}
 		return &own
 	}

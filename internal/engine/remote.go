@@ -93,7 +93,7 @@ func (p *Program) Attach(info *callinfo.Info, s *runs.State) (*Parked, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &call{program: p, run: executor.NewRun(g, s.Args, s.Seed), known: s.Count}
+	c := &call{program: p, run: p.masking(executor.NewRun(g, s.Args, s.Seed)), known: s.Count}
 	own := &callinfo.Info{Caller: info.Caller, SecretArguments: slices.Concat(s.Secrets, p.SecretArguments(nil, "", s.Tool, s.Args))}
 	p.NoteSecrets(own)
 	c.note(own)

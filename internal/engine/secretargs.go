@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -84,21 +85,29 @@ func (p *Program) SecretArguments(info *callinfo.Info, server, tool string, args
 	return w.found
 }
 
-// maskedArguments returns arguments of the call, or of an upstream tool that it calls,
-// without the secrets among them.
-func (c *call) maskedArguments(server, tool string, args value.Value) value.Value {
+// masking lets errors and questions of a run show no secrets among arguments.
+func (p *Program) masking(run *executor.Run) *executor.Run {
+	run.Mask(p.MaskArguments)
+	return run
+}
+
+// MaskArguments returns arguments without the secrets among them, whatever their length:
+// those of a tool of the file if server is empty, else of an upstream tool. A secret is
+// what has the name of one, or is one by the schema of the tool, if that is known. It is
+// an [executor.MaskFunc].
+func (p *Program) MaskArguments(server, tool string, args value.Value) value.Value {
 	w := &secretWalk{levels: maxSecretMembers}
-	if value.Same(args, c.run.Args()) {
-		w.root = c.program.secretSchemas[c.run.Graph()]
-	} else {
-		if pool := c.program.upstreams.pool; pool != nil && server != "" {
-			if in, ok := pool.Input(nil, server, tool).(*toolInput); ok {
-				w.root = in.secretSchema()
-			}
+	if g, err := p.Graph(tool); server == "" && err == nil {
+		w.root = p.secretSchemas[g]
+		return w.arguments(args)
+	}
+	if pool := p.upstreams.pool; pool != nil && server != "" {
+		if in, ok := pool.Input(nil, server, tool).(*toolInput); ok {
+			w.root = in.secretSchema()
 		}
-		if args.LongerThan(maxShortArguments) {
-			w.levels = 1
-		}
+	}
+	if args.LongerThan(maxShortArguments) {
+		w.levels = 1
 	}
 	return w.arguments(args)
 }

@@ -20,7 +20,7 @@ func (p *Program) subject() telemetry.Subject {
 	return telemetry.Subject{
 		Tool:   p.Has,
 		Server: func(name string) telemetry.Endpoint { return servers[name] },
-		Redact: p.Redact,
+		Redact: p.Redact, Mask: p.MaskArguments,
 	}
 }
 

@@ -325,7 +325,7 @@ func (c *call) approve(ctx context.Context, t upstreamTool, args value.Value) er
 		return refused
 	}
 	answer, err := c.request.Ask(ctx, graph.AskPerson, value.ObjectOf(
-		"message", fmt.Sprintf("Call tool %q of server %q with %s?", t.name, t.server, c.engine.Redact(nil, args.Preview(2000))),
+		"message", fmt.Sprintf("Call tool %q of server %q with %s?", t.name, t.server, c.engine.RedactValue(c.info, c.engine.Current().MaskArguments(t.server, t.name, args)).Preview(2000)),
 		"requestedSchema", literal(`{"type":"object","properties":{}}`)))
 	if err != nil {
 		return fmt.Errorf("%w: %w", refused, err)

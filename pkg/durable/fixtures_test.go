@@ -90,6 +90,13 @@ func (s *testSource) SecretArguments(_ *callinfo.Info, _, _ string, args value.V
 	return nil
 }
 
+func (s *testSource) MaskArguments(_, _ string, args value.Value) value.Value {
+	if args.Get("password").IsUndefined() {
+		return args
+	}
+	return value.ObjectOf("password", "[redacted]")
+}
+
 func (s *testSource) RedactValue(info *callinfo.Info, v value.Value) value.Value {
 	return v.Rewritten(func(text string) string { return s.Redact(info, text) })
 }

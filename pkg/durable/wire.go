@@ -238,6 +238,9 @@ type Calls interface {
 	// SecretArguments returns the values among arguments of a tool that are secrets: of a
 	// tool of the file if server is empty, else of an upstream tool whose schema is known.
 	SecretArguments(info *callinfo.Info, server, tool string, args value.Value) []string
+	// MaskArguments returns arguments of a tool, as those of SecretArguments, without the
+	// secrets among them.
+	MaskArguments(server, tool string, args value.Value) value.Value
 	// Redact takes secrets out of a text that is kept: those of the file, of info, and
 	// info.SecretArguments.
 	Redact(info *callinfo.Info, text string) string

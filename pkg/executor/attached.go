@@ -10,13 +10,14 @@ import (
 )
 
 // Attach lets child, which follows the run that an execution waits for, stand for that
-// run: Questions has its questions, and Parked looks at it. walk is [Detached.Frame].
+// run: Questions has its questions, and Parked looks at it. It masks arguments as r does.
+// walk is [Detached.Frame].
 func (r *Run) Attach(walk string, child *Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.eachDetached(func(f *frame) {
 		if f.opened.bodyID(0) == walk {
-			f.opened.child = child
+			f.opened.child, child.mask = child, r.mask
 		}
 	})
 }
@@ -83,8 +84,8 @@ func FailureValue(err error) value.Value {
 	if around != nil {
 		b.Set("around", value.FromArray(around))
 	}
-	if !at.Arguments.IsUndefined() && !at.Arguments.LongerThan(maxKeptArguments) {
-		b.Set("arguments", at.Arguments)
+	if args := at.MaskedArguments(); !args.IsUndefined() && !args.LongerThan(maxKeptArguments) {
+		b.Set("arguments", args)
 	}
 	return b.Value()
 }

@@ -27,13 +27,15 @@ type NodeError struct {
 	// calls nothing.
 	Server, UpstreamTool string
 	// Arguments are what the node sent there, or undefined if it did not come to
-	// that. Error shows the first 200 bytes of their JSON.
+	// that. Error shows the first 200 bytes of their JSON, without secrets among them; see
+	// [Run.Mask].
 	Arguments value.Value
 	// Attempts counts the calls that were made for it.
 	Attempts int
 	// Err is the cause. It may be the failure of a node in a body.
 	Err error
 
+	mask MaskFunc // of the run
 	// unsent are the arguments that were not sent, if that may be why the call failed.
 	unsent []graph.Unsent
 	// deliberate is true where the node is there to end the tool with a failure,
@@ -58,6 +60,7 @@ func newNodeError(f *frame, err error) *NodeError {
 		Tool: f.run.graph.Name, Node: f.node.ID, Kind: f.node.Kind.Name, Path: f.nodePath(),
 		File: f.graph.File, Pos: f.node.Pos, End: f.node.End(),
 		Server: f.node.Server, UpstreamTool: f.node.Tool, Arguments: x.sent, Attempts: x.attempts, Err: err,
+		mask: f.run.mask,
 	}
 	e.deliberate = f.opener == nil && isDeliberate(f.node, err)
 	var at *graph.PosError
@@ -165,10 +168,28 @@ func (e *NodeError) subject() string {
 		return fmt.Sprintf("node %q (%s)", name, e.Kind)
 	}
 	sent := ""
-	if !e.Arguments.IsUndefined() {
-		sent = ", arguments " + e.Arguments.Preview(maxArguments)
+	if args := e.MaskedArguments(); !args.IsUndefined() {
+		sent = ", arguments " + args.Preview(maxArguments)
 	}
 	return fmt.Sprintf("node %q (%s, tool %q of server %q%s)", name, e.Kind, e.UpstreamTool, e.Server, sent)
+}
+
+// MaskedArguments returns e.Arguments without those that hold secrets.
+func (e *NodeError) MaskedArguments() value.Value {
+	if e.mask == nil || e.Arguments.IsUndefined() {
+		return e.Arguments
+	}
+	return e.mask(e.Server, e.UpstreamTool, e.Arguments)
+}
+
+// WithoutArguments returns the error without what it and those of nodes beneath it sent.
+func (e *NodeError) WithoutArguments() *NodeError {
+	own := *e
+	own.Arguments = value.Undef
+	if inner, ok := e.Err.(*NodeError); ok {
+		own.Err = inner.WithoutArguments()
+	}
+	return &own
 }
 
 // Unwrap returns the cause.

@@ -21,7 +21,7 @@ type Question struct {
 	// Value is what it asks: the params of the request. For a call that needs approval
 	// see [Question.WithArguments].
 	Value value.Value
-	// Arguments are those of the call that needs approval; else undefined.
+	// Arguments are those of the call that needs approval, see [Run.Mask]; else undefined.
 	Arguments value.Value
 	// Until is when the question fails with a timeout; zero: never.
 	Until time.Time
@@ -45,7 +45,7 @@ func (q Question) shown() Question {
 	if q.Node.Approval == nil {
 		return q
 	}
-	return q.WithArguments(q.Value)
+	return q.WithArguments(q.frame.run.Masked(q.Node.Server, q.Node.Tool, q.Value))
 }
 
 // Parked reports whether the run waits for nothing but people.

@@ -22,6 +22,7 @@ import (
 type Run struct {
 	graph *graph.Graph
 	seed  uint64
+	mask  MaskFunc // may be nil
 	root  frame
 
 	mu     sync.Mutex
@@ -355,3 +356,41 @@ func (r *Run) end(f *frame, err error) {
 // Outputs returns the outputs of all executions of a node in the tool's own walk,
 // in their order. The slice must not be modified.
 func (r *Run) Outputs(id string) []value.Value { return r.root.Outputs(id) }
+
+// MaskFunc returns arguments without those that hold secrets: those of a call of an
+// upstream tool or, if server is empty, of a tool of the file; of an unknown one if both
+// are empty. It may be called by several goroutines at once.
+type MaskFunc func(server, tool string, args value.Value) value.Value
+
+// Mask sets what takes secrets out of the arguments that questions and the texts of errors
+// of the run show. It is called before the run begins; nil shows all.
+func (r *Run) Mask(f MaskFunc) { r.mask = f }
+
+// Masked returns the arguments of the run, or of a call that it makes, without those that
+// hold secrets. server is empty for those of the run, and of calls of tools of the file.
+func (r *Run) Masked(server, tool string, args value.Value) value.Value {
+	if r.mask == nil || args.IsUndefined() {
+		return args
+	}
+	if server == "" {
+		tool = ""
+		if value.Same(args, r.Args()) {
+			tool = r.graph.Name
+		}
+	}
+	return r.mask(server, tool, args)
+}
+
+// MaskedRecord returns a record of the run without the arguments that hold secrets: of the
+// calls of its node, or of the run, which the entry and many other nodes hand on.
+func (r *Run) MaskedRecord(rec Record) Record {
+	rec.Arguments = r.Masked(rec.Server, rec.Tool, rec.Arguments)
+	switch entry := r.graph.Entry; {
+	case rec.Output.IsUndefined():
+	case rec.Frame == "" && entry != nil && rec.Node == entry.ID && r.mask != nil:
+		rec.Output = r.mask("", r.graph.Name, rec.Output)
+	case value.Same(rec.Output, r.Args()):
+		rec.Output = r.Masked("", "", rec.Output)
+	}
+	return rec
+}

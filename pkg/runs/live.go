@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Entry is what a Store knows a run by.
@@ -24,9 +23,6 @@ type Entry struct {
 	// run, or nil if there are none. It is called again each time, since a call
 	// meets more of them as it goes on. A nil Redactor leaves everything as it is.
 	Redactor func() func(string) string
-	// Masked returns the arguments of the run, or of a call of an upstream tool, without
-	// those that hold secrets. It may be nil.
-	Masked func(server, tool string, args value.Value) value.Value
 }
 
 // Live is a run under way. It is safe for concurrent use.

@@ -103,7 +103,7 @@ func (c Entry) shown(v value.Value) value.Value {
 		return v
 	}
 	if value.Same(v, c.Run.Args()) { // many nodes hand them on
-		v = c.masked("", "", v)
+		v = c.Run.Masked("", "", v)
 	}
 	again, err := value.ParseLazy(v.JSON())
 	if err != nil {
@@ -115,19 +115,11 @@ func (c Entry) shown(v value.Value) value.Value {
 	return again
 }
 
-// masked returns arguments of a tool without those that hold secrets.
-func (c Entry) masked(server, tool string, args value.Value) value.Value {
-	if c.Masked == nil || args.IsUndefined() {
-		return args
-	}
-	return c.Masked(server, tool, args)
-}
-
 // questions returns what a run under way asks, without secrets.
 func (c Entry) questions() (list []Question) {
 	for _, q := range c.Run.Questions() {
 		if q.Node.Approval != nil {
-			q = q.WithArguments(c.shown(c.masked(q.Node.Server, q.Node.Tool, q.Arguments))) // before it is shortened
+			q = q.WithArguments(c.shown(q.Arguments)) // before it is shortened
 		}
 		own := QuestionOf(q)
 		own.Params = c.shown(own.Params)
@@ -138,7 +130,8 @@ func (c Entry) questions() (list []Question) {
 
 // recordOf returns a record of a run under way, without secrets.
 func (c Entry) recordOf(rec executor.Record) value.Value {
-	rec.Arguments, rec.Output = c.masked(rec.Server, rec.Tool, rec.Arguments), c.shown(rec.Output)
+	rec = c.Run.MaskedRecord(rec)
+	rec.Output = c.shown(rec.Output)
 	return c.shown(rec.Value())
 }
 

@@ -74,8 +74,8 @@ type packer struct {
 	used   int64               // of these, beside text, steps and long
 	known  written
 
-	args, shownArgs value.Value                                             // of the run, and without secrets
-	mask            func(server, tool string, args value.Value) value.Value // Entry.Masked
+	run             *executor.Run
+	args, shownArgs value.Value // of the run, and without secrets
 
 	shared []string // long strings, as they were and as they are kept
 
@@ -107,9 +107,8 @@ func (s *Store) pack(c Entry, apart bool, held *memory.Account) *Run {
 		room: min(s.limits.Bytes, math.MaxUint32) - r.bytes, apart: apart, held: held,
 	}
 	packing := false
-	if p.mask, p.args = c.Masked, c.Run.Args(); p.mask != nil {
-		p.shownArgs = p.mask("", "", p.args)
-	}
+	p.run, p.args = c.Run, c.Run.Args()
+	p.shownArgs = c.Run.Masked("", "", p.args)
 	r.args = p.pack(p.args)
 	for rec := range c.Run.Records(0) {
 		if !packing && p.taken() > longRun {
@@ -171,7 +170,7 @@ func (p *packer) add(rec *executor.Record) {
 		node: rec.Node, frame: rec.Frame, start: nanoseconds(rec.Start), end: nanoseconds(rec.End),
 		index: int32(rec.Index), execution: int32(rec.Execution), try: int32(rec.Try),
 		edge: int32(rec.Edge), attempts: int32(rec.Attempts), fromCache: rec.FromCache,
-		arguments: p.pack(p.masked(rec)), output: p.pack(rec.Output),
+		arguments: p.pack(p.run.Masked(rec.Server, rec.Tool, rec.Arguments)), output: p.pack(rec.Output),
 	}
 	if rec.Err != nil {
 		st.err = keepError(rec.Err, p.redact)
@@ -209,21 +208,12 @@ func (p *packer) results(list []value.Value) span {
 	return p.pack(b.Value())
 }
 
-// masked returns arguments without those that hold secrets.
-func (p *packer) masked(rec *executor.Record) value.Value {
-	args := rec.Arguments
-	if p.mask == nil || args.IsUndefined() {
-		return args
-	}
-	return p.mask(rec.Server, rec.Tool, args)
-}
-
 // pack writes a value, unless it is there or there is no room for it.
 func (p *packer) pack(v value.Value) span {
 	if v.IsUndefined() {
 		return span{}
 	}
-	if p.mask != nil && value.Same(v, p.args) { // many nodes hand them on
+	if value.Same(v, p.args) { // many nodes hand them on
 		v = p.shownArgs
 	}
 	if at, ok := p.known.get(v); ok {

@@ -48,7 +48,7 @@ func (c *caller) CallTool(ctx context.Context, info *callinfo.Info, server, tool
 			span.SetStatus(codes.Error, c.text(info, err.Error()))
 		}
 		span.SetAttributes(attribute.Int("mcpgraph.call.attempts", result.Attempts), attribute.Bool("mcpgraph.call.from_cache", result.FromCache))
-		span.SetAttributes(c.show(info, "gen_ai.tool.call.arguments", args)...)
+		span.SetAttributes(c.arguments(info, "gen_ai.tool.call.arguments", server, tool, args)...)
 		span.SetAttributes(c.show(info, "gen_ai.tool.call.result", result.Reply)...)
 	}
 	observe(ctx, c.metrics.call, began, append(attrs, failure...))

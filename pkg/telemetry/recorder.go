@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -20,6 +21,9 @@ type Subject struct {
 	// Redact takes secrets out of a text: those of the file, and those of the
 	// caller of a call with info.
 	Redact func(info *callinfo.Info, text string) string
+	// Mask returns arguments of an upstream tool, or of a tool of the file if server is
+	// empty, without those that hold secrets. It may be nil.
+	Mask executor.MaskFunc
 }
 
 // Endpoint is where a server is.
@@ -67,6 +71,14 @@ func (r *Recorder) show(info *callinfo.Info, key string, v value.Value) []attrib
 	}
 	clean := v.Rewritten(func(s string) string { return r.subject.Redact(info, s) })
 	return []attribute.KeyValue{attribute.String(key, cut(clean.JSON(), r.limit))}
+}
+
+// arguments is show for those of a tool.
+func (r *Recorder) arguments(info *callinfo.Info, key, server, tool string, args value.Value) []attribute.KeyValue {
+	if r.content && r.subject.Mask != nil && !args.IsUndefined() {
+		args = r.subject.Mask(server, tool, args)
+	}
+	return r.show(info, key, args)
 }
 
 // text takes secrets out of a text, and cuts it. Spans wait to be sent, and must not

@@ -91,7 +91,7 @@ func (r *Recorder) Observe(ctx context.Context, q *server.Request) (context.Cont
 				span.SetAttributes(attribute.String("mcp.resource.uri", r.text(&q.Info, q.URI)))
 			}
 			if method == callMethod {
-				span.SetAttributes(r.show(&q.Info, "gen_ai.tool.call.arguments", q.Args)...)
+				span.SetAttributes(r.arguments(&q.Info, "gen_ai.tool.call.arguments", "", q.Tool, q.Args)...)
 				span.SetAttributes(r.show(&q.Info, "gen_ai.tool.call.result", o.Result)...)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Hooks observe the run of a call with info: it becomes a span of kind INTERNAL,
@@ -50,7 +49,7 @@ func (r *runObserver) endRun(ctx context.Context, run *executor.Run, err error, 
 	span := trace.SpanFromContext(ctx)
 	if span.IsRecording() {
 		span.SetAttributes(attribute.Int("mcpgraph.run.executions", run.Len()))
-		span.SetAttributes(r.show(r.info, "mcpgraph.run.arguments", run.Args())...)
+		span.SetAttributes(r.arguments(r.info, "mcpgraph.run.arguments", "", run.Graph().Name, run.Args())...)
 		span.SetAttributes(r.show(r.info, "mcpgraph.run.result", run.Result())...)
 		switch {
 		case errors.Is(err, executor.ErrParked): // it goes on with another call
@@ -107,7 +106,7 @@ func (r *runObserver) event(span trace.Span, rec executor.Record, name string, a
 	span.AddEvent(name, opts...)
 }
 
-func (r *runObserver) nodeDone(ctx context.Context, _ *executor.Run, rec executor.Record) {
+func (r *runObserver) nodeDone(ctx context.Context, run *executor.Run, rec executor.Record) {
 	span := trace.SpanFromContext(ctx)
 	if r.past {
 		defer span.End(trace.WithTimestamp(rec.End))
@@ -130,7 +129,7 @@ func (r *runObserver) nodeDone(ctx context.Context, _ *executor.Run, rec executo
 			attribute.String("mcpgraph.edge", rec.Via),
 			attribute.String("mcpgraph.edge.target", rec.Next))
 	}
-	span.SetAttributes(r.show(r.info, "mcpgraph.node.output", rec.Output)...)
+	span.SetAttributes(r.show(r.info, "mcpgraph.node.output", run.MaskedRecord(rec).Output)...)
 	if rec.Err != nil {
 		r.failed(ctx, span, rec.Err)
 		// The event has the text that the status and the client have, secrets
@@ -151,9 +150,7 @@ func (r *runObserver) failed(ctx context.Context, span trace.Span, err error) {
 // content may not be shown.
 func (r *runObserver) message(err error) string {
 	if node, ok := err.(*executor.NodeError); ok && !r.content {
-		own := *node
-		own.Arguments = value.Undef
-		err = &own
+		err = node.WithoutArguments()
 	}
 	return r.text(r.info, err.Error())
 }
