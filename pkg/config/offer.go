@@ -75,7 +75,7 @@ func (d *decoder) maps(list *Node, what, of string) []*Node {
 // ownerOf returns how messages call a map: by its name, or by its place.
 func ownerOf(n *Node, what string, index int) string {
 	if name := n.Get("name"); name.IsString() && name.Text().String() != "" {
-		return fmt.Sprintf("%s %q", what, name.Text().String())
+		return what + " " + diag.Quote(name.Text().String())
 	}
 	return fmt.Sprintf("%s %d", what, index+1)
 }

@@ -106,7 +106,7 @@ func (s *section) bearerTokens(out *ServerAuth) {
 // bearerToken decodes one caller: a token, or a map with the token and its
 // scopes. It reports an unusable token, and returns an empty one.
 func (s *section) bearerToken(f Field) CallerToken {
-	owner := fmt.Sprintf(`%q in "tokens" of %s`, f.Key.String(), s.owner)
+	owner := diag.Quote(f.Key.String()) + ` in "tokens" of ` + s.owner
 	out := CallerToken{Caller: f.Key.String()}
 	if out.Caller == "" {
 		s.decoder.report(f.Key.Problem(diag.CodeValue, fmt.Sprintf(`a caller in "tokens" of %s has an empty name`, s.owner)))

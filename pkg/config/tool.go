@@ -36,7 +36,7 @@ func (d *decoder) tools(list, root *Node) {
 func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 	t, owner := &Tool{Node: n, Pos: n.Pos()}, fmt.Sprintf("tool %d", index+1)
 	if name := n.Get("name"); name.IsString() && name.Text().String() != "" {
-		t.Name, owner = name.Text(), fmt.Sprintf("tool %q", name.Text().String())
+		t.Name, owner = name.Text(), "tool "+diag.Quote(name.Text().String())
 		if !isToolName(t.Name.String()) {
 			p := t.Name.Problem(diag.CodeToolName, "clients may reject the name of "+owner)
 			p.Hint = "use at most 128 ASCII letters, digits, _, - and ."

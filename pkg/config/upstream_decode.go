@@ -49,7 +49,7 @@ func (d *decoder) upstreams(entries *Node, wanted func(name string) bool) []*Ups
 		if IsFree(name) || wanted != nil && !wanted(name) {
 			continue
 		}
-		owner := fmt.Sprintf("server %q", name)
+		owner := "server " + diag.Quote(name)
 		if f.Value.Kind() != Map {
 			d.report(f.Value.Expected(owner, "a map"))
 			continue

@@ -26,7 +26,7 @@ func (s *section) forwardRules(name string) []Forward {
 	var out []Forward
 	targets := map[string]Text{}
 	for i, n := range s.optional(name, List).Items() {
-		owner := fmt.Sprintf("rule %d in %q of %s", i+1, name, s.owner)
+		owner := fmt.Sprintf("rule %d in %s of %s", i+1, diag.Quote(name), s.owner)
 		if n.Kind() != Map {
 			s.decoder.report(n.Expected(owner, "a map"))
 			continue

@@ -128,7 +128,7 @@ func (s *section) rateLimit(filter ToolFilter) *RateLimit {
 		if IsFree(tool) {
 			continue
 		}
-		owner := fmt.Sprintf(`%q in "perTool" of %s`, tool, r.owner)
+		owner := diag.Quote(tool) + ` in "perTool" of ` + r.owner
 		if f.Value.Kind() != Map {
 			s.decoder.report(f.Value.Expected(owner, "a map"))
 			continue

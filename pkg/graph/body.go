@@ -27,9 +27,9 @@ func (f *Fields) Body(vars ...string) {
 		f.report(d)
 		f.node.broken = true
 	case list != nil:
-		f.body(list, fmt.Sprintf("the body of node %q", f.node.ID), vars)
+		f.body(list, "the body of "+f.node.name, vars)
 	case whole != nil:
-		f.body(whole, fmt.Sprintf("the body of node %q", f.node.ID), vars)
+		f.body(whole, "the body of "+f.node.name, vars)
 	default:
 		f.report(f.src.Missing(f.owner, "nodes"))
 	}
@@ -52,7 +52,7 @@ func (f *Fields) Branches(name, doc string) []string {
 			continue
 		}
 		names = append(names, key)
-		f.body(field.Value, fmt.Sprintf("branch %q of node %q", key, f.node.ID), nil)
+		f.body(field.Value, "branch "+diag.Quote(key)+" of "+f.node.name, nil)
 	}
 	if len(names) == 0 {
 		f.report(n.Problem(diag.CodeValue, fmt.Sprintf("%s has no branches", f.what(name))))

@@ -150,7 +150,7 @@ func (b *builder) node(src *config.Node, where string, s *scope) *Node {
 	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: s.unit.flat, body: s.owner != nil}, vars: s.vars, owner: where}
 	n.ID = f.String("id", idDoc)
 	if n.ID != "" {
-		n.name = fmt.Sprintf("node %q", n.ID)
+		n.name = "node " + diag.Quote(n.ID)
 		f.owner = n.name
 		b.quotedID(src.Get("id"), n.ID)
 	}
@@ -299,7 +299,7 @@ func (b *builder) fill(g *Graph) {
 
 // start builds the part of a graph that does not depend on its nodes.
 func (b *builder) start(t *config.Tool) *Graph {
-	owner := fmt.Sprintf("tool %q", t.Name.String())
+	owner := "tool " + diag.Quote(t.Name.String())
 	if !t.Private {
 		b.clientPatterns(t.OutputSchema, "outputSchema of "+owner)
 	}
