@@ -61,7 +61,6 @@ var spread = map[string]int{
 	"pkg/server.httpHandler":                       7,
 	"pkg/server.snapshot":                          14,
 	"pkg/telemetry.Recorder":                       9,
-	"pkg/ui.Page":                                  19,
 	"pkg/ui.remoteRun":                             4,
 	"pkg/ui.remotes":                               4,
 	"pkg/upstream.Pool":                            13,

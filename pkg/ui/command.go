@@ -29,7 +29,7 @@ func command[T any](p *Page, do func(s *session, body *T) error) func(w http.Res
 		if err := do(s, body); err != nil {
 			return commandError(err)
 		}
-		p.answer(w, struct{}{})
+		respond(w, struct{}{})
 		return nil
 	}
 }
@@ -98,14 +98,14 @@ func (b *answerBody) answer(s asker) (value.Value, error) {
 	return v, nil
 }
 
-// commands are the routes of sessions.
-func (p *Page) commands() []route {
+// sessionCommands are the routes of sessions.
+func sessionCommands(p *Page) []route {
 	simple := func(do func(*debug.Session) error) func(http.ResponseWriter, *http.Request) error {
 		return command(p, func(s *session, _ *none) error { return do(s.Session) })
 	}
 	const at = "POST /api/sessions/{id}/"
 	return []route{
-		{"POST /api/sessions", true, p.startSession},
+		{"POST /api/sessions", true, on(p, startSession)},
 		{at + "pause", true, simple((*debug.Session).Pause)},
 		{at + "resume", true, simple((*debug.Session).Resume)},
 		{at + "step", true, simple((*debug.Session).Step)},

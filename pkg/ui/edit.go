@@ -12,7 +12,7 @@ import (
 )
 
 // editFile changes the graphs in the file, and nothing else of its text.
-func (p *Page) editFile(w http.ResponseWriter, r *http.Request) error {
+func (t *texts) editFile(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Revision   string      `json:"revision"`
 		Tool       string      `json:"tool"`
@@ -26,14 +26,14 @@ func (p *Page) editFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return badRequest("operations: %v", err)
 	}
-	f := p.texts.refresh()
+	f := t.refresh()
 	if f.err != nil {
 		return notFound("%s", f.problems[0].Message)
 	}
 	if f.revision != body.Revision {
 		return conflict(f)
 	}
-	result, err := graphedit.ApplyContext(r.Context(), p.opts.Path, f.text, operations, graphedit.Options{Tool: body.Tool})
+	result, err := graphedit.ApplyContext(r.Context(), t.page.opts.Path, f.text, operations, graphedit.Options{Tool: body.Tool})
 	var invalid *edit.InvalidError
 	switch {
 	case errors.As(err, &invalid):
@@ -42,26 +42,26 @@ func (p *Page) editFile(w http.ResponseWriter, r *http.Request) error {
 		return &apiError{Status: http.StatusUnprocessableEntity, Code: "bad_edit", Message: err.Error()}
 	}
 	answer := &saved{Revision: string(result.Revision), Text: string(result.Text), Diff: result.Diff}
-	after := p.problems(p.texts.check(r.Context(), string(result.Text)))
+	after := t.problems(t.check(r.Context(), string(result.Text)))
 	refused := worse(f.problems, after)
 	if body.DryRun {
 		answer.Problems, answer.Refused = after, refused
-		p.answer(w, answer)
+		respond(w, answer)
 		return nil
 	}
 	// A file with errors can be edited too, as long as it does not become worse.
 	if len(refused) > 0 {
 		return &apiError{
 			Status: http.StatusUnprocessableEntity, Code: "file_errors", Problems: after,
-			Message: fmt.Sprintf("%s would have an error in line %d: %s", p.name(), refused[0].Span.From.Line, refused[0].Message),
+			Message: fmt.Sprintf("%s would have an error in line %d: %s", t.name(), refused[0].Span.From.Line, refused[0].Message),
 		}
 	}
-	written, err := p.save(r.Context(), body.Revision, result.Text, diag.HasErrors(f.doc.Diagnostics))
+	written, err := t.save(r.Context(), body.Revision, result.Text, diag.HasErrors(f.doc.Diagnostics))
 	if err != nil {
 		return err
 	}
 	answer.Problems = written.Problems
-	p.answer(w, answer)
+	respond(w, answer)
 	return nil
 }
 

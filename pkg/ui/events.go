@@ -236,8 +236,8 @@ func (s *events) close() {
 	}
 }
 
-// stream answers with events as they happen.
-func (p *Page) stream(w http.ResponseWriter, r *http.Request) error {
+// streamEvents answers with events as they happen.
+func streamEvents(p *Page, w http.ResponseWriter, r *http.Request) error {
 	after, err := number(r, "after", -1)
 	if err != nil {
 		return err

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/cassette"
@@ -22,7 +24,7 @@ import (
 // draftTime bounds the making of a test.
 const draftTime = 30 * time.Second
 
-func (p *Page) exportRun(w http.ResponseWriter, r *http.Request) error {
+func exportRun(p *Page, w http.ResponseWriter, r *http.Request) error {
 	s, err := p.subject(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
@@ -35,10 +37,10 @@ func (p *Page) exportRun(w http.ResponseWriter, r *http.Request) error {
 		name := "run-" + s.id + ".json"
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
-		_, _ = w.Write(append(p.exported(s).AppendIndent(nil, "  "), '\n'))
+		_, _ = w.Write(append(exported(s).AppendIndent(nil, "  "), '\n'))
 		return nil
 	case "test":
-		return p.exportTest(w, r, s)
+		return exportTest(p, w, r, s)
 	default:
 		return badRequest("as is %q; expected json or test", as)
 	}
@@ -46,7 +48,7 @@ func (p *Page) exportRun(w http.ResponseWriter, r *http.Request) error {
 
 // exported returns a run as a document: as clients read it, so that eval and test read
 // it too, and beside that the records of which it can be made again.
-func (p *Page) exported(s *subject) value.Value {
+func exported(s *subject) value.Value {
 	b := value.NewBuilder(12)
 	b.Set("id", value.FromString(s.id))
 	b.Set("tool", value.FromString(s.graph.Name))
@@ -76,11 +78,11 @@ func (p *Page) exported(s *subject) value.Value {
 
 // exportTest answers with a test that makes the call of a run again, and with the
 // cassette that answers in the place of the servers.
-func (p *Page) exportTest(w http.ResponseWriter, r *http.Request, s *subject) error {
+func exportTest(p *Page, w http.ResponseWriter, r *http.Request, s *subject) error {
 	if s.run == nil {
 		return errNoGraph
 	}
-	tape, err := p.tape(s)
+	tape, err := tape(p, s)
 	if err != nil {
 		return err
 	}
@@ -91,10 +93,10 @@ func (p *Page) exportTest(w http.ResponseWriter, r *http.Request, s *subject) er
 	if err != nil {
 		return refused("no_test", "%v", err)
 	}
-	p.answer(w, map[string]any{
+	respond(w, map[string]any{
 		"test": string(text), "cassette": string(tape.Text()),
 		"names": map[string]string{
-			"test":     strings.TrimSuffix(p.name(), filepath.Ext(p.name())) + "-" + s.id + ".test.yaml",
+			"test":     strings.TrimSuffix(p.texts.name(), filepath.Ext(p.texts.name())) + "-" + s.id + ".test.yaml",
 			"cassette": filepath.Base(tape.Path),
 		},
 	})
@@ -102,14 +104,14 @@ func (p *Page) exportTest(w http.ResponseWriter, r *http.Request, s *subject) er
 }
 
 // tape returns what the servers answered in a run.
-func (p *Page) tape(s *subject) (*cassette.Cassette, error) {
+func tape(p *Page, s *subject) (*cassette.Cassette, error) {
 	folder, err := filepath.Abs(filepath.Dir(p.opts.Path))
 	if err != nil {
 		return nil, err
 	}
 	c := &cassette.Cassette{
 		Path: filepath.Join(folder, s.graph.Name+"-"+s.id+".jsonl"),
-		Run:  &cassette.Run{Config: p.name(), Tool: s.graph.Name, Arguments: s.shower.whole(s.history.Args())},
+		Run:  &cassette.Run{Config: p.texts.name(), Tool: s.graph.Name, Arguments: s.shower.whole(s.history.Args())},
 	}
 	next := 0
 	for rec := range s.history.Records(0) {
@@ -155,9 +157,47 @@ type imported struct {
 	bytes        int
 }
 
-func (p *Page) importRun(w http.ResponseWriter, r *http.Request) error {
-	p.importing.Lock()
-	defer p.importing.Unlock()
+// imports are the imported runs of a page.
+type imports struct {
+	one sync.Mutex // is read at a time
+
+	mu   sync.Mutex
+	runs []*imported // the oldest first
+}
+
+// add keeps a run, and forgets the oldest ones beyond the bounds.
+func (m *imports) add(in *imported) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs = append(m.runs, in)
+	total := 0
+	for i := len(m.runs) - 1; i >= 0; i-- {
+		if total += m.runs[i].bytes; total > maxImportBytes || len(m.runs)-i > maxImports {
+			m.runs = m.runs[i+1:]
+			break
+		}
+	}
+}
+
+func (m *imports) all() []*imported {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.runs)
+}
+
+// find returns a run, or nil.
+func (m *imports) find(id string) *imported {
+	for _, in := range m.all() {
+		if in.id == id {
+			return in
+		}
+	}
+	return nil
+}
+
+func importRun(p *Page, w http.ResponseWriter, r *http.Request) error {
+	p.imports.one.Lock()
+	defer p.imports.one.Unlock()
 	var body struct {
 		Text string `json:"text"`
 	}
@@ -177,7 +217,7 @@ func (p *Page) importRun(w http.ResponseWriter, r *http.Request) error {
 	}
 	g, err := e.Graph(v.Get("tool").Str())
 	if err != nil {
-		return refused("unknown_tool", "the run is one of the tool %q, which %s does not have", v.Get("tool").Str(), p.name())
+		return refused("unknown_tool", "the run is one of the tool %q, which %s does not have", v.Get("tool").Str(), p.texts.name())
 	}
 	in := &imported{id: "import-" + runs.NewID(), bytes: len(body.Text), failed: v.Get("error").Str()}
 	in.began, _ = time.Parse(time.RFC3339Nano, v.Get("began").Str())
@@ -198,18 +238,9 @@ func (p *Page) importRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refused("does_not_fit", "the run does not fit the tool %q as it is now: %v", g.Name, err)
 	}
-	p.mu.Lock()
-	p.imports = append(p.imports, in)
-	total := 0
-	for i := len(p.imports) - 1; i >= 0; i-- {
-		if total += p.imports[i].bytes; total > maxImportBytes || len(p.imports)-i > maxImports {
-			p.imports = p.imports[i+1:]
-			break
-		}
-	}
-	p.mu.Unlock()
+	p.imports.add(in)
 	p.events.add(event{Type: "run", Run: in.state()})
-	p.answer(w, map[string]string{"id": in.id})
+	respond(w, map[string]string{"id": in.id})
 	return nil
 }
 
@@ -245,7 +276,7 @@ const maxPairs = 10_000
 
 // compareRuns pairs the executions of two runs: the n-th of a path with the n-th of the
 // same path.
-func (p *Page) compareRuns(w http.ResponseWriter, r *http.Request) error {
+func compareRuns(p *Page, w http.ResponseWriter, r *http.Request) error {
 	var of [2]*subject
 	for i, name := range []string{"a", "b"} {
 		s, err := p.subject(r.Context(), r.URL.Query().Get(name))
@@ -285,7 +316,7 @@ func (p *Page) compareRuns(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	}
-	p.answer(w, map[string]any{"pairs": pairs})
+	respond(w, map[string]any{"pairs": pairs})
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
 )
 
-func (p *Page) getFile(w http.ResponseWriter, _ *http.Request) error {
-	f := p.texts.refresh()
+func (t *texts) getFile(w http.ResponseWriter, _ *http.Request) error {
+	f := t.refresh()
 	if f.err != nil {
 		return notFound("%s", f.problems[0].Message)
 	}
@@ -31,7 +31,7 @@ type saved struct {
 	Refused []problem `json:"refused,omitempty"`
 }
 
-func (p *Page) putFile(w http.ResponseWriter, r *http.Request) error {
+func (t *texts) putFile(w http.ResponseWriter, r *http.Request) error {
 	text, err := readBody(w, r, language.MaxBytes, "text/plain")
 	if err != nil {
 		return err
@@ -40,43 +40,43 @@ func (p *Page) putFile(w http.ResponseWriter, r *http.Request) error {
 	if len(given) != 1 {
 		return &apiError{Status: http.StatusPreconditionRequired, Code: "no_revision", Message: "If-Match has to name the revision of the text that was changed"}
 	}
-	answer, err := p.save(r.Context(), strings.Trim(given[0], `"`), text, r.URL.Query().Get("force") == "1")
+	answer, err := t.save(r.Context(), strings.Trim(given[0], `"`), text, r.URL.Query().Get("force") == "1")
 	if err != nil {
 		return err
 	}
-	p.answer(w, answer)
+	respond(w, answer)
 	return nil
 }
 
 // save writes the file, if it still has the revision. A text with errors is written
 // only where force is true. What is written is loaded.
-func (p *Page) save(ctx context.Context, revision string, text []byte, force bool) (*saved, error) {
-	p.saving.Lock()
-	defer p.saving.Unlock()
-	if f := p.texts.refresh(); f.revision != revision {
+func (t *texts) save(ctx context.Context, revision string, text []byte, force bool) (*saved, error) {
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	if f := t.refresh(); f.revision != revision {
 		return nil, conflict(f)
 	}
-	d := p.texts.check(ctx, string(text))
+	d := t.check(ctx, string(text))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	problems := p.problems(d)
+	problems := t.problems(d)
 	if diag.HasErrors(d.Diagnostics) && !force {
 		return nil, &apiError{
-			Status: http.StatusUnprocessableEntity, Code: "file_errors", Message: p.name() + " has errors; it was not saved", Problems: problems,
+			Status: http.StatusUnprocessableEntity, Code: "file_errors", Message: t.name() + " has errors; it was not saved", Problems: problems,
 		}
 	}
-	err := edit.Write(p.opts.Path, edit.Revision(revision), text)
+	err := edit.Write(t.page.opts.Path, edit.Revision(revision), text)
 	if errors.Is(err, edit.ErrConflict) {
-		return nil, conflict(p.texts.refresh())
+		return nil, conflict(t.refresh())
 	}
 	if err != nil {
 		return nil, err
 	}
-	if p.opts.Reload != nil {
-		if err := p.opts.Reload(); err != nil {
-			p.opts.Log.Debug("the page saved a file that cannot be loaded", "error", err)
-			p.FileChanged()
+	if t.page.opts.Reload != nil {
+		if err := t.page.opts.Reload(); err != nil {
+			t.page.opts.Log.Debug("the page saved a file that cannot be loaded", "error", err)
+			t.page.FileChanged()
 		}
 	}
 	return &saved{Revision: string(edit.RevisionOf(text)), Problems: problems}, nil
@@ -96,38 +96,38 @@ type textBody struct {
 }
 
 // document reads a body with a text.
-func (p *Page) document(w http.ResponseWriter, r *http.Request) (*language.Document, int, error) {
+func (t *texts) document(w http.ResponseWriter, r *http.Request) (*language.Document, int, error) {
 	var body textBody
 	if err := decode(w, r, maxText, &body); err != nil {
 		return nil, 0, err
 	}
-	d := p.texts.check(r.Context(), body.Text)
+	d := t.check(r.Context(), body.Text)
 	return d, byteAt(d.Text, body.Offset), nil
 }
 
-func (p *Page) checkText(w http.ResponseWriter, r *http.Request) error {
-	d, _, err := p.document(w, r)
+func (t *texts) checkText(w http.ResponseWriter, r *http.Request) error {
+	d, _, err := t.document(w, r)
 	if err != nil {
 		return err
 	}
-	p.answer(w, map[string]any{"problems": p.problems(d)})
+	respond(w, map[string]any{"problems": t.problems(d)})
 	return nil
 }
 
-func (p *Page) formatText(w http.ResponseWriter, r *http.Request) error {
-	d, _, err := p.document(w, r)
+func (t *texts) formatText(w http.ResponseWriter, r *http.Request) error {
+	d, _, err := t.document(w, r)
 	if err != nil {
 		return err
 	}
 	edits, err := d.Format()
 	if err != nil {
-		return &apiError{Status: http.StatusUnprocessableEntity, Code: "not_formatted", Message: err.Error(), Problems: p.problems(d)}
+		return &apiError{Status: http.StatusUnprocessableEntity, Code: "not_formatted", Message: err.Error(), Problems: t.problems(d)}
 	}
 	var changes []edit.TextEdit
 	for _, e := range edits {
 		changes = append(changes, edit.TextEdit{Start: e.From, End: e.To, Text: e.New})
 	}
-	p.answer(w, map[string]any{"text": string(edit.Apply([]byte(d.Text), changes))})
+	respond(w, map[string]any{"text": string(edit.Apply([]byte(d.Text), changes))})
 	return nil
 }
 
@@ -147,8 +147,8 @@ var itemKinds = map[language.ItemKind]string{
 	language.ToolItem: "tool", language.FunctionItem: "function", language.VariableItem: "variable", language.PropertyItem: "property",
 }
 
-func (p *Page) completeText(w http.ResponseWriter, r *http.Request) error {
-	d, at, err := p.document(w, r)
+func (t *texts) completeText(w http.ResponseWriter, r *http.Request) error {
+	d, at, err := t.document(w, r)
 	if err != nil {
 		return err
 	}
@@ -161,12 +161,12 @@ func (p *Page) completeText(w http.ResponseWriter, r *http.Request) error {
 			Label: i.Label, Insert: i.Insert, From: s.From, To: s.To, Detail: i.Detail, Doc: i.Doc, Kind: itemKinds[i.Kind], First: i.First,
 		})
 	}
-	p.answer(w, map[string]any{"items": list})
+	respond(w, map[string]any{"items": list})
 	return nil
 }
 
-func (p *Page) hoverText(w http.ResponseWriter, r *http.Request) error {
-	d, at, err := p.document(w, r)
+func (t *texts) hoverText(w http.ResponseWriter, r *http.Request) error {
+	d, at, err := t.document(w, r)
 	if err != nil {
 		return err
 	}
@@ -175,6 +175,6 @@ func (p *Page) hoverText(w http.ResponseWriter, r *http.Request) error {
 		s := newUnits(d.Text).span(in)
 		answer["markdown"], answer["from"], answer["to"] = text, s.From, s.To
 	}
-	p.answer(w, answer)
+	respond(w, answer)
 	return nil
 }

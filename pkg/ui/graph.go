@@ -55,17 +55,11 @@ type bodyJSON struct {
 // maxLabel is how many characters of a rule stand at an edge.
 const maxLabel = 32
 
-func (p *Page) getGraph(w http.ResponseWriter, r *http.Request) error {
+func getGraph(p *Page, w http.ResponseWriter, r *http.Request) error {
 	if _, err := p.program(); err != nil {
 		return err
 	}
-	p.mu.Lock()
-	if p.loaded.pointers == nil {
-		p.loaded.pointers = map[*config.Node]string{}
-		point(p.loaded.pointers, p.loaded.file.Root, "")
-	}
-	at := p.loaded
-	p.mu.Unlock()
+	at := p.pointed()
 	g, err := at.engine.Graph(r.PathValue("name"))
 	if err != nil {
 		return notFound("there is no tool %q", r.PathValue("name"))
@@ -74,7 +68,7 @@ func (p *Page) getGraph(w http.ResponseWriter, r *http.Request) error {
 		Tool: g.Name, Revision: at.revision, Nodes: []nodeJSON{}, Edges: []edgeJSON{}, Bodies: []bodyJSON{},
 	}}
 	d.add(g, "")
-	p.answer(w, d.graph)
+	respond(w, d.graph)
 	return nil
 }
 

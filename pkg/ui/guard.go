@@ -21,23 +21,29 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'%s; img-s
 // maxRequests is how many requests can be under way, streams aside.
 const maxRequests = 64
 
-// guard answers what is not for the page: requests by other names, from other pages,
+// guard stands before everything else that answers requests.
+type guard struct {
+	*current
+	token string
+}
+
+// before answers what is not for the page: requests by other names, from other pages,
 // and those under /api without the token.
-func (p *Page) guard(address net.Addr, next http.Handler) http.Handler {
+func (g *guard) before(address net.Addr, next http.Handler) http.Handler {
 	names := namesOf(address)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.headers(w.Header())
+		setHeaders(w.Header())
 		api := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/api"
 		switch {
-		case !names.has(r.Host, p.allowedHosts()):
+		case !names.has(r.Host, g.allowedHosts()):
 			refuse(w, http.StatusForbidden, "forbidden_host", "the Host header is not an address of the page; open the URL that was printed, or add the host to server.allowedHosts")
-		case !p.fromAllowedOrigin(r):
+		case !g.fromAllowedOrigin(r):
 			refuse(w, http.StatusForbidden, "forbidden_origin", "the request comes from another page")
 		case api && crossSite(r):
 			refuse(w, http.StatusForbidden, "forbidden_origin", "the request comes from another site")
-		case p.inURL(r.URL):
+		case g.inURL(r.URL):
 			refuse(w, http.StatusBadRequest, "token_in_url", "send the token in the header Authorization: Bearer; URLs are kept in logs")
-		case api && !p.authorized(r):
+		case api && !g.authorized(r):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			refuse(w, http.StatusUnauthorized, "unauthorized", "the token is missing or wrong; open the URL that was printed")
 		default:
@@ -46,8 +52,8 @@ func (p *Page) guard(address net.Addr, next http.Handler) http.Handler {
 	})
 }
 
-// headers sets the headers of every response.
-func (p *Page) headers(h http.Header) {
+// setHeaders sets the headers of every response.
+func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", strings.Replace(policy, "%s", "", 1))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -92,8 +98,8 @@ func (n hostNames) has(host string, allowed []string) bool {
 }
 
 // allowedHosts returns those of the file; nil while it has errors from the start.
-func (p *Page) allowedHosts() []string {
-	if e := p.engine.Load(); e != nil {
+func (g *guard) allowedHosts() []string {
+	if e := g.engine.Load(); e != nil {
 		return e.File().Server.AllowedHosts
 	}
 	return nil
@@ -101,12 +107,12 @@ func (p *Page) allowedHosts() []string {
 
 // fromAllowedOrigin reports whether a request that names its origin comes from the page,
 // or from an origin that the file allows: that of a proxy with HTTPS.
-func (p *Page) fromAllowedOrigin(r *http.Request) bool {
+func (g *guard) fromAllowedOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) != 1 || origins[0] == "http://"+r.Host {
 		return len(origins) < 2
 	}
-	e := p.engine.Load()
+	e := g.engine.Load()
 	return e != nil && slices.ContainsFunc(e.File().Server.AllowedOrigins, func(o string) bool { return strings.EqualFold(o, origins[0]) })
 }
 
@@ -117,12 +123,12 @@ func crossSite(r *http.Request) bool {
 }
 
 // inURL reports whether a URL has the token.
-func (p *Page) inURL(u *url.URL) bool {
-	return strings.Contains(u.RawQuery, p.token) || strings.Contains(u.Path, p.token)
+func (g *guard) inURL(u *url.URL) bool {
+	return strings.Contains(u.RawQuery, g.token) || strings.Contains(u.Path, g.token)
 }
 
 // authorized reports whether a request has the token.
-func (p *Page) authorized(r *http.Request) bool {
+func (g *guard) authorized(r *http.Request) bool {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {
 		return false
@@ -131,7 +137,7 @@ func (p *Page) authorized(r *http.Request) bool {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return false
 	}
-	have, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(p.token))
+	have, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.token))
 	return subtle.ConstantTimeCompare(have[:], want[:]) == 1
 }
 

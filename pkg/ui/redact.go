@@ -11,41 +11,41 @@ import (
 )
 
 // redact takes the secrets of the program out of a text.
-func (p *Page) redact(text string) string {
-	if e := p.engine.Load(); e != nil && text != "" {
+func (c *current) redact(text string) string {
+	if e := c.engine.Load(); e != nil && text != "" {
 		return e.Redact(nil, text)
 	}
 	return text
 }
 
 // redactor returns redact, or nil if there is no program yet.
-func (p *Page) redactor() func(string) string {
-	if p.engine.Load() == nil {
+func (c *current) redactor() func(string) string {
+	if c.engine.Load() == nil {
 		return nil
 	}
-	return p.redact
+	return c.redact
 }
 
 // redactValue takes the secrets of the program out of a value.
-func (p *Page) redactValue(v value.Value) value.Value {
-	if e := p.engine.Load(); e != nil {
+func (c *current) redactValue(v value.Value) value.Value {
+	if e := c.engine.Load(); e != nil {
 		return e.RedactValue(nil, v)
 	}
 	return v
 }
 
 // clean returns an error without secrets.
-func (p *Page) clean(err error) error {
+func (c *current) clean(err error) error {
 	var known *apiError
 	if !errors.As(err, &known) {
-		return errors.New(p.redact(err.Error()))
+		return errors.New(c.redact(err.Error()))
 	}
 	clean := *known
-	clean.Message = p.redact(known.Message)
+	clean.Message = c.redact(known.Message)
 	return &clean
 }
 
-func (p *Page) answer(w http.ResponseWriter, v any) { writeJSON(w, http.StatusOK, v) }
+func respond(w http.ResponseWriter, v any) { writeJSON(w, http.StatusOK, v) }
 
 // strictJSON reads one JSON value whose keys are all known.
 func strictJSON(text []byte, v any) error {

@@ -28,7 +28,7 @@ const maxCursor = 4 << 10
 
 // listDurable answers with a part of the durable runs. That they cannot be reached is
 // no error: the page shows it, and the list comes later.
-func (p *Page) listDurable(w http.ResponseWriter, r *http.Request) error {
+func listDurable(p *Page, w http.ResponseWriter, r *http.Request) error {
 	m := p.remotes
 	if m == nil {
 		return errNoDurable
@@ -62,12 +62,12 @@ func (p *Page) listDurable(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		answer["problem"] = p.redact(m.unreachable(err))
 	}
-	p.answer(w, answer)
+	respond(w, answer)
 	return nil
 }
 
 // startDurable starts a durable run.
-func (p *Page) startDurable(w http.ResponseWriter, r *http.Request) error {
+func startDurable(p *Page, w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Tool string      `json:"tool"`
 		Args value.Value `json:"args"`
@@ -109,7 +109,7 @@ func (p *Page) startDurable(w http.ResponseWriter, r *http.Request) error {
 		run.mu.Unlock()
 		p.events.add(event{Type: "run", Run: state})
 	}
-	p.answer(w, map[string]string{"id": s.ID})
+	respond(w, map[string]string{"id": s.ID})
 	return nil
 }
 
@@ -160,16 +160,16 @@ func durableCommand[T any](p *Page, do func(ctx context.Context, r *remoteRun, b
 			return p.remotes.failed(err)
 		}
 		run.poke()
-		p.answer(w, struct{}{})
+		respond(w, struct{}{})
 		return nil
 	}
 }
 
 // durableCommands are the routes of durable runs.
-func (p *Page) durableCommands() []route {
+func durableCommands(p *Page) []route {
 	return []route{
-		{"GET /api/durable", false, p.listDurable},
-		{"POST /api/durable", true, p.startDurable},
+		{"GET /api/durable", false, on(p, listDurable)},
+		{"POST /api/durable", true, on(p, startDurable)},
 		{"POST /api/durable/{id}/cancel", true, durableCommand(p, func(ctx context.Context, r *remoteRun, _ *none) error {
 			return r.remotes.from.Cancel(ctx, operator, r.id)
 		})},

@@ -18,29 +18,29 @@ type route struct {
 }
 
 func (p *Page) table() []route {
-	return slices.Concat(p.commands(), p.durableCommands(), []route{
-		{"GET /api/state", false, p.getState},
-		{"GET /api/tools/{name}/graph", false, p.getGraph},
-		{"GET /api/file", false, p.getFile},
-		{"PUT /api/file", true, p.putFile},
-		{"POST /api/file/check", false, p.checkText},
-		{"POST /api/file/format", false, p.formatText},
-		{"POST /api/file/complete", false, p.completeText},
-		{"POST /api/file/hover", false, p.hoverText},
-		{"POST /api/file/edit", true, p.editFile},
-		{"GET /api/servers", false, p.listServers},
-		{"POST /api/servers/{name}/check", true, p.checkServer},
-		{"POST /api/servers/{name}/tools/{tool}/call", true, p.tryTool},
+	return slices.Concat(sessionCommands(p), durableCommands(p), []route{
+		{"GET /api/state", false, on(p, getState)},
+		{"GET /api/tools/{name}/graph", false, on(p, getGraph)},
+		{"GET /api/file", false, p.texts.getFile},
+		{"PUT /api/file", true, p.texts.putFile},
+		{"POST /api/file/check", false, p.texts.checkText},
+		{"POST /api/file/format", false, p.texts.formatText},
+		{"POST /api/file/complete", false, p.texts.completeText},
+		{"POST /api/file/hover", false, p.texts.hoverText},
+		{"POST /api/file/edit", true, p.texts.editFile},
+		{"GET /api/servers", false, p.servers.listServers},
+		{"POST /api/servers/{name}/check", true, p.servers.checkServer},
+		{"POST /api/servers/{name}/tools/{tool}/call", true, p.servers.tryTool},
 		{"GET /api/runs", false, p.listRuns},
 		{"GET /api/runs/{id}", false, p.getRun},
 		{"GET /api/runs/{id}/records", false, p.getRecords},
 		{"GET /api/runs/{id}/value", false, p.getValue},
-		{"GET /api/runs/{id}/export", false, p.exportRun},
-		{"GET /api/runs/compare", false, p.compareRuns},
-		{"POST /api/runs/import", true, p.importRun},
-		{"GET /api/runs/{id}/document", false, p.getDocument},
-		{"POST /api/runs/{id}/eval", false, p.eval},
-		{"GET /api/events", false, p.stream},
+		{"GET /api/runs/{id}/export", false, on(p, exportRun)},
+		{"GET /api/runs/compare", false, on(p, compareRuns)},
+		{"POST /api/runs/import", true, on(p, importRun)},
+		{"GET /api/runs/{id}/document", false, on(p, getDocument)},
+		{"POST /api/runs/{id}/eval", false, on(p, evaluate)},
+		{"GET /api/events", false, on(p, streamEvents)},
 	})
 }
 
@@ -103,4 +103,9 @@ func (p *Page) serve(rt route) http.HandlerFunc {
 			writeError(w, p.clean(err))
 		}
 	}
+}
+
+// on returns what answers at a route with a page.
+func on(p *Page, answer func(*Page, http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error { return answer(p, w, r) }
 }

@@ -59,7 +59,7 @@ type subject struct {
 // stateOfRun returns how a run of the store is.
 func (p *Page) stateOfRun(r *runs.Run) *runState {
 	if s := p.sessions.get(r.ID); s != nil {
-		state, _ := p.stateOfSession(s, s.shower())
+		state, _ := stateOfSession(s, s.shower())
 		return state
 	}
 	s := &runState{
@@ -101,11 +101,8 @@ func (p *Page) listRuns(w http.ResponseWriter, r *http.Request) error {
 	list := []*runState{}
 	q := r.URL.Query()
 	if e := p.engine.Load(); e != nil {
-		p.mu.Lock()
-		imports := slices.Clone(p.imports)
-		p.mu.Unlock()
 		var all []*runState
-		for _, in := range slices.Backward(imports) {
+		for _, in := range slices.Backward(p.imports.all()) {
 			all = append(all, in.state())
 		}
 		for _, run := range e.Runs().All() {
@@ -118,7 +115,7 @@ func (p *Page) listRuns(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	}
-	p.answer(w, map[string]any{"runs": list})
+	respond(w, map[string]any{"runs": list})
 	return nil
 }
 
@@ -128,7 +125,7 @@ func (p *Page) subject(ctx context.Context, id string) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in := p.imported(id); in != nil {
+	if in := p.imports.find(id); in != nil {
 		return &subject{
 			id: id, graph: in.run.Graph(), history: in.run, run: in.run, began: in.began, ended: in.ended, failed: in.failed,
 			state: in.state(), shower: shower{p.redactor()},
@@ -155,18 +152,6 @@ func (p *Page) subject(ctx context.Context, id string) (*subject, error) {
 		}
 	}
 	return s, err
-}
-
-// imported returns an imported run, or nil.
-func (p *Page) imported(id string) *imported {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, in := range p.imports {
-		if in.id == id {
-			return in
-		}
-	}
-	return nil
 }
 
 // failureFrom returns the failure of a run that is over, of which message is known: the
@@ -228,7 +213,7 @@ func (p *Page) getRun(w http.ResponseWriter, r *http.Request) error {
 			s.state.Result = s.shower.short(s.history.Result())
 		}
 	}
-	p.answer(w, map[string]any{"run": s.state, "records": list, "dropped": dropped})
+	respond(w, map[string]any{"run": s.state, "records": list, "dropped": dropped})
 	return nil
 }
 
@@ -258,7 +243,7 @@ func (p *Page) getValue(w http.ResponseWriter, r *http.Request) error {
 	if !v.IsUndefined() {
 		answer["value"] = bounded(v, from, min(count, maxItems))
 	}
-	p.answer(w, answer)
+	respond(w, answer)
 	return nil
 }
 
@@ -275,7 +260,7 @@ func (p *Page) part(s *subject, r *http.Request) (value.Value, error) {
 		return value.Undef, badRequest("part is %q; without record it is args or result", part)
 	}
 	if part == "document" || part == "variables" {
-		at, err := p.scopeOf(s, r)
+		at, err := scopeOf(p, s, r)
 		if err != nil {
 			return value.Undef, err
 		}
@@ -329,7 +314,7 @@ func (p *Page) getRecords(w http.ResponseWriter, r *http.Request) error {
 	if s.history != nil {
 		list, _ = s.records(from)
 	}
-	p.answer(w, map[string]any{"records": list})
+	respond(w, map[string]any{"records": list})
 	return nil
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// scope returns what expressions see: those of the execution that a record is about, the
+// scopeAt returns what expressions see: those of the execution that a record is about, the
 // next one of a walk under way or, without both, where the run is paused, else its end.
-func (p *Page) scope(s *subject, rec *int, frame *string) (executor.Scope, error) {
+func scopeAt(p *Page, s *subject, rec *int, frame *string) (executor.Scope, error) {
 	switch {
 	case s.history == nil:
 		return executor.Scope{}, refused("no_history", "%v", errNoHistory)
@@ -40,7 +40,7 @@ func (p *Page) scope(s *subject, rec *int, frame *string) (executor.Scope, error
 }
 
 // scopeOf is scope for a request that may name a record.
-func (p *Page) scopeOf(s *subject, r *http.Request) (executor.Scope, error) {
+func scopeOf(p *Page, s *subject, r *http.Request) (executor.Scope, error) {
 	var index *int
 	if r.URL.Query().Has("record") {
 		n, err := number(r, "record", 0)
@@ -50,19 +50,19 @@ func (p *Page) scopeOf(s *subject, r *http.Request) (executor.Scope, error) {
 		index = &n
 	}
 	frame := r.URL.Query().Get("frame")
-	return p.scope(s, index, &frame)
+	return scopeAt(p, s, index, &frame)
 }
 
-func (p *Page) getDocument(w http.ResponseWriter, r *http.Request) error {
+func getDocument(p *Page, w http.ResponseWriter, r *http.Request) error {
 	s, err := p.subject(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	at, err := p.scopeOf(s, r)
+	at, err := scopeOf(p, s, r)
 	if err != nil {
 		return err
 	}
-	p.answer(w, map[string]value.Value{
+	respond(w, map[string]value.Value{
 		"document": s.shower.members(at.Document()), "variables": s.shower.members(variables(at)),
 	})
 	return nil
@@ -77,8 +77,8 @@ func variables(at executor.Scope) value.Value {
 	return b.Value()
 }
 
-// eval evaluates an expression where a run is or was. It changes nothing.
-func (p *Page) eval(w http.ResponseWriter, r *http.Request) error {
+// evaluate evaluates an expression where a run is or was. It changes nothing.
+func evaluate(p *Page, w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Expression string  `json:"expression"`
 		Record     *int    `json:"record"`
@@ -91,7 +91,7 @@ func (p *Page) eval(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	at, err := p.scope(s, body.Record, body.Frame)
+	at, err := scopeAt(p, s, body.Record, body.Frame)
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,6 @@ func (p *Page) eval(w http.ResponseWriter, r *http.Request) error {
 	if !v.IsUndefined() {
 		answer["value"] = bounded(v, 0, defaultItems)
 	}
-	p.answer(w, answer)
+	respond(w, answer)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -44,6 +45,13 @@ type serverTool struct {
 	Hidden       bool        `json:"hidden,omitempty"`
 }
 
+// servers shows the servers of the file.
+type servers struct {
+	*current
+	told   sync.Mutex
+	listed listed
+}
+
 // listed is what servers said when they were asked last.
 type listed struct {
 	pool *upstream.Pool // that asked them
@@ -57,8 +65,8 @@ type asked struct {
 }
 
 // upstreams returns the servers of the file and the sessions with them.
-func (p *Page) upstreams() (*upstream.Pool, *config.File, error) {
-	e, err := p.program()
+func (u *servers) upstreams() (*upstream.Pool, *config.File, error) {
+	e, err := u.program()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,44 +95,44 @@ func openingsOf(pool *upstream.Pool) []opening {
 	return list
 }
 
-func (p *Page) listServers(w http.ResponseWriter, _ *http.Request) error {
-	pool, file, err := p.upstreams()
+func (u *servers) listServers(w http.ResponseWriter, _ *http.Request) error {
+	pool, file, err := u.upstreams()
 	if err != nil {
 		return err
 	}
 	list := []serverInfo{}
 	for _, entry := range file.Upstreams {
-		list = append(list, p.serverInfo(pool, entry))
+		list = append(list, u.serverInfo(pool, entry))
 	}
-	p.answer(w, map[string]any{"servers": list})
+	respond(w, map[string]any{"servers": list})
 	return nil
 }
 
 // serverInfo returns what is known of a server without asking it.
-func (p *Page) serverInfo(pool *upstream.Pool, entry *config.Upstream) serverInfo {
-	info := serverInfo{Name: entry.Name, Transport: entry.Transport, Target: p.target(entry), State: "idle"}
+func (u *servers) serverInfo(pool *upstream.Pool, entry *config.Upstream) serverInfo {
+	info := serverInfo{Name: entry.Name, Transport: entry.Transport, Target: u.target(entry), State: "idle"}
 	for _, s := range pool.Stats() {
 		if s.Server != entry.Name {
 			continue
 		}
 		info.Transport, info.State, info.Protocol = s.Transport, s.State, s.Protocol
 		if s.Name != "" {
-			info.Info = &peerInfo{Name: p.redact(s.Name), Version: p.redact(s.Version)}
+			info.Info = &peerInfo{Name: u.redact(s.Name), Version: u.redact(s.Version)}
 		}
 		if s.Failure != nil {
-			info.Error = p.redact(s.Failure.Error())
+			info.Error = u.redact(s.Failure.Error())
 		}
 		if v, err := value.FromAny(s); err == nil {
-			info.Stats = p.redactValue(v)
+			info.Stats = u.redactValue(v)
 		}
 	}
 	if len(entry.Unset) > 0 {
 		info.State = "missing " + strings.Join(entry.Unset, ", ")
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.listed.pool == pool {
-		last := p.listed.by[entry.Name]
+	u.told.Lock()
+	defer u.told.Unlock()
+	if u.listed.pool == pool {
+		last := u.listed.by[entry.Name]
 		info.Tools, info.Instructions = last.tools, last.instructions
 		if info.Info != nil {
 			info.Info.Title = last.title
@@ -135,16 +143,16 @@ func (p *Page) serverInfo(pool *upstream.Pool, entry *config.Upstream) serverInf
 
 // target returns what an entry starts or where it connects, without secrets. Header
 // values and the environment are not part of it.
-func (p *Page) target(entry *config.Upstream) string {
+func (u *servers) target(entry *config.Upstream) string {
 	if entry.Transport == config.Stdio {
-		return p.redact(strings.Join(append([]string{entry.Command}, entry.Args...), " "))
+		return u.redact(strings.Join(append([]string{entry.Command}, entry.Args...), " "))
 	}
-	u, err := url.Parse(entry.URL)
+	at, err := url.Parse(entry.URL)
 	if err != nil {
 		return ""
 	}
-	u.RawQuery, u.Fragment, u.User = "", "", nil
-	return p.redact(u.String())
+	at.RawQuery, at.Fragment, at.User = "", "", nil
+	return u.redact(at.String())
 }
 
 // entry returns the entry of a server.
@@ -157,11 +165,11 @@ func entryOf(file *config.File, name string) (*config.Upstream, error) {
 	return nil, notFound("there is no server %q", name)
 }
 
-func (p *Page) checkServer(w http.ResponseWriter, r *http.Request) error {
+func (u *servers) checkServer(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, maxCommand, &struct{}{}); err != nil {
 		return err
 	}
-	pool, file, err := p.upstreams()
+	pool, file, err := u.upstreams()
 	if err != nil {
 		return err
 	}
@@ -173,40 +181,40 @@ func (p *Page) checkServer(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	status, failed := pool.Status(ctx, nil, entry.Name)
 	if failed == nil {
-		p.list(pool, entry, status)
+		u.list(pool, entry, status)
 	}
-	info := p.serverInfo(pool, entry)
+	info := u.serverInfo(pool, entry)
 	if failed != nil {
-		info.Error = p.redact(failed.Error())
+		info.Error = u.redact(failed.Error())
 		if len(entry.Unset) == 0 {
 			info.State = "failed"
 		}
 	}
-	p.answer(w, info)
+	respond(w, info)
 	return nil
 }
 
 // list keeps what a server said when it was asked.
-func (p *Page) list(pool *upstream.Pool, entry *config.Upstream, status upstream.Status) {
+func (u *servers) list(pool *upstream.Pool, entry *config.Upstream, status upstream.Status) {
 	list := []serverTool{}
 	for _, v := range status.Tools {
-		t := p.redactValue(v)
+		t := u.redactValue(v)
 		name, prefixed := strings.CutPrefix(v.Get("name").Str(), entry.NamePrefix)
 		list = append(list, serverTool{
 			Name: name, Title: t.Get("title").Str(), Description: t.Get("description").Str(), InputSchema: t.Get("inputSchema"),
 			OutputSchema: t.Get("outputSchema"), Annotations: t.Get("annotations"), Hidden: !prefixed || !entry.Tools.Allows(name),
 		})
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.listed.pool != pool {
-		p.listed = listed{pool, map[string]asked{}}
+	u.told.Lock()
+	defer u.told.Unlock()
+	if u.listed.pool != pool {
+		u.listed = listed{pool, map[string]asked{}}
 	}
-	p.listed.by[entry.Name] = asked{p.redact(status.Title), p.redact(status.Instructions), list}
+	u.listed.by[entry.Name] = asked{u.redact(status.Title), u.redact(status.Instructions), list}
 }
 
 // tryTool calls a tool of a server once, for a person who wants to see what it does.
-func (p *Page) tryTool(w http.ResponseWriter, r *http.Request) error {
+func (u *servers) tryTool(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Args value.Value `json:"args"`
 	}
@@ -219,7 +227,7 @@ func (p *Page) tryTool(w http.ResponseWriter, r *http.Request) error {
 	if body.Args.Kind() != value.Object {
 		return badRequest("args is %s; expected an object", graph.Describe(body.Args))
 	}
-	pool, file, err := p.upstreams()
+	pool, file, err := u.upstreams()
 	if err != nil {
 		return err
 	}
@@ -237,12 +245,12 @@ func (p *Page) tryTool(w http.ResponseWriter, r *http.Request) error {
 	var failed *upstream.Error
 	switch {
 	case errors.As(err, &failed):
-		answer["error"] = failureOf(nil, err, shower{p.redact})
+		answer["error"] = failureOf(nil, err, shower{u.redact})
 	case err != nil:
 		return err
 	default:
-		answer["result"] = bounded(shower{p.redact}.whole(result.Reply), 0, defaultItems)
+		answer["result"] = bounded(shower{u.redact}.whole(result.Reply), 0, defaultItems)
 	}
-	p.answer(w, answer)
+	respond(w, answer)
 	return nil
 }

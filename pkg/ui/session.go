@@ -31,7 +31,7 @@ type startFrom struct {
 }
 
 // startSession begins a run under control.
-func (p *Page) startSession(w http.ResponseWriter, r *http.Request) error {
+func startSession(p *Page, w http.ResponseWriter, r *http.Request) error {
 	var body start
 	if err := decode(w, r, maxText, &body); err != nil {
 		return err
@@ -94,8 +94,8 @@ func (p *Page) startSession(w http.ResponseWriter, r *http.Request) error {
 	s := &session{d, known}
 	p.sessions.add(s)
 	p.events.watched(d.ID())
-	p.sessions.wait.Go(func() { p.tellSession(s) })
-	p.answer(w, map[string]string{"id": d.ID()})
+	p.sessions.wait.Go(func() { tellSession(p, s) })
+	respond(w, map[string]string{"id": d.ID()})
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // tellSession turns what happens in a session into events, until it is over.
-func (p *Page) tellSession(s *session) {
+func tellSession(p *Page, s *session) {
 	id, after := s.ID(), 0
 	// A state is told after all that happened before it: whoever sees that a run is over
 	// has its records.
@@ -26,8 +26,8 @@ func (p *Page) tellSession(s *session) {
 				// How it ended is known before anybody is told.
 				p.sessions.over(id, string(e.Status))
 			}
-			if p.tellEvent(s, &e, sh, watched) && after > follows {
-				state, follows = p.stateOfSession(s, sh)
+			if tellEvent(p, s, &e, sh, watched) && after > follows {
+				state, follows = stateOfSession(s, sh)
 			}
 			if state != nil && after >= follows {
 				p.events.add(event{Type: "run", Run: state})
@@ -39,7 +39,7 @@ func (p *Page) tellSession(s *session) {
 
 // tellEvent tells of one event; it reports true for one that changes the state of the
 // session.
-func (p *Page) tellEvent(s *session, e *debug.Event, sh shower, watched bool) bool {
+func tellEvent(p *Page, s *session, e *debug.Event, sh shower, watched bool) bool {
 	id := s.ID()
 	switch e.Type {
 	case debug.TaskBegun:
@@ -83,7 +83,7 @@ type paused struct {
 }
 
 // stateOfSession returns how a session is, and the number of its latest event.
-func (p *Page) stateOfSession(s *session, sh shower) (state *runState, last int) {
+func stateOfSession(s *session, sh shower) (state *runState, last int) {
 	at := s.State()
 	out := &runState{
 		ID: at.ID, Tool: at.Tool, Caller: at.Caller, Session: true, State: string(at.Status), Pausing: at.Pausing, Began: at.Began.UTC(),

@@ -3,6 +3,8 @@ package ui
 import (
 	"net/http"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
@@ -10,6 +12,15 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
+
+// current is the program in use. It is safe for concurrent use.
+type current struct {
+	engine atomic.Pointer[mcpgraph.Engine]
+
+	mu         sync.Mutex
+	generation int
+	loaded     loaded
+}
 
 // loaded is what is known of the program in use.
 type loaded struct {
@@ -19,22 +30,40 @@ type loaded struct {
 	pointers map[*config.Node]string
 }
 
-// use makes an engine, or what it has read now, the program of the page.
-func (p *Page) use(e *mcpgraph.Engine) {
+// use makes an engine, or what it has read now, the program in use.
+func (c *current) use(e *mcpgraph.Engine) {
 	file := e.File()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.engine.Store(e)
-	p.generation++
-	p.loaded = loaded{engine: e, file: file, revision: string(edit.RevisionOf(file.Source))}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.engine.Store(e)
+	c.generation++
+	c.loaded = loaded{engine: e, file: file, revision: string(edit.RevisionOf(file.Source))}
 }
 
 // program returns the engine, or an error that tells why there is none.
-func (p *Page) program() (*mcpgraph.Engine, error) {
-	if e := p.engine.Load(); e != nil {
+func (c *current) program() (*mcpgraph.Engine, error) {
+	if e := c.engine.Load(); e != nil {
 		return e, nil
 	}
 	return nil, refused("no_program", "the file has had errors since the page began; correct them first")
+}
+
+// version returns what is known of the program, and how many there were.
+func (c *current) version() (loaded, int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.loaded, c.generation
+}
+
+// pointed is version with the pointers of the nodes.
+func (c *current) pointed() loaded {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loaded.pointers == nil {
+		c.loaded.pointers = map[*config.Node]string{}
+		point(c.loaded.pointers, c.loaded.file.Root, "")
+	}
+	return c.loaded
 }
 
 type state struct {
@@ -71,12 +100,10 @@ type toolInfo struct {
 	Nodes          int         `json:"nodes"`
 }
 
-func (p *Page) getState(w http.ResponseWriter, _ *http.Request) error {
+func getState(p *Page, w http.ResponseWriter, _ *http.Request) error {
 	last := p.events.last()
 	f := p.texts.refresh()
-	p.mu.Lock()
-	at, generation := p.loaded, p.generation
-	p.mu.Unlock()
+	at, generation := p.version()
 	s := state{
 		Version: mcpgraph.Version(), Mode: "ui", ReadOnly: p.opts.ReadOnly, Generation: generation, Revision: at.revision,
 		File:  fileInfo{p.opts.Path, filepath.Base(p.opts.Path), f.revision, !p.opts.ReadOnly},
@@ -104,7 +131,7 @@ func (p *Page) getState(w http.ResponseWriter, _ *http.Request) error {
 			s.Servers = append(s.Servers, u.Name)
 		}
 	}
-	p.answer(w, s)
+	respond(w, s)
 	return nil
 }
 

@@ -70,9 +70,11 @@ type onDisk struct {
 	problems []problem
 }
 
-// texts analyses the text of the file, saved or not.
+// texts analyses the text of the file, saved or not, and changes it.
 type texts struct {
-	page *Page
+	page   *Page
+	saving sync.Mutex // one change of the file at a time
+
 	mu   sync.Mutex
 	disk *onDisk
 	lock [2]int64 // modification time and size of the lock file that disk was checked with
@@ -104,7 +106,7 @@ func (t *texts) refresh() *onDisk {
 		})
 	} else {
 		d.doc, _ = t.analyse(context.Background(), string(text)) // it has a problem if there is no memory
-		d.problems = t.page.problems(d.doc)
+		d.problems = t.problems(d.doc)
 	}
 	t.disk, t.lock = d, locked
 	return d
@@ -159,12 +161,12 @@ func (t *texts) locked(string) *lock.File {
 }
 
 // problems returns the diagnostics of a document.
-func (p *Page) problems(d *language.Document) []problem {
+func (t *texts) problems(d *language.Document) []problem {
 	list := []problem{}
 	units := newUnits(d.Text)
 	fixes := map[int][]fix{}
 	for _, a := range d.Actions(language.Span{To: len(d.Text)}) {
-		f := fix{Title: p.redact(a.Title), Edits: []textEdit{}}
+		f := fix{Title: t.page.redact(a.Title), Edits: []textEdit{}}
 		for _, e := range a.Edits {
 			s := units.span(e.Span)
 			f.Edits = append(f.Edits, textEdit{s.From, s.To, e.New})
@@ -177,7 +179,7 @@ func (p *Page) problems(d *language.Document) []problem {
 		}
 		entry := problem{
 			File: found.File, Severity: found.Severity.String(), Code: found.Code,
-			Message: p.redact(found.Message), Hint: p.redact(found.Hint), Span: placeOf(found.Pos, found.End), Fixes: fixes[i],
+			Message: t.page.redact(found.Message), Hint: t.page.redact(found.Hint), Span: placeOf(found.Pos, found.End), Fixes: fixes[i],
 		}
 		if found.File == d.Path {
 			at := d.DiagnosticSpan(found)
@@ -236,4 +238,4 @@ func byteAt(text string, n int) int {
 }
 
 // name returns the name of the file.
-func (p *Page) name() string { return filepath.Base(p.opts.Path) }
+func (t *texts) name() string { return filepath.Base(t.page.opts.Path) }

@@ -7,19 +7,31 @@
 package ui
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
-	"sync/atomic"
+	"time"
 
 	"github.com/mcpgraph/mcpgraph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/web"
+)
+
+// Bounds of connections.
+const (
+	headerTime = 5 * time.Second
+	bodyTime   = 10 * time.Second
+	writeTime  = 10 * time.Second // of a part that was written
+	idleTime   = 2 * time.Minute
+	maxHeaders = 16 << 10
+	grace      = 500 * time.Millisecond
 )
 
 // Options configure a [Page].
@@ -54,27 +66,20 @@ type Options struct {
 
 // Page serves one file. It is safe for concurrent use.
 type Page struct {
-	opts   Options
-	token  string
-	engine atomic.Pointer[mcpgraph.Engine]
-	assets *assets
-	texts  *texts
-	events *events
-	watch  *watcher
+	*current
+	opts    Options
+	token   string
+	assets  *assets
+	texts   *texts
+	events  *events
+	watch   *watcher
+	servers *servers
+	imports imports
 
 	sessions *sessions
 	remotes  *remotes // nil without Options.Place
 	replayed replays
-
-	mu         sync.Mutex
-	generation int
-	loaded     loaded
-	listed     listed
-	imports    []*imported // the oldest first
-
-	saving    sync.Mutex    // one change of the file at a time
-	importing sync.Mutex    // one import at a time
-	slots     chan struct{} // of requests under way
+	slots    chan struct{} // of requests under way
 }
 
 // New returns a page, which serves nothing yet.
@@ -83,10 +88,10 @@ func New(opts Options) *Page {
 		opts.Files = web.Files()
 	}
 	p := &Page{
-		opts: opts, token: newToken(), assets: newAssets(opts.Files), events: newEvents(), sessions: newSessions(),
+		current: &current{}, opts: opts, token: newToken(), assets: newAssets(opts.Files), events: newEvents(), sessions: newSessions(),
 		slots: make(chan struct{}, maxRequests),
 	}
-	p.texts = newTexts(p)
+	p.texts, p.servers = newTexts(p), &servers{current: p.current}
 	p.watch = newWatcher(p)
 	if opts.Place != nil {
 		p.remotes = newRemotes(p, opts.Place)
@@ -118,10 +123,8 @@ func (p *Page) URL(address net.Addr) string {
 // that began without one is noted here, too.
 func (p *Page) Reloaded(e *mcpgraph.Engine) {
 	p.use(e)
-	p.mu.Lock()
-	generation, revision := p.generation, p.loaded.revision
-	p.mu.Unlock()
-	p.events.add(event{Type: "reloaded", Generation: generation, Revision: revision})
+	at, generation := p.version()
+	p.events.add(event{Type: "reloaded", Generation: generation, Revision: at.revision})
 	p.FileChanged()
 }
 
@@ -142,7 +145,33 @@ func (p *Page) Close() {
 	}
 }
 
-// Handler returns what answers requests that come to this address.
+// Serve answers requests until ctx is done. It closes the listener, and returns nil
+// unless it could not serve.
+func (p *Page) Serve(ctx context.Context, listener net.Listener) error {
+	srv := &http.Server{
+		Handler:           p.handler(listener.Addr()),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
+		ErrorLog: slog.NewLogLogger(p.opts.Log.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serving the page: %w", err)
+	case <-ctx.Done():
+	}
+	p.events.close()
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := srv.Shutdown(end); errors.Is(err, context.DeadlineExceeded) {
+		srv.Close()
+	}
+	<-ended
+	return nil
+}
+
+// handler returns what answers requests that come to this address.
 func (p *Page) handler(address net.Addr) http.Handler {
-	return p.guard(address, p.routes())
+	return (&guard{p.current, p.token}).before(address, p.routes())
 }
