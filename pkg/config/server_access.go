@@ -66,26 +66,36 @@ func IsSecureURL(s string) bool {
 
 // IsHost reports whether s is what a Host header can be: a name or address, with
 // or without a port.
-func IsHost(s string) bool {
-	if _, err := netip.ParseAddr(s); err == nil {
-		return true
+func IsHost(s string) bool { return HostName(s) != "" }
+
+// HostName returns the name or address in a Host header, without brackets and port; empty
+// if it has none. It allocates nothing, since each request is checked.
+func HostName(header string) string {
+	name, port := header, ""
+	if i := strings.LastIndexByte(header, ':'); i > 0 && (strings.IndexByte(header, ':') == i || header[i-1] == ']') {
+		name, port = header[:i], header[i+1:]
 	}
-	u, err := url.Parse("http://" + s)
-	if err != nil || u.Hostname() == "" || u.Host != s || strings.ContainsAny(s, "*, \t") {
-		return false
+	if _, err := strconv.ParseUint(cmp.Or(port, "0"), 10, 16); err != nil {
+		return ""
 	}
-	_, err = strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16)
-	return err == nil
+	inside := strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+	if strings.Contains(inside, ":") {
+		if _, err := netip.ParseAddr(inside); err != nil || len(name)-len(inside) == 1 {
+			return ""
+		}
+		return inside
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"#%*,/:<>?@[\\]^`{|}\x7f", r) }) {
+		return ""
+	}
+	return name
 }
 
 // AllowsHost reports whether one of the allowed hosts, with or without a port, is that of
 // a Host header.
 func AllowsHost(allowed []string, header string) bool {
-	name := header
-	if u, err := url.Parse("http://" + header); err == nil {
-		name = u.Hostname()
-	}
-	return IsHost(header) && slices.ContainsFunc(allowed, func(h string) bool {
+	name := HostName(header)
+	return name != "" && slices.ContainsFunc(allowed, func(h string) bool {
 		return strings.EqualFold(h, header) || strings.EqualFold(strings.Trim(h, "[]"), name)
 	})
 }

@@ -42,10 +42,14 @@ func TestHosts(t *testing.T) {
 	for host, want := range map[string]bool{
 		"tools.example": true, "tools.example:8443": true, "127.0.0.1:65535": true, "[::1]:80": true, "[::1]": true, "::1": true,
 		"": false, ":80": false, "127.0.0.1:65536": false, "127.0.0.1:80.evil.example": false, "tools.example:http": false,
+		"[::1": false, "::1]": false, "[::1]80": false, "[tools.example]": false, "a:b:1": false, "täols.example": true, "a%41": false,
 		"tools.example/x": false, "a@tools.example": false, "tools.example?x": false, "*.example": false, "a, b": false,
 	} {
 		if got := IsHost(host); got != want {
 			t.Errorf("IsHost(%q) is %v, want %v", host, got, want)
+		}
+		if n := testing.AllocsPerRun(1, func() { IsHost(host) }); want && n > 0 {
+			t.Errorf("IsHost(%q) allocates %v times", host, n)
 		}
 	}
 	allowed := []string{"tools.example", "other.example:8443", "[::2]"}

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"sync"
 	"time"
 
@@ -59,7 +58,9 @@ const liveBytes = 256
 // it meanwhile does not grow with it.
 func (s *Store) Begin(c Entry) *Live {
 	l := &Live{store: s, call: c}
-	l.call.ID = cmp.Or(c.ID, NewID())
+	if c.ID == "" {
+		l.call.ID = NewID()
+	}
 	if s.limits.Count < 0 {
 		return l
 	}

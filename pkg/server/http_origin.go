@@ -33,7 +33,7 @@ func (d originPolicy) check(r *http.Request) *originError {
 	switch {
 	case r.Host != "" && !config.IsHost(r.Host):
 		return originErrorf("host", "host %q is not a host with or without a port", r.Host)
-	case config.AllowsHost(d.hosts, r.Host), local && loopback.Is(hostname(r.Host)):
+	case config.AllowsHost(d.hosts, r.Host), local && loopback.Is(config.HostName(r.Host)):
 	case local, len(d.hosts) > 0:
 		return originErrorf("host", "host %q is not allowed; to allow it, add it to server.allowedHosts or pass --allow-host", r.Host)
 	}
@@ -76,14 +76,6 @@ func (d originPolicy) preflight(w http.ResponseWriter, r *http.Request) bool {
 
 // overLoopback reports whether a request arrived at a loopback address.
 func overLoopback(r *http.Request) bool {
-	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && loopback.Is(hostname(at.String()))
-}
-
-// hostname returns host without its port.
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return strings.Trim(host, "[]")
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -323,7 +324,7 @@ func (x *exchange) countRequest() {
 func (x *exchange) request() *Request {
 	r := &Request{
 		Info: callinfo.Info{Header: x.r.Header, Caller: x.caller.Name}, Transport: TCP, Scopes: x.caller.Scopes,
-		Session: x.session.id, Address: hostname(x.r.Host), From: x.r.RemoteAddr, Client: x.session.Client(),
+		Session: x.session.id, Address: config.HostName(x.r.Host), From: x.r.RemoteAddr, Client: x.session.Client(),
 		session: x.session, peer: x,
 	}
 	if _, port, err := net.SplitHostPort(x.r.Host); err == nil {
@@ -356,7 +357,7 @@ func (x *exchange) callerKey() string {
 	if x.caller.Name != "" {
 		return x.caller.Name
 	}
-	return "address " + hostname(x.r.RemoteAddr)
+	return "address " + config.HostName(x.r.RemoteAddr)
 }
 
 func (x *exchange) notify(method string, params value.Value) {

@@ -191,6 +191,9 @@ func (p *parser) object(depth int) (Value, error) {
 	}
 	start := p.pos
 	p.pos++
+	if p.entries == nil {
+		p.entries = make([]Entry, 0, 8) // enough for most messages
+	}
 	base := len(p.entries)
 	last := &p.shapes[depth%len(p.shapes)]
 	shape, alike, plain := *last, true, true
@@ -245,6 +248,9 @@ func (p *parser) object(depth int) (Value, error) {
 			}
 		}
 	}
+	if depth == 0 {
+		p.entrySlab = make([]Entry, 0, len(members)) // nothing comes after them
+	}
 	out := carve(&p.entrySlab, len(members))
 	copy(out, members)
 	if *last = nil; plain {
@@ -294,15 +300,14 @@ next:
 	return entries[:n], again, repeated
 }
 
-// carve takes n items from a slab, which grows with use. The first is as long as
-// what is asked first: a text of one object has nothing to spare.
+// carve takes n items from a slab, which grows with use.
 func carve[T any](slab *[]T, n int) []T {
 	if n == 0 {
 		return nil
 	}
 	s := *slab
 	if cap(s)-len(s) < n {
-		size := min(max(2*cap(s), n), 512)
+		size := min(max(2*cap(s), n, 4), 512)
 		if n > size {
 			return make([]T, n)
 		}
