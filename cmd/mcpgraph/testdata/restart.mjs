@@ -3,6 +3,9 @@
 import { createInterface } from "node:readline";
 import { connect, newClient, onNotification } from "./sdk.mjs";
 
+// What the SDK sends by itself may meet a restart; that rejection reaches nobody else.
+process.on("unhandledRejection", () => {});
+
 const client = newClient();
 let changes = 0;
 onNotification(client, "ToolListChangedNotificationSchema", "notifications/tools/list_changed", () => void changes++);
