@@ -198,3 +198,33 @@ func mustGraph(t *testing.T, e *mcpgraph.Engine, tool string) *graph.Graph {
 	}
 	return g
 }
+
+// TestNobodyApprovesWhatIsNotSent calls a tool that needs approval with arguments that do
+// not fit it, and a tool that is not locked.
+func TestNobodyApprovesWhatIsNotSent(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	text := strings.Replace(wrongArguments, "fake: {command: none,", "fake: {command: none, requireApproval: ['*'],", 1)
+	engine := lockedFile(t, text, fakeReader(&calls))
+	asked := 0
+	ask := mcpgraph.WithAsk(func(context.Context, executor.Question) (value.Value, error) {
+		asked++
+		return mcpgraph.Answer(mcpgraph.Accept, value.Undef), nil
+	})
+	_, err := engine.Call(context.Background(), "missing", nil, ask)
+	var at *executor.NodeError
+	if f := executor.FailureOf(err); f.Name != graph.FailArguments || asked != 0 || calls.Load() != 0 {
+		t.Errorf("%d questions, %d calls, failure %v", asked, calls.Load(), err)
+	} else if !errors.As(err, &at) || at.Arguments.IsUndefined() || !strings.HasPrefix(strings.Split(text, "\n")[at.Pos.Line-1][at.Pos.Col-1:], "entry.zz") {
+		t.Errorf("the failure has no place or arguments: %v", err)
+	}
+	if err := engine.CheckLocked(context.Background(), "fake", "read", value.FromEntries(nil)); executor.FailureOf(err).Name != graph.FailArguments {
+		t.Errorf("CheckLocked: %v", err)
+	}
+	if err := engine.CheckLocked(context.Background(), "fake", "other", value.FromEntries(nil)); err == nil {
+		t.Error("a tool that is not locked may be called")
+	}
+	if _, err := engine.Call(context.Background(), "good", nil, ask); err != nil || asked != 1 || calls.Load() != 1 {
+		t.Errorf("%d questions, %d calls, %v", asked, calls.Load(), err)
+	}
+}

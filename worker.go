@@ -59,6 +59,14 @@ func (e *Engine) SecretArguments(info *callinfo.Info, server, tool string, args 
 	return p.SecretArguments(info, server, tool, args)
 }
 
+// CheckLocked returns why a call of an upstream tool would send nothing, as far as the file
+// and its lock file say: the same in every process that has loaded them.
+func (e *Engine) CheckLocked(ctx context.Context, server, tool string, args value.Value) error {
+	p := e.engine.Use()
+	defer p.Release()
+	return p.CheckLocked(ctx, server, tool, args)
+}
+
 // MaskArguments returns arguments without the secrets among them, whatever their length:
 // those of a tool of the file if server is empty, else of an upstream tool.
 func (e *Engine) MaskArguments(server, tool string, args value.Value) value.Value {

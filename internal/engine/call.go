@@ -234,6 +234,7 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 		if o.Control != nil {
 			world = o.Control(driver, world)
 		}
+		c.run.CheckCalls(p.checkCalls(info))
 		err = driver.Run(ctx, c.run, world)
 	}
 	result := &Result{Run: c.run}
@@ -249,6 +250,27 @@ func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*
 	}
 	failure = err
 	return result, p.redacted(info, err)
+}
+
+// checkCalls returns what checks calls of upstream tools for a caller before people are
+// asked to approve them; nil if nothing is known of the tools.
+func (p *Program) checkCalls(info *callinfo.Info) executor.CheckFunc {
+	pool := p.upstreams.pool
+	if pool == nil {
+		return nil
+	}
+	return func(ctx context.Context, server, tool string, args value.Value) error {
+		return pool.CheckCall(ctx, info, server, tool, args)
+	}
+}
+
+// CheckLocked returns why a call of an upstream tool would send nothing, as far as the file
+// and its lock file say.
+func (p *Program) CheckLocked(ctx context.Context, server, tool string, args value.Value) error {
+	if check := p.checkCalls(nil); check != nil {
+		return check(ctx, server, tool, args)
+	}
+	return nil
 }
 
 // errPanicked is why a call failed that did not return.

@@ -60,7 +60,7 @@ func (p *Program) RunNode(ctx context.Context, info *callinfo.Info, tool, node s
 	}
 	info.RunID = runs.NewID()
 	run := executor.NewNodeRun(n, document, o.seed())
-	p.masking(run.Run)
+	p.masking(run.Run).CheckCalls(p.checkCalls(info))
 	driver := &executor.Local{Info: info, Hooks: p.hooksOf(info, o.Hooks), Log: info.Log, Ask: p.asker(info, o.Ask)}
 	err = driver.Run(ctx, run.Run, port{p.upstreams.caller, info.Caller, o.Processor})
 	record, _ := run.Record()

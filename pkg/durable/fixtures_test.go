@@ -90,6 +90,13 @@ func (s *testSource) SecretArguments(_ *callinfo.Info, _, _ string, args value.V
 	return nil
 }
 
+func (s *testSource) CheckLocked(_ context.Context, _, _ string, args value.Value) error {
+	if args.Get("misfit").Bool() {
+		return &graph.Failure{Name: graph.FailArguments, Message: "misfit"}
+	}
+	return nil
+}
+
 func (s *testSource) MaskArguments(_, _ string, args value.Value) value.Value {
 	if args.Get("password").IsUndefined() {
 		return args

@@ -142,6 +142,18 @@ func TestAQuestionThatIsTooLongFails(t *testing.T) {
 	}
 }
 
+// TestNobodyApprovesWhatDoesNotFit makes a call that needs approval with arguments that the
+// lock file refuses.
+func TestNobodyApprovesWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(oneTool(`      - {id: a, type: mcp, server: up, tool: do, args: {misfit: true}, catch: {errors: [arguments], next: b}, next: exit}
+      - {id: b, type: transform, transform: {expr: $.a.error.name}, next: exit}`), "command: up", "command: up, requireApproval: ['*']", 1)
+	out, err := simulate(t, newSource(t, text), &request{Tool: "t"}, nil)
+	if err != nil || string(out.Result) != `"arguments"` {
+		t.Errorf("the run ended with %s, %v", out.Result, err)
+	}
+}
+
 // TestQueriesTellOfQuestionsInParts looks at three questions, of which two are too long for
 // one answer.
 func TestQueriesTellOfQuestionsInParts(t *testing.T) {

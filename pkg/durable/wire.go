@@ -238,6 +238,9 @@ type Calls interface {
 	// SecretArguments returns the values among arguments of a tool that are secrets: of a
 	// tool of the file if server is empty, else of an upstream tool whose schema is known.
 	SecretArguments(info *callinfo.Info, server, tool string, args value.Value) []string
+	// CheckLocked returns why a call would send nothing, as far as the file and its lock
+	// file say: the same in every process.
+	CheckLocked(ctx context.Context, server, tool string, args value.Value) error
 	// MaskArguments returns arguments of a tool, as those of SecretArguments, without the
 	// secrets among them.
 	MaskArguments(server, tool string, args value.Value) value.Value

@@ -54,6 +54,7 @@ func (w *walks) run(ctx workflow.Context, in *request) (*outcome, error) {
 		return nil, w.failed(in, err, &outcome{})
 	}
 	run.Mask(w.source.MaskArguments)
+	run.CheckCalls(w.source.CheckLocked)
 	own, _ := workflow.NewDisconnectedContext(ctx)
 	d := &driving{walks: w, ctx: own, in: in, run: run, eval: eval, account: account, calls: map[executor.Task]*calling{}, children: map[executor.Task]*child{}}
 	if err := d.observe(ctx); err != nil {

@@ -8,6 +8,7 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -22,7 +23,8 @@ import (
 type Run struct {
 	graph *graph.Graph
 	seed  uint64
-	mask  MaskFunc // may be nil
+	mask  MaskFunc  // may be nil
+	check CheckFunc // may be nil
 	root  frame
 
 	mu     sync.Mutex
@@ -394,3 +396,11 @@ func (r *Run) MaskedRecord(rec Record) Record {
 	}
 	return rec
 }
+
+// CheckFunc returns why a call of an upstream tool would not be sent, nil if it would be. It
+// may be called by several goroutines at once.
+type CheckFunc func(ctx context.Context, server, tool string, args value.Value) error
+
+// CheckCalls sets what checks calls before a person is asked to approve them. It is called
+// before the run is driven; nil checks nothing.
+func (r *Run) CheckCalls(f CheckFunc) { r.check = f }

@@ -139,10 +139,17 @@ func (t Task) Begin(ctx context.Context) (a graph.Action, err error) {
 		return a, err
 	}
 	ask, err := f.needsApproval()
-	if ask {
-		a.Do = graph.Ask // about a call with these arguments
+	if !ask {
+		return a, err
 	}
-	return a, err
+	if check := f.run.check; check != nil { // nobody need approve what is not sent
+		if err := check(ctx, f.node.Server, f.node.Tool, a.Value); err != nil {
+			f.send(a.Value) // the error shows what does not fit
+			return a, err
+		}
+	}
+	a.Do = graph.Ask // about a call with these arguments
+	return a, nil
 }
 
 // End evaluates the output of the node from the answer to its action.

@@ -113,17 +113,24 @@ func kindInWords(v value.Value) string {
 	return Describe(v)
 }
 
-// Unsent is an argument that a node did not send because its expression gave nothing.
+// Unsent is an argument that a node did not send because its expression gave nothing, or
+// an element of a list for which it sent null.
 type Unsent struct {
 	// Path leads to the argument, as in `options.depth`; empty if the expression is that of
 	// all arguments. Expression is its text.
 	Path, Expression string
+	// Null is true for an element of a list: null was sent in its place, which is also what
+	// an expression that gives null sends.
+	Null bool
 }
 
 // String returns the argument and its expression, cut after 60 characters.
 func (u Unsent) String() string {
 	if u.Path == "" {
 		return fmt.Sprintf("args: the expression %s gave no arguments", textline.Shorten(u.Expression, maxShown))
+	}
+	if u.Null {
+		return fmt.Sprintf("%s: the expression %s gave nothing or null, and null was sent", u.Path, textline.Shorten(u.Expression, maxShown))
 	}
 	return fmt.Sprintf("%s: the expression %s gave nothing", u.Path, textline.Shorten(u.Expression, maxShown))
 }
@@ -132,13 +139,13 @@ func (u Unsent) String() string {
 const maxUnsent = 20
 
 // Unsent returns the arguments of the node that are not among those that it sent, the
-// first 20 of them. In lists an expression that gives nothing is null, and not told.
+// first 20 of them, and elements of lists that it sent as null.
 func (n *Node) Unsent(sent value.Value) []Unsent {
 	switch {
 	case n.args == nil || sent.Kind() != value.Object:
 		return nil
 	case n.args.program != nil && sent.Len() == 0:
-		return []Unsent{{"", n.args.program.Source()}}
+		return []Unsent{{Expression: n.args.program.Source()}}
 	}
 	return n.args.unsent(nil, "", sent)
 }
@@ -156,8 +163,8 @@ func (t *Template) unsent(all []Unsent, at string, sent value.Value) []Unsent {
 			return all
 		case part.parts != nil:
 			all = part.unsent(all, t.path(at, i), v)
-		case part.program != nil && v.IsUndefined():
-			all = append(all, Unsent{t.path(at, i), part.program.Source()})
+		case part.program != nil && (v.IsUndefined() || t.keys == nil && v.IsNull()):
+			all = append(all, Unsent{t.path(at, i), part.program.Source(), v.IsNull()})
 		}
 	}
 	return all

@@ -109,8 +109,8 @@ tools:
 	set, _ := build(t, text)
 	g := set.Graphs[0]
 	for _, test := range []struct{ node, sent, want string }{
-		{"n", `{"path":1,"in":{"deep":2,"odd key":3,"fixed":1},"list":[{"x":4},null]}`, ""},
-		{"n", `{"in":{"fixed":1},"list":[{},null]}`, `path: the expression $.a gave nothing|in.deep: the expression $.b gave nothing|in["odd key"]: the expression $.c gave nothing|list[0].x: the expression $.d gave nothing`},
+		{"n", `{"path":1,"in":{"deep":2,"odd key":3,"fixed":1},"list":[{"x":4},5]}`, ""},
+		{"n", `{"in":{"fixed":1},"list":[{},null]}`, `path: the expression $.a gave nothing|in.deep: the expression $.b gave nothing|in["odd key"]: the expression $.c gave nothing|list[0].x: the expression $.d gave nothing|list[1]: the expression $.e gave nothing or null, and null was sent`},
 		{"whole", `{}`, "args: the expression $.f gave no arguments"},
 		{"whole", `{"a":1}`, ""},
 		{"none", `{}`, ""},

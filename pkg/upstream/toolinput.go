@@ -50,6 +50,30 @@ func (p *Pool) Input(info *callinfo.Info, server, tool string) Input {
 	return s.lockedInput(server, tool)
 }
 
+// CheckCall returns why [Pool.CallTool] would send nothing for a call: the server or the
+// tool is none that may be called, or the arguments do not fit the tool. It asks no server.
+// If info is nil, only the schema of the lock file counts, so every process that has the
+// same file says the same.
+func (p *Pool) CheckCall(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) error {
+	s, err := p.server("call", server, tool)
+	if err == nil {
+		err = p.notLocked(s, tool)
+	}
+	if err != nil {
+		return err
+	}
+	var in Input
+	if info != nil {
+		in = p.Input(info, server, tool)
+	} else if s.lockedInput != nil {
+		in = s.lockedInput(server, tool)
+	}
+	if in == nil {
+		return nil
+	}
+	return s.checkArguments(withInfo(ctx, info), in, tool, args)
+}
+
 // checkArguments returns why a call with these arguments is not sent, and notes the
 // secrets among them. It knows the tool if its server has been asked for its tools, and
 // never asks only for that.
