@@ -30,7 +30,6 @@ var spread = map[string]int{
 	"internal/toolkit.Toolkit":                     5,
 	"internal/toolkit.call":                        9,
 	"mcpgraph.Engine":                              7,
-	"pkg/config.Node":                              6,
 	"pkg/config.decoder":                           13,
 	"pkg/config.document":                          5,
 	"pkg/config.section":                           15,

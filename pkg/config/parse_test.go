@@ -469,8 +469,8 @@ func TestFieldsOfLargeMaps(t *testing.T) {
 	if root == nil {
 		t.Fatal(ds)
 	}
-	if len(root.inner.index) != 101 {
-		t.Errorf("%d keys have an index", len(root.inner.index))
+	if len(root.holds().index) != 101 {
+		t.Errorf("%d keys have an index", len(root.holds().index))
 	}
 	for key, want := range map[string]string{"k0": "0", "k7": "7", "k99": "99", "merged": "y", "none": ""} {
 		if got := root.Get(key).Text().String(); got != want {

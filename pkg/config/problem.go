@@ -38,7 +38,7 @@ func (t Text) ProblemAt(from, to int, code, message string) diag.Diagnostic {
 // value (`"url"`), want is what it should be ("a string").
 func (n *Node) Expected(what, want string) diag.Diagnostic {
 	d := n.Problem(diag.CodeType, fmt.Sprintf("%s must be %s, found %s", what, want, n.Describe()))
-	d.Hint = n.remedy(what)
+	d.Hint = remedy(n, what)
 	return d
 }
 

@@ -74,7 +74,7 @@ func quotedWords(words []string) string {
 }
 
 // remedy returns what to write for a value of the wrong type, which what names.
-func (n *Node) remedy(what string) string {
+func remedy(n *Node, what string) string {
 	field := fieldName(what)
 	if f := remedies[field]; f != nil {
 		return f(n)

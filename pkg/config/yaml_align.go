@@ -22,10 +22,10 @@ func (d *document) align(w *written) *alignment {
 	a := &aligner{src: d.source, value: w.raw}
 	a.at = d.skipProperties(w)
 	switch {
-	case w.style&quotedStyles != 0:
-		a.quoted(w.style&yaml.DoubleQuotedStyle != 0)
-	case w.style&blockStyles != 0:
-		a.block(w.style&yaml.FoldedStyle != 0)
+	case w.style()&quotedStyles != 0:
+		a.quoted(w.style()&yaml.DoubleQuotedStyle != 0)
+	case w.style()&blockStyles != 0:
+		a.block(w.style()&yaml.FoldedStyle != 0)
 	default:
 		a.plain()
 	}
@@ -39,7 +39,7 @@ func (d *document) skipProperties(w *written) int {
 	if w.properties == nil {
 		return at
 	}
-	if w.scalar && w.raw == "" && w.style&(quotedStyles|blockStyles) == 0 {
+	if w.scalar && w.raw == "" && w.style()&(quotedStyles|blockStyles) == 0 {
 		return at
 	}
 	src := d.source

@@ -26,13 +26,14 @@ type builder struct {
 	fatal       bool
 	meter       *memory.Meter
 	stopped     bool // by the meter
+	keepTree    bool // the library's, while Nodes are made of it
 }
 
 func (b *builder) report(d diag.Diagnostic) { b.diagnostics = append(b.diagnostics, d) }
 
 func (b *builder) node(y *yaml.Node) *Node {
 	if len(b.slab) == 0 {
-		b.slab = make([]Node, 128)
+		b.slab = make([]Node, 146) // 8 KiB
 		b.stopped = b.stopped || !b.meter.Hold(len(b.slab)*nodeBytes)
 	}
 	n := &b.slab[0]
@@ -43,7 +44,7 @@ func (b *builder) node(y *yaml.Node) *Node {
 		y.Line, y.Column = end.Line, end.Col
 	}
 	b.own++
-	n.doc, n.written, n.weight, n.height = b.doc, writtenOf(y), 1, 1
+	n.doc, n.written = b.doc, writtenOf(y)
 	return n
 }
 
@@ -81,7 +82,7 @@ func (b *builder) alias(y *yaml.Node) *Node {
 		return n
 	}
 	n := b.node(y)
-	n.value = value.NullValue
+	n.as = value.Null
 	d := n.Problem(diag.CodeAlias, fmt.Sprintf("alias *%s refers to itself", y.Value))
 	d.Related = []diag.Related{{
 		Pos: diag.Pos{Line: y.Alias.Line, Col: y.Alias.Column}, Message: "the anchor is here"}}
@@ -98,17 +99,18 @@ func (b *builder) fail(d diag.Diagnostic) {
 
 // addChild counts a child towards what its parent stands for.
 func (b *builder) addChild(n, child *Node, place *yaml.Node) {
-	n.height = max(n.height, child.height+1)
-	weight := int64(n.weight) + int64(child.weight)
-	n.weight = int32(min(weight, math.MaxInt32))
+	in := n.holds()
+	weight, height := child.size()
+	in.height = max(in.height, height+1)
+	in.weight = int32(min(int64(in.weight)+int64(weight), math.MaxInt32))
 	switch {
-	case place.Kind == yaml.AliasNode && n.weight > maxExpansion:
+	case place.Kind == yaml.AliasNode && in.weight > maxExpansion:
 		b.fail(b.problemAt(child, place, diag.CodeAliasBomb, fmt.Sprintf(
 			"alias *%s expands the file to more than %d values", place.Value, maxExpansion)))
-	case n.weight > maxExpansion && int(n.weight)-b.own > maxExpansion:
+	case in.weight > maxExpansion && int(in.weight)-b.own > maxExpansion:
 		b.fail(b.problemAt(child, place, diag.CodeAliasBomb, fmt.Sprintf(
 			"aliases expand the file to more than %d values", maxExpansion)))
-	case place.Kind == yaml.AliasNode && n.height > maxDepth:
+	case place.Kind == yaml.AliasNode && in.height > maxDepth:
 		b.fail(b.problemAt(child, place, diag.CodeDepth, fmt.Sprintf(
 			"alias *%s nests the file more than %d levels deep", place.Value, maxDepth)))
 	}
@@ -131,31 +133,35 @@ func (b *builder) at(n *Node, place *yaml.Node) *Node {
 func (b *builder) buildList(n *Node, content []*yaml.Node) {
 	n.kind = List
 	b.checkTag(n, "!!seq")
-	elems := make([]value.Value, 0, len(content))
-	if len(content) > 0 {
-		n.inner = &inner{items: make([]*Node, 0, len(content))}
+	if len(content) == 0 {
+		return
 	}
-	for _, y := range content {
+	in := &inner{items: make([]*Node, 0, len(content)), weight: 1, height: 1}
+	n.inner.Store(in)
+	for i, y := range content {
 		child := b.build(y)
 		b.addChild(n, child, y)
-		n.inner.items = append(n.inner.items, child)
-		elems = append(elems, child.value)
+		in.items = append(in.items, child)
+		if i+1 == len(content) {
+			in.last = b.at(child, y)
+		}
+		b.release(content, i)
 	}
-	if i := len(content) - 1; i >= 0 {
-		n.inner.last = b.at(n.inner.items[i], content[i])
+}
+
+// release lets go of the library's value, which takes more room than its Node.
+func (b *builder) release(content []*yaml.Node, i int) {
+	if !b.keepTree {
+		content[i] = nil
 	}
-	n.value = value.FromArray(elems)
 }
 
 func (b *builder) buildScalar(n *Node) {
-	// A long string counts for more, since every alias for it is a copy once it
-	// is written out.
-	long := min(len(n.raw)/64, maxExpansion)
-	n.weight += int32(long)
-	b.own += long
+	weight, _ := n.size()
+	b.own += int(weight) - 1
 	b.lookalike(n)
 	v, problem := resolve(&n.written)
-	n.value = v
+	n.as = v.Kind()
 	if problem.code != "" {
 		d := n.Problem(problem.code, problem.message)
 		d.Hint = problem.hint
@@ -165,12 +171,12 @@ func (b *builder) buildScalar(n *Node) {
 
 // checkTag reports a tag that is neither the usual one of its kind nor absent.
 func (b *builder) checkTag(n *Node, usual string) {
-	if n.style&yaml.TaggedStyle != 0 && n.tag() != usual {
-		b.report(n.unknownTag())
+	if n.style()&yaml.TaggedStyle != 0 && n.tag() != usual {
+		b.report(unknownTagOf(n))
 	}
 }
 
-func (n *Node) unknownTag() diag.Diagnostic {
+func unknownTagOf(n *Node) diag.Diagnostic {
 	d := n.Problem(diag.CodeTag, unknownTag(n.tag()))
 	d.End = diag.Pos{Line: d.Pos.Line, Col: d.Pos.Col + len(n.tag())}
 	d.Hint = knownTags

@@ -42,13 +42,13 @@ func ParseYAMLContext(ctx context.Context, path string, source []byte) (*Node, [
 // not a single YAML document; then there is an error among the diagnostics. It is
 // nil, too, if the meter stops.
 func read(path string, source []byte, meter *memory.Meter) (*document, *Node, []diag.Diagnostic) {
-	d, root, _, ds := readTree(path, source, meter)
+	d, root, _, ds := readTree(path, source, meter, false)
 	return d, root, ds
 }
 
-// readTree is read that also returns the library's tree. Nodes do not keep it: it
-// takes more memory than they do.
-func readTree(path string, source []byte, meter *memory.Meter) (d *document, root *Node, tree *yaml.Node, _ []diag.Diagnostic) {
+// readTree is read that also returns the library's tree, if it is kept. Nodes do not keep
+// it: it takes more memory than they do.
+func readTree(path string, source []byte, meter *memory.Meter, keep bool) (d *document, root *Node, tree *yaml.Node, _ []diag.Diagnostic) {
 	source = bytes.TrimPrefix(source, byteOrderMark)
 	d = &document{path: path, source: source, lines: diag.NewLines(source)}
 	if bad := d.checkEncoding(); bad != nil {
@@ -62,7 +62,7 @@ func readTree(path string, source []byte, meter *memory.Meter) (d *document, roo
 	if bad != nil {
 		return d, nil, nil, []diag.Diagnostic{*bad}
 	}
-	b := &builder{doc: d, restore: undo, anchors: map[*yaml.Node]*Node{}, meter: meter}
+	b := &builder{doc: d, restore: undo, anchors: map[*yaml.Node]*Node{}, meter: meter, keepTree: keep}
 	root = b.build(tree)
 	if b.fatal || b.stopped {
 		root = nil

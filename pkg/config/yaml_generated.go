@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -11,15 +13,15 @@ var generatedMark = &properties{tag: "!generated"}
 // file means there without writing it. No edit of the file can change it.
 func (n *Node) Generated(v value.Value) *Node {
 	out := n.generated(v)
-	out.inner = &inner{}
+	in := out.inner.Load()
 	switch v.Kind() {
 	case value.Object:
 		for _, e := range v.Entries() {
-			out.inner.fields = append(out.inner.fields, Field{Text{n.generated(value.FromString(e.Key))}, n.Generated(e.Value)})
+			in.fields = append(in.fields, Field{Text{n.generated(value.FromString(e.Key))}, n.Generated(e.Value)})
 		}
 	case value.Array:
 		for _, e := range v.Elems() {
-			out.inner.items = append(out.inner.items, n.Generated(e))
+			in.items = append(in.items, n.Generated(e))
 		}
 	}
 	return out
@@ -28,21 +30,25 @@ func (n *Node) Generated(v value.Value) *Node {
 // generated returns a node without its fields and items.
 func (n *Node) generated(v value.Value) *Node {
 	pos := n.Pos()
-	out := &Node{doc: n.doc, value: v, weight: 1, height: 1, written: written{
-		properties: generatedMark, line: int32(pos.Line), col: int32(pos.Col),
+	out := &Node{doc: n.doc, written: written{
+		properties: generatedMark, line: int32(pos.Line), col: int32(pos.Col), as: v.Kind(),
 	}}
+	in := &inner{}
+	out.inner.Store(in)
 	switch v.Kind() {
 	case value.Object:
 		out.kind = Map
+		in.value.Store(&v)
 	case value.Array:
 		out.kind = List
+		in.value.Store(&v)
 	case value.String:
 		out.raw = v.Str()
 	default:
 		out.raw = v.JSON()
 	}
 	end := n.doc.lines.Offset(n.End())
-	out.text.p.Store(&alignment{tail: end, end: end})
+	in.text = &alignment{tail: end, end: end}
 	return out
 }
 
@@ -57,17 +63,16 @@ func (n *Node) GeneratedAt(text string, from, to int) *Node {
 	if end-start == len(text)+2 && string(n.doc.source[start+1:end-1]) == text {
 		a.tail, a.pieces = end-1, []piece{{value: 0, source: start + 1}}
 	}
-	out.text.p.Store(a)
+	out.inner.Load().text = a
 	return out
 }
 
 // With returns a generated map with one more field, whose value may be a node of the
 // file. n is not changed.
 func (n *Node) With(key string, v *Node) *Node {
-	entries := append(append([]value.Entry(nil), n.value.Entries()...), value.Entry{Key: key, Value: v.Value()})
+	entries := append(slices.Clone(n.Value().Entries()), value.Entry{Key: key, Value: v.Value()})
 	out := n.generated(value.FromEntries(entries))
-	out.inner = &inner{fields: append([]Field(nil), n.Fields()...)}
-	out.inner.fields = append(out.inner.fields, Field{Text{n.generated(value.FromString(key))}, v})
+	out.inner.Load().fields = append(slices.Clone(n.Fields()), Field{Text{n.generated(value.FromString(key))}, v})
 	return out
 }
 

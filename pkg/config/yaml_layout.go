@@ -67,7 +67,7 @@ func (l *Layout) HasProperties() bool { return l.Content > l.Start }
 // ParseLayout parses a single YAML document like ParseYAML, and also returns how
 // it is written. Both are nil if the source is not one YAML document.
 func ParseLayout(path string, source []byte) (*Node, *Layout, []diag.Diagnostic) {
-	d, n, tree, ds := readTree(path, source, nil)
+	d, n, tree, ds := readTree(path, source, nil, true)
 	if n == nil {
 		return nil, nil, ds
 	}
@@ -107,7 +107,7 @@ func (b *layoutBuilder) build(y *yaml.Node, empty int) *Layout {
 
 func (b *layoutBuilder) scalar(l *Layout, y *yaml.Node, empty int) {
 	w := writtenOf(y)
-	l.Text, l.Style = w.raw, scalarStyle(w.style)
+	l.Text, l.Style = w.raw, scalarStyle(w.style())
 	plain := l.Style == PlainStyle && w.raw == ""
 	if plain && w.properties == nil {
 		l.Start, l.Content, l.End = empty, empty, empty
@@ -125,7 +125,7 @@ func (b *layoutBuilder) scalar(l *Layout, y *yaml.Node, empty int) {
 	}
 	l.End = b.align(&w).end
 	// The blank lines behind a scalar that keeps them belong to it.
-	if head := b.source[l.Content:lineEnd(b.source, l.Content)]; w.style&blockStyles != 0 && keepsBreaks(head) {
+	if head := b.source[l.Content:lineEnd(b.source, l.Content)]; w.style()&blockStyles != 0 && keepsBreaks(head) {
 		for at := l.End; at < len(b.source); {
 			at += len(b.source[at:]) - len(bytes.TrimLeft(b.source[at:], " "))
 			if at < len(b.source) && !isBreak(b.source[at]) {

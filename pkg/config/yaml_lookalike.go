@@ -13,7 +13,7 @@ import (
 // as none of the text: at an end of text without quotes, or behind the colon of a key.
 func (b *builder) lookalike(n *Node) {
 	text := n.raw
-	if n.style&(quotedStyles|blockStyles) != 0 || strings.IndexFunc(text, isSpaceLookalike) < 0 {
+	if n.style()&(quotedStyles|blockStyles) != 0 || strings.IndexFunc(text, isSpaceLookalike) < 0 {
 		return
 	}
 	at := -1

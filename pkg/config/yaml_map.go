@@ -7,7 +7,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // maxLinearKeys is up to how many keys a map is searched from its start.
@@ -48,21 +47,28 @@ func (s *keySet) add(f Field) {
 func (b *builder) buildMap(n *Node, content []*yaml.Node) {
 	n.kind = Map
 	b.checkTag(n, "!!map")
-	if len(content) > 0 {
-		n.inner = &inner{}
+	if len(content) == 0 {
+		return
 	}
+	in := &inner{weight: 1, height: 1}
+	n.inner.Store(in)
 	set := &keySet{fields: make([]Field, 0, len(content)/2)}
 	var merges []merge
 	for i := 0; i+1 < len(content); i += 2 {
+		isMerge, keep := isMerge(content[i]), b.keepTree
+		b.keepTree = keep || isMerge
 		key, child := b.build(content[i]), b.build(content[i+1])
+		b.keepTree = keep
 		if i+2 == len(content) {
-			n.inner.last = b.at(child, content[i+1])
+			in.last = b.at(child, content[i+1])
 		}
-		if isMerge(content[i]) {
+		if isMerge {
 			merges = append(merges, merge{child, content[i+1], len(set.fields)})
 			continue
 		}
 		b.addChild(n, child, content[i+1])
+		b.release(content, i)
+		b.release(content, i+1)
 		if key.kind != Scalar {
 			b.report(b.badKey(key))
 			continue
@@ -77,14 +83,7 @@ func (b *builder) buildMap(n *Node, content []*yaml.Node) {
 	if merges != nil {
 		set = b.mergeAll(n, set, merges)
 	}
-	if n.inner != nil {
-		n.inner.fields, n.inner.index = set.fields, set.index
-	}
-	entries := make([]value.Entry, len(set.fields))
-	for i, f := range set.fields {
-		entries[i] = value.Entry{Key: f.Key.String(), Value: f.Value.value}
-	}
-	n.value = value.FromEntries(entries)
+	in.fields, in.index = set.fields, set.index
 }
 
 // merge is a merge key: what it is given, where that is written, and how many of
@@ -160,7 +159,7 @@ func (b *builder) merge(n *Node, own, out *keySet, source *Node, place *yaml.Nod
 
 func (b *builder) badKey(key *Node) diag.Diagnostic {
 	d := key.Problem(diag.CodeKey, fmt.Sprintf("a key must be a string, found %s", key.Describe()))
-	if key.style&yaml.FlowStyle != 0 {
+	if key.style()&yaml.FlowStyle != 0 {
 		d.Hint = "put quotes around text that begins with a brace or a bracket"
 	}
 	return d

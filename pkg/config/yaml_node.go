@@ -2,6 +2,7 @@ package config
 
 import (
 	"strconv"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v4"
 
@@ -28,20 +29,46 @@ const (
 type Node struct {
 	doc *document
 	written
-	kind           Kind
-	weight, height int32
-	inner          *inner // nil for a Scalar and what is empty
-	value          value.Value
-	text           textMap
+	inner atomic.Pointer[inner]
 }
 
-// inner is what a Map or List holds.
+// inner is what a Map or List holds, nil for those that are empty, and what a Scalar has
+// once somebody asked for it.
 type inner struct {
 	items  []*Node
 	fields []Field
 	index  map[string]int // of many fields; nil for few
 
 	last *Node // the value that is written last in it; nil if there is none
+
+	weight, height int32                       // what a Map or List stands for
+	value          atomic.Pointer[value.Value] // of a Map or List, once somebody asked for it
+	text           *alignment                  // of a Scalar, and of what is generated
+}
+
+var nothing inner
+
+// holds returns what a Map or List holds.
+func (n *Node) holds() *inner {
+	if n == nil {
+		return &nothing
+	}
+	if in := n.inner.Load(); in != nil {
+		return in
+	}
+	return &nothing
+}
+
+// size returns how many values a node stands for, and how deeply they are nested. A long
+// string counts for more, since every alias for it is a copy once it is written out.
+func (n *Node) size() (weight, height int32) {
+	if in := n.holds(); in.weight > 0 {
+		return in.weight, in.height
+	}
+	if n.kind != Scalar {
+		return 1, 1
+	}
+	return 1 + int32(min(len(n.raw)/64, maxExpansion)), 1
 }
 
 // Field is one key of a Map and its value.
@@ -92,12 +119,12 @@ func (n *Node) end() int {
 		return n.alignment().end
 	}
 	at := n.doc.skipProperties(&n.written)
-	flow := n.style&yaml.FlowStyle != 0
+	flow := n.style()&yaml.FlowStyle != 0
 	if flow {
 		at++
 	}
-	if n.inner != nil && n.inner.last != nil {
-		at = max(at, n.inner.last.end())
+	if last := n.holds().last; last != nil {
+		at = max(at, last.end())
 	}
 	if !flow {
 		return at
@@ -113,13 +140,62 @@ func (n *Node) end() int {
 	return len(source)
 }
 
+// alignment returns where the bytes of a scalar are written.
+func (n *Node) alignment() *alignment {
+	if a := n.holds().text; a != nil {
+		return a
+	}
+	a := n.doc.align(&n.written)
+	n.inner.Store(&inner{text: a})
+	return a
+}
+
 // Value returns the node as a JSON value, resolved by the core schema of YAML
 // 1.2.2 (10.3.2): dates and words such as yes are strings, 010 is ten.
 func (n *Node) Value() value.Value {
-	if n == nil {
+	switch {
+	case n == nil:
+		return value.Undef
+	case n.kind != Scalar:
+		return n.composed()
+	}
+	switch n.as {
+	case value.String:
+		return value.FromString(n.raw)
+	case value.Null:
+		return value.NullValue
+	case value.Undefined:
 		return value.Undef
 	}
-	return n.value
+	v, _ := resolve(&n.written)
+	return v
+}
+
+// composed returns the value of a Map or List. It is made when somebody asks for it: most
+// of a file is read node by node.
+func (n *Node) composed() value.Value {
+	in := n.holds()
+	if v := in.value.Load(); v != nil {
+		return *v
+	}
+	var v value.Value
+	if n.kind == List {
+		elems := make([]value.Value, len(in.items))
+		for i, item := range in.items {
+			elems[i] = item.Value()
+		}
+		v = value.FromArray(elems)
+	} else {
+		entries := make([]value.Entry, len(in.fields))
+		for i, f := range in.fields {
+			entries[i] = value.Entry{Key: f.Key.String(), Value: f.Value.Value()}
+		}
+		v = value.FromEntries(entries)
+	}
+	if in != &nothing {
+		in.value.Store(&v)
+	}
+	return v
 }
 
 // Text returns the string that the node is; for a number, boolean or null the
@@ -132,27 +208,21 @@ func (n *Node) Text() Text {
 }
 
 // IsString reports whether the node is a string.
-func (n *Node) IsString() bool { return n.Value().Kind() == value.String }
+func (n *Node) IsString() bool { return n != nil && n.kind == Scalar && n.as == value.String }
 
 // IsNull reports whether the node is null, which a key without a value is too.
-func (n *Node) IsNull() bool { return n.Value().IsNull() }
+func (n *Node) IsNull() bool { return n != nil && n.kind == Scalar && n.as == value.Null }
 
 // Items returns the elements of a List, nil for anything else. The slice must
 // not be changed.
 func (n *Node) Items() []*Node {
-	if n == nil || n.inner == nil {
-		return nil
-	}
-	return n.inner.items
+	return n.holds().items
 }
 
 // Fields returns the keys and values of a Map in the order of the file, nil for
 // anything else. The slice must not be changed.
 func (n *Node) Fields() []Field {
-	if n == nil || n.inner == nil {
-		return nil
-	}
-	return n.inner.fields
+	return n.holds().fields
 }
 
 // Get returns the value of a key of a Map, or nil if there is none.
@@ -164,13 +234,14 @@ func (n *Node) Get(key string) *Node {
 // Field returns a key of a Map together with its value and reports whether it
 // is there.
 func (n *Node) Field(key string) (Field, bool) {
-	if n != nil && n.inner != nil && n.inner.index != nil {
-		if i, ok := n.inner.index[key]; ok {
-			return n.inner.fields[i], true
+	in := n.holds()
+	if in.index != nil {
+		if i, ok := in.index[key]; ok {
+			return in.fields[i], true
 		}
 		return Field{}, false
 	}
-	for _, f := range n.Fields() {
+	for _, f := range in.fields {
 		if f.Key.String() == key {
 			return f, true
 		}
@@ -209,7 +280,7 @@ func (n *Node) Describe() string {
 	case n.kind == List:
 		return "a list"
 	}
-	switch n.value.Kind() {
+	switch n.as {
 	case value.Null:
 		return "null"
 	case value.Bool:

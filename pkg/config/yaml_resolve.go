@@ -17,8 +17,8 @@ type scalarProblem struct{ code, message, hint string }
 // resolve returns the JSON value of a scalar by the core schema (YAML 1.2.2,
 // 10.3.2).
 func resolve(w *written) (value.Value, scalarProblem) {
-	plain := w.style&(quotedStyles|blockStyles) == 0
-	if w.style&yaml.TaggedStyle == 0 {
+	plain := w.style()&(quotedStyles|blockStyles) == 0
+	if w.style()&yaml.TaggedStyle == 0 {
 		if !plain || w.tag() == "!" {
 			return value.FromString(w.raw), scalarProblem{}
 		}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"sort"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -67,18 +66,6 @@ type alignment struct {
 // written as the byte at the same distance from source; else all of them stand
 // for the width bytes at source.
 type piece struct{ value, source, width int }
-
-// textMap holds an alignment once somebody asked for it.
-type textMap struct{ p atomic.Pointer[alignment] }
-
-func (n *Node) alignment() *alignment {
-	if a := n.text.p.Load(); a != nil {
-		return a
-	}
-	a := n.doc.align(&n.written)
-	n.text.p.Store(a)
-	return a
-}
 
 func (a *alignment) offset(text string, i int) int {
 	if i >= len(text) || len(a.pieces) == 0 {

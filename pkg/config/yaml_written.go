@@ -4,6 +4,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // written is how and where a value is written: what is kept of the YAML library's
@@ -12,9 +13,11 @@ type written struct {
 	raw        string      // the characters of a scalar, the name of an alias
 	properties *properties // nil if it has none
 	line, col  int32
-	style      yaml.Style
+	flags      uint8 // of its style
 	scalar     bool
 	alias      bool // that stands for nothing
+	kind       Kind
+	as         value.Kind // what a scalar is
 }
 
 // properties are the tag and the anchor of a value. The tag of one that the library
@@ -23,7 +26,7 @@ type properties struct{ tag, anchor string }
 
 func writtenOf(y *yaml.Node) written {
 	w := written{
-		raw: y.Value, line: int32(y.Line), col: int32(y.Column), style: y.Style,
+		raw: y.Value, line: int32(y.Line), col: int32(y.Column), flags: uint8(y.Style),
 		scalar: y.Kind == yaml.ScalarNode, alias: y.Kind == yaml.AliasNode,
 	}
 	tagged := y.Style&yaml.TaggedStyle != 0 || y.Tag == "!"
@@ -35,6 +38,8 @@ func writtenOf(y *yaml.Node) written {
 	}
 	return w
 }
+
+func (w *written) style() yaml.Style { return yaml.Style(w.flags) }
 
 func (w *written) pos() diag.Pos { return diag.Pos{Line: int(w.line), Col: int(w.col)} }
 

@@ -19,9 +19,11 @@ func CompileJSONata(src string, opts ...jsonata.Option) (*Program, error) {
 	return &Program{json: e, refs: sourceRefs(e, nil), reads: sourceReads(e, nil), findings: sourceFindings(e, nil)}, nil
 }
 
+var withHistory = jsonata.WithFunctions(historyFunctions...)
+
 func compileSource(src string, opts []jsonata.Option) (*jsonata.Expr, error) {
 	all := make([]jsonata.Option, 0, 2+len(opts))
-	all = append(all, jsonata.WithFunctions(historyFunctions...), jsonata.WithObjectInput())
+	all = append(all, withHistory, jsonata.WithObjectInput())
 	return jsonata.Compile(src, append(all, opts...)...)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
+	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 )
@@ -26,14 +27,18 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 func BuildContext(ctx context.Context, file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Set, []diag.Diagnostic) {
 	b := &builder{
 		meter:     memory.NewMeter(ctx),
-		file:      file,
 		functions: functions,
+		file:      file,
 		kinds:     map[string]*Kind{},
 		servers:   map[string]*config.Upstream{},
 		disabled:  map[string]*config.Upstream{},
 		used:      map[string]bool{},
 		tools:     map[string]string{},
 		callable:  map[*Schema]*liveTool{},
+		programs:  map[programKey]*expr.Program{},
+	}
+	if len(functions) > 0 {
+		b.options = []jsonata.Option{jsonata.WithFunctions(functions...)}
 	}
 	for _, k := range kinds {
 		b.kinds[k.Name] = k
@@ -117,6 +122,7 @@ type builder struct {
 	meter       *memory.Meter
 	file        *config.File
 	functions   []jsonata.Function // of the program
+	options     []jsonata.Option   // for them
 	kinds       map[string]*Kind
 	kindNames   []string
 	servers     map[string]*config.Upstream
@@ -128,6 +134,7 @@ type builder struct {
 	completions []*Graph
 	known       *knowledge            // without a lock file
 	callable    map[*Schema]*liveTool // tools that nodes run, by their inputSchema
+	programs    map[programKey]*expr.Program
 	ds          []diag.Diagnostic
 }
 

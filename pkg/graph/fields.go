@@ -22,10 +22,12 @@ type Fields struct {
 	vars  []string // that expressions can read, without the dollar sign
 	owner string   // for messages: `node "list"`
 	path  string   // before the names of fields: "conditions[0]."
-	asked []*Field
+	keys  []string // that were asked for
+	last  Field    // the latest ask
 	inner []*Fields
-	of    *Field // the ask that gave a map inside the node
-	over  *over  // what expressions read in the place of a run; nil: the run
+	asked []*Field // where a kind is only described
+	of    *Field   // there: the ask that gave a map inside the node
+	over  *over    // what expressions read in the place of a run; nil: the run
 }
 
 // Field is the documentation of one field of a node type.
@@ -124,14 +126,19 @@ func (f *Fields) InBody() bool { return f.site.body }
 // get registers an ask and returns the field's value, or nil if it is absent or
 // null. A required field that is absent is reported.
 func (f *Fields) get(t FieldType, name, doc string, opts []Option) *config.Node {
-	ask := &Field{Name: name, Doc: doc, Type: t}
+	f.last = Field{Name: name, Doc: doc, Type: t}
+	ask := &f.last
 	for _, o := range opts {
 		o(ask)
 	}
-	f.asked = append(f.asked, ask)
-	if f.b == nil && f.of != nil {
-		f.of.Fields = append(f.of.Fields, ask)
+	if f.b == nil {
+		ask = new(f.last)
+		f.asked = append(f.asked, ask)
+		if f.of != nil {
+			f.of.Fields = append(f.of.Fields, ask)
+		}
 	}
+	f.keys = append(append(f.keys, name), ask.Aliases...)
 	if f.src == nil {
 		return nil
 	}
@@ -251,7 +258,7 @@ func (f *Fields) Choice(name, doc string, values []string, opts ...Option) strin
 func (f *Fields) Edge(name, doc string, opts ...Option) int {
 	n, id := f.text(EdgeField, name, doc, opts)
 	if n == nil {
-		if f.src != nil && (f.Has(name) || !f.asked[len(f.asked)-1].Optional) {
+		if f.src != nil && (f.Has(name) || !f.last.Optional) {
 			f.node.broken = true
 		}
 		return NoEdge
@@ -344,7 +351,9 @@ func (f *Fields) sub(src *config.Node, name string) *Fields {
 	s := &Fields{
 		b: f.b, src: src, node: f.node, scope: f.scope, site: f.site, vars: f.vars,
 		owner: f.owner, path: f.path + name + ".",
-		of: f.asked[len(f.asked)-1],
+	}
+	if f.b == nil {
+		s.of = f.asked[len(f.asked)-1]
 	}
 	f.inner = append(f.inner, s)
 	return s
@@ -352,10 +361,7 @@ func (f *Fields) sub(src *config.Node, name string) *Fields {
 
 // finish reports the keys that were not read, in f and in the maps in it.
 func (f *Fields) finish(known ...string) {
-	valid := known
-	for _, a := range f.asked {
-		valid = append(append(valid, a.Name), a.Aliases...)
-	}
+	valid := append(slices.Clip(known), f.keys...)
 	owner := f.owner
 	if f.path != "" {
 		owner = strings.TrimSuffix(f.path, ".") + " of " + owner

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
@@ -116,25 +118,36 @@ func (f *Fields) Expr(name, doc string, opts ...Option) *Program {
 
 // options are those of all expressions of the map.
 func (f *Fields) options() []jsonata.Option {
-	opts := []jsonata.Option{jsonata.WithFunctions(f.b.functions...)}
+	opts := slices.Clip(f.b.options)
 	if len(f.vars) > 0 {
 		opts = append(opts, jsonata.WithVariables(f.vars...))
 	}
 	return opts
 }
 
+// programKey is what tells the programs of a file apart: places with one text, and the
+// same variables, share a program.
+type programKey struct{ text, vars string }
+
 func (f *Fields) compile(n *config.Node) *Program {
-	if f.b.stopped(programBytes + programShare*len(n.Text().String())) {
+	text := n.Text().String()
+	key := programKey{text, strings.Join(f.vars, " ")}
+	known := f.b.programs[key]
+	if f.over == nil && known != nil {
+		return f.program(known, n)
+	}
+	if f.b.stopped(programBytes + programShare*len(text)) {
 		return nil
 	}
 	if f.over != nil {
 		return f.compileOver(n)
 	}
-	prog, err := expr.CompileJSONata(n.Text().String(), f.options()...)
+	prog, err := expr.CompileJSONata(text, f.options()...)
 	if err != nil {
 		f.rejected(n, diag.CodeExpression, err)
 		return nil
 	}
+	f.b.programs[key] = prog
 	return f.program(prog, n)
 }
 

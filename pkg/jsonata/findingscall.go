@@ -21,9 +21,10 @@ func (c *checker) arguments(at, fn *ast, args []Kinds) {
 	for i := range masks {
 		masks[i] = maskAny
 	}
-	f := Finding{Kind: WrongCall, Name: fn.text, Offset: at.off, End: at.end, Hint: "it is used as " + sig.usage(fn.text)}
+	f := Finding{Kind: WrongCall, Name: fn.text, Offset: at.off, End: at.end}
 	if !sig.matching(masks)[0] {
 		f.Message = fmt.Sprintf("$%s takes %s, found %d", fn.text, sig.counts(), len(args))
+		f.Hint = sig.hint(fn.text)
 		c.findings = append(c.findings, f)
 		return
 	}
@@ -38,6 +39,7 @@ func (c *checker) arguments(at, fn *ast, args []Kinds) {
 		i, want := sig.misfit(masks)
 		f.Message = fmt.Sprintf("argument %d of $%s must be %s, found %s", i+1, fn.text, want, masks[i])
 		f.Offset, f.End = c.argument(at, i, len(args))
+		f.Hint = sig.hint(fn.text)
 		if fn.text == "length" && masks[i] == maskArray {
 			f.Hint = "$count returns how many elements a list has"
 		}
@@ -105,6 +107,7 @@ func (c *checker) elements(sig *signature, f Finding, at *ast, args []Kinds, mas
 		}
 		f.Message = fmt.Sprintf("argument %d of $%s must be %s, found %s", i+1, f.Name, p.expects(), found)
 		f.Offset, f.End = c.argument(at, i, len(args))
+		f.Hint = sig.hint(f.Name)
 		c.findings = append(c.findings, f)
 		return
 	}
@@ -175,16 +178,17 @@ func (p *param) expects() string {
 	return p.mask.String()
 }
 
-// usage writes a call with the types of the parameters: those in brackets may
-// be left out.
-func (s *signature) usage(name string) string {
+var articles = strings.NewReplacer(" or a ", " or ", " or an ", " or ", ", a ", ", ")
+
+// hint writes a call with the types of the parameters: those in brackets may be left out.
+func (s *signature) hint(name string) string {
 	parts := make([]string, len(s.params))
 	for i, p := range s.params {
 		text := p.expects()
 		for _, article := range []string{"a ", "an "} {
 			text = strings.TrimPrefix(text, article)
 		}
-		text = strings.NewReplacer(" or a ", " or ", " or an ", " or ", ", a ", ", ").Replace(text)
+		text = articles.Replace(text)
 		if p.optional {
 			text = "[" + text + "]"
 		}
@@ -193,7 +197,7 @@ func (s *signature) usage(name string) string {
 		}
 		parts[i] = text
 	}
-	return "$" + name + "(" + strings.Join(parts, ", ") + ")"
+	return "it is used as $" + name + "(" + strings.Join(parts, ", ") + ")"
 }
 
 // oddCharacters are those that look like others that have a meaning.

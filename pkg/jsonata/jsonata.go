@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -61,17 +62,30 @@ func WithObjectInput() Option { return func(o *compileOptions) { o.object = true
 // without a name or implementation, or with a signature that does not parse,
 // makes [Compile] fail with code S0401, S0402 or S0403.
 func WithFunctions(fns ...Function) Option {
-	return func(o *compileOptions) {
-		if o.functions == nil {
-			o.functions = make(map[string]value.Value, len(fns))
-		}
+	// Made once: an option is used for all expressions of a file.
+	hosts := sync.OnceValues(func() (map[string]value.Value, *Error) {
+		made := make(map[string]value.Value, len(fns))
+		var refused *Error
 		for i := range fns {
 			h, err := newHost(&fns[i])
-			if err != nil && o.refused == nil {
-				o.refused = err
+			if err != nil && refused == nil {
+				refused = err
 			}
-			o.functions[fns[i].Name] = value.FromFunc(h)
+			made[fns[i].Name] = value.FromFunc(h)
 		}
+		return made, refused
+	})
+	return func(o *compileOptions) {
+		made, refused := hosts()
+		if o.refused == nil {
+			o.refused = refused
+		}
+		if o.functions != nil {
+			all := maps.Clone(o.functions)
+			maps.Copy(all, made)
+			made = all
+		}
+		o.functions = made
 	}
 }
 
