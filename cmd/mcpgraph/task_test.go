@@ -138,6 +138,16 @@ func TestTasks(t *testing.T) {
 	if _, _, body := w.ask("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asks"}}`, session...); !strings.Contains(body, "runs only as a task") {
 		t.Errorf("in a session: %s", body)
 	}
+	// The tasks of revision 2025-11-25 are not served: who asks for one gets the result.
+	for _, c := range []struct{ request, want string }{
+		{`"method":"tools/call","params":{"name":"slow","arguments":{"ms":0},"task":{"ttl":60000}}`, `"result":{"content":[{"type":"text","text":"\"second version\""}]}`},
+		{`"method":"tasks/list"`, `"code":-32601`},
+		{`"method":"tasks/result","params":{"taskId":"1"}`, `"code":-32601`},
+	} {
+		if _, _, body := w.ask("POST", "/mcp", `{"jsonrpc":"2.0","id":1,`+c.request+`}`, session...); !strings.Contains(body, c.want) {
+			t.Errorf("in a session, %s: %s", c.request, body)
+		}
+	}
 	for name, want := range map[string]string{"other": "-32020", "": "-32020"} {
 		if status, body := ann.do("tasks/get", name, fmt.Sprintf(`"taskId":%q`, slow), knowsTasks); status != 400 || !strings.Contains(body, want) {
 			t.Errorf("tasks/get with the header %q: %d %s", name, status, body)

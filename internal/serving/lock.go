@@ -43,6 +43,7 @@ func Lock(ctx context.Context, info *callinfo.Info, p *engine.Program, names []s
 			}
 			s := lock.NewServer(entry.Name, entry.NamePrefix, status.Tools, called[entry.Name])
 			s.ServerName, s.Version, s.Protocol, s.Issuer = status.Name, status.Version, status.Protocol, status.Issuer
+			s.NoTasks = !status.CallsTasks && slices.ContainsFunc(s.Tools, func(t *lock.Tool) bool { return lock.IsTaskOnly(t.Execution) })
 			for j, name := range s.ToolNames {
 				if !slices.Contains(called[entry.Name], name) { // those that are stand in the configuration
 					s.ToolNames[j] = p.Redact(info, name)

@@ -37,7 +37,7 @@ func (b *builder) lockedCalls(s *Set, up *config.Upstream, locked *lock.Server) 
 	if locked != nil {
 		l.names = diag.NewNames(slices.Clone(locked.ToolNames))
 		for _, t := range locked.Tools {
-			l.tools[t.Name] = &liveTool{schema: t.InputSchema}
+			l.tools[t.Name] = &liveTool{schema: t.InputSchema, uncallable: locked.NoTasks && lock.IsTaskOnly(t.Execution)}
 		}
 	}
 	for _, n := range s.calls(up.Name) {

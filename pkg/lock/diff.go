@@ -108,7 +108,7 @@ func (t *Tool) Diff(now *Tool) []Difference {
 
 // Diff returns the differences of a server that is locked from what it is now:
 // locked tools that are gone or differ, and the names of others that came or
-// went, and another authorization server. Its version, name and protocol revision are
+// went, another authorization server, and whether it has the tasks that a tool needs. Its version, name and protocol revision are
 // notes.
 func (s *Server) Diff(now *Server) []Difference {
 	var found []Difference
@@ -121,6 +121,9 @@ func (s *Server) Diff(now *Server) []Difference {
 	}
 	if s.Issuer != now.Issuer { // without one now, the configuration names it
 		found = append(found, Difference{Path: "/" + keyIssuer, Was: text(s.Issuer), Is: text(now.Issuer), Note: now.Issuer == ""})
+	}
+	if s.NoTasks != now.NoTasks {
+		found = append(found, Difference{Path: "/" + keyTasks, Was: value.FromBool(!s.NoTasks), Is: value.FromBool(!now.NoTasks)})
 	}
 	for _, name := range union(s.ToolNames, now.ToolNames) {
 		was, is := s.Tool(name), now.Tool(name)

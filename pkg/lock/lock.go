@@ -36,6 +36,9 @@ type Server struct {
 	// Issuer is the authorization server that the server named when somebody logged in;
 	// empty if the configuration names one, or if there is none.
 	Issuer string
+	// NoTasks is set if a locked tool can only be called as a task, and the server did
+	// not announce tasks: calls of the tool fail.
+	NoTasks bool
 	// ToolNames are the names of all its tools, sorted, as nodes write them: without
 	// the namePrefix of the entry.
 	ToolNames []string

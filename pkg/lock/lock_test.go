@@ -148,6 +148,7 @@ func TestWrongMembersHaveTheirPlaces(t *testing.T) {
 		{`{"a":{"toolNames":["x",1],"tools":{}}}`, `"toolNames" must be a list of names`},
 		{`{"a":{"toolNames":[]}}`, `"tools" must be an object`},
 		{`{"a":{"toolNames":["x"],"tools":{"x":{"description":1}}}}`, `"description" must be a string`},
+		{`{"a":{"tasks":1,"toolNames":[],"tools":{}}}`, `"tasks" must be true or false`},
 	} {
 		text := fmt.Sprintf(`{"lockVersion":1,"digest":%q,"servers":%s}`, digestOf(test.servers), test.servers)
 		_, ds := lock.Parse("x", []byte(text))

@@ -103,6 +103,12 @@ func (r *reader) server(name string, servers value.Value) *Server {
 	s := &Server{
 		Name: name, ServerName: r.string(v, keyName, at), Version: r.string(v, keyRelease, at), Protocol: r.string(v, keyProtocol, at), Issuer: r.string(v, keyIssuer, at),
 	}
+	switch tasks := v.Get(keyTasks); {
+	case tasks.Kind() == value.Bool:
+		s.NoTasks = !tasks.Bool()
+	case !tasks.IsUndefined():
+		r.failAt(fmt.Sprintf("%q must be true or false", keyTasks), rewrite, append(slices.Clip(at), keyTasks)...)
+	}
 	names := v.Get(keyToolNames)
 	for _, n := range names.Elems() {
 		if n.Kind() != value.String {

@@ -20,6 +20,7 @@ const (
 	keyRelease   = "version"
 	keyProtocol  = "protocol"
 	keyIssuer    = "issuer"
+	keyTasks     = "tasks"
 	keyToolNames = "toolNames"
 	keyTools     = "tools"
 
@@ -53,11 +54,14 @@ func digest(servers value.Value) string {
 func (f *File) value() value.Value {
 	servers := value.NewBuilder(len(f.Servers))
 	for _, s := range f.Servers {
-		one := value.NewBuilder(5)
+		one := value.NewBuilder(6)
 		for _, e := range []struct{ key, text string }{{keyName, s.ServerName}, {keyRelease, s.Version}, {keyProtocol, s.Protocol}, {keyIssuer, s.Issuer}} {
 			if e.text != "" {
 				one.Set(e.key, value.FromString(e.text))
 			}
+		}
+		if s.NoTasks {
+			one.Set(keyTasks, value.False)
 		}
 		names := make([]value.Value, len(s.ToolNames))
 		for i, name := range s.ToolNames {
