@@ -57,24 +57,6 @@ type callSlot struct {
 	err      error         // why the call may not run
 }
 
-// setLimits replaces the limits. Waiting calls start if the new limits allow
-// it.
-func (s *Server) setLimits(limits Limits) {
-	if l := s.callLimiter.Load(); l != nil {
-		l.setLimits(limits)
-	} else if limits.Calls > 0 || limits.PerCaller > 0 {
-		s.callLimiter.Store(&callLimiter{log: s.log, limits: limits, byCaller: map[string]*callerQueue{}})
-	}
-}
-
-// reserveSlot reserves a slot for a call; answer releases it. Calls that must wait
-// start in the order of their reserveSlot calls.
-func (s *Server) reserveSlot(r *Request, of method) {
-	if of.slot && !r.offer.instant {
-		r.slot = s.callLimiter.Load().enqueue(r.Caller)
-	}
-}
-
 func (l *callLimiter) setLimits(limits Limits) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -110,6 +110,15 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, opts HTTP
 	return context.Cause(ctx)
 }
 
+// Handler returns the handler that [Server.ServeHTTP] serves; opts.TLS has no
+// effect. A Server has at most one Handler at a time.
+func (s *Server) Handler(opts HTTPOptions) *Handler {
+	h := &Handler{httpHandler: newHandler(s, opts), idle: make(chan struct{})}
+	h.life, h.kill = context.WithCancelCause(context.Background())
+	s.httpOptions.Store(&opts)
+	return h
+}
+
 // unusedTime is how long, after shutdown begins, the first request of a connection may
 // take to arrive.
 const unusedTime = 200 * time.Millisecond

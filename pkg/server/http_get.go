@@ -1,20 +1,17 @@
 package server
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/mcpgraph/mcpgraph/pkg/auth"
 )
 
-// handleGet opens an event stream of a session (MCP 2025-11-25, Transports,
+// get opens an event stream of a session (MCP 2025-11-25, Transports,
 // Listening for Messages from the Server). An open stream keeps its session in
 // use. It lasts until the client, the session or the server ends it, or until
 // its caller loses access. Last-Event-ID is ignored: streams cannot be resumed.
-func (h *httpHandler) handleGet(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
-	x, end := h.newExchange(w, r, caller)
-	defer end()
+func (x *exchange) get() {
 	if err := x.account.Err(); err != nil {
 		x.refuse(http.StatusServiceUnavailable, nullID, busyError(err))
 		return
@@ -28,18 +25,39 @@ func (h *httpHandler) handleGet(w http.ResponseWriter, r *http.Request, caller a
 	if s == nil {
 		return
 	}
-	defer h.sessions.release(s)
+	defer x.sessions.release(s)
 	stream := &eventStream{httpResponse: x.response, quit: make(chan struct{})}
 	stream.startKeepAlive()
 	added := s.streams.add(stream)
 	stream.sendKeepAlive() // tells the client that the stream is open: from here on it misses nothing
-	if added && h.sessions.tell(s) {
+	if added && x.sessions.tell(s) {
 		// The client may have missed changes, and what it subscribed to is gone.
-		h.current.Load().notifyLists(s.streams.notify)
+		x.current.Load().notifyLists(s.streams.notify)
 	}
 	if added {
-		x.keepStreamOpen(r.Context(), stream.quit)
+		x.keepStreamOpen(x.r.Context(), stream.quit)
 		s.streams.remove(stream)
 	}
 	stream.closeStream()
+}
+
+// keepStreamOpen blocks until the client disconnects, ctx or quit is done, or
+// the server ends its streams. When the access rules change, it checks again
+// whether the request that opened the stream is admitted.
+func (x *exchange) keepStreamOpen(ctx context.Context, quit <-chan struct{}) {
+	for at := x.currentAccess(); x.stillAdmitted(); at = x.currentAccess() {
+		if !x.response.wait(ctx, quit, x.stopStreams, at) {
+			return
+		}
+	}
+}
+
+// stillAdmitted reports whether the request would be admitted now, as the same
+// caller, and logs it if not.
+func (x *exchange) stillAdmitted() bool {
+	if x.admission.stillAdmitted(x.r, x.caller) {
+		return true
+	}
+	x.log.InfoContext(x.r.Context(), "event stream closed: its caller no longer has access", "from", x.r.RemoteAddr, "caller", x.caller.Name)
+	return false
 }

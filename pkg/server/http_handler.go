@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,12 +15,12 @@ import (
 // httpHandler answers HTTP requests.
 type httpHandler struct {
 	*Server
-	opts        HTTPOptions
+	admission
 	sessions    *sessionStore
 	mux         *http.ServeMux
 	stopping    atomic.Bool
 	stopStreams chan struct{} // closed when event streams and subscriptions must end
-	refusalLog  refusalLogLimiter
+	refusals    refusalLog
 }
 
 // stop ends event streams and subscriptions, and makes /readyz fail.
@@ -33,13 +32,13 @@ func (h *httpHandler) stop() {
 func newHandler(s *Server, opts HTTPOptions) *httpHandler {
 	opts.MaxBody = orDefault(opts.MaxBody, DefaultMaxBody)
 	h := &httpHandler{
-		Server: s, opts: opts, mux: http.NewServeMux(),
+		Server: s, admission: admission{s, opts}, mux: http.NewServeMux(),
 		sessions: &sessionStore{
 			seal: newSessionSeal(opts.SessionKey),
 			idle: orDefault(opts.SessionIdle, DefaultSessionIdle), limit: orDefault(opts.MaxSessions, DefaultMaxSessions),
 			onBegin: opts.Session, subscribers: &s.subscribers,
 		},
-		stopStreams: make(chan struct{}),
+		stopStreams: make(chan struct{}), refusals: refusalLog{log: s.log},
 	}
 	h.mux.HandleFunc(Path, h.requireCaller(h.endpoint))
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, "ok") })
@@ -58,21 +57,6 @@ func newHandler(s *Server, opts HTTPOptions) *httpHandler {
 		}
 	}
 	return h
-}
-
-// access returns the access rules that apply now.
-func (h *httpHandler) access() Access {
-	a := h.current.Load().access
-	if h.opts.Guard != nil {
-		a.Guard = h.opts.Guard
-	}
-	if h.opts.AllowedHosts != nil {
-		a.AllowedHosts = h.opts.AllowedHosts
-	}
-	if h.opts.AllowedOrigins != nil {
-		a.AllowedOrigins = h.opts.AllowedOrigins
-	}
-	return a
 }
 
 func writeText(w http.ResponseWriter, text string) {
@@ -121,45 +105,17 @@ func (h *httpHandler) serve(w *responseRecorder, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// requireCaller passes authenticated requests on to next. They are cancelled
-// when their access token expires or is revoked.
-func (h *httpHandler) requireCaller(next func(w http.ResponseWriter, r *http.Request, caller auth.Caller)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if caller, ok := h.admit(w, r); ok {
-			r, stop := h.withExpiry(r, caller)
-			defer stop()
-			next(w, r, caller)
-		}
-	}
-}
-
-// admit returns the caller of a request. If ok is false, the request was
-// refused and has been answered.
-func (h *httpHandler) admit(w http.ResponseWriter, r *http.Request) (caller auth.Caller, ok bool) {
-	guard := h.access().Guard
-	if guard == nil {
-		return auth.Caller{}, true
-	}
-	caller, refusal := guard.Admit(w, r)
-	if refusal != nil {
-		level := slog.LevelInfo
-		if errors.Is(refusal, auth.ErrUnavailable) {
-			level = slog.LevelWarn
-		}
-		recordRefusal(w, auth.Reason(refusal), refusal.Error(), level)
-	} else if t, ok := w.(*responseRecorder); ok {
-		t.caller = caller.Name
-	}
-	return caller, refusal == nil
-}
-
 // endpoint answers requests for Path.
 func (h *httpHandler) endpoint(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case r.Method == http.MethodPost:
-		h.handlePost(w, r, caller)
+		x, end := h.newExchange(w, r, caller)
+		defer end()
+		x.post()
 	case r.Method == http.MethodGet && !modern:
-		h.handleGet(w, r, caller)
+		x, end := h.newExchange(w, r, caller)
+		defer end()
+		x.get()
 	case r.Method == http.MethodDelete && !modern:
 		if !h.sessions.remove(r.Header.Get(mcp.HeaderSessionID), caller.Name) {
 			http.Error(w, "unknown session", http.StatusNotFound)
@@ -172,5 +128,27 @@ func (h *httpHandler) endpoint(w http.ResponseWriter, r *http.Request, caller au
 			w.Header().Set("Allow", "POST")
 		}
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	}
+}
+
+// observeExchange reports an answered request to the log and the observer.
+func (h *httpHandler) observeExchange(r *http.Request, t *responseRecorder, began time.Time) {
+	if t.public && t.status < http.StatusBadRequest {
+		return
+	}
+	if t.reason == "" && t.status >= http.StatusBadRequest {
+		if t.reason = reasonsByStatus[t.status]; t.reason == "" {
+			t.reason = "error"
+		}
+	}
+	e := Exchange{
+		Began: began, Method: r.Method, Path: r.URL.Path, From: r.RemoteAddr, Session: r.Header.Get("Mcp-Session-Id"),
+		Caller: t.caller, Status: t.status, Reason: t.reason, Requests: int(t.requests.Load()),
+	}
+	if e.Reason != "" {
+		h.refusals.write(r.Context(), t, e)
+	}
+	if f := h.current.Load().observeHTTP; f != nil {
+		f(r.Context(), e)
 	}
 }

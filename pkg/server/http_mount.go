@@ -27,15 +27,6 @@ type Handler struct {
 // period of a Handler.
 var errHandlerClosed = errors.New("the server is shutting down")
 
-// Handler returns the handler that [Server.ServeHTTP] serves; opts.TLS has no
-// effect. A Server has at most one Handler at a time.
-func (s *Server) Handler(opts HTTPOptions) *Handler {
-	h := &Handler{httpHandler: newHandler(s, opts), idle: make(chan struct{})}
-	h.life, h.kill = context.WithCancelCause(context.Background())
-	s.httpOptions.Store(&opts)
-	return h
-}
-
 // ServeHTTP implements http.Handler. After Close it answers requests for Path
 // with HTTP 503.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

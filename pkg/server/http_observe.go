@@ -78,47 +78,6 @@ var reasonsByStatus = map[int]string{
 	http.StatusTooManyRequests: "too_many_requests", http.StatusServiceUnavailable: "busy",
 }
 
-// observeExchange reports an answered request to the log and the observer.
-func (h *httpHandler) observeExchange(r *http.Request, t *responseRecorder, began time.Time) {
-	if t.public && t.status < http.StatusBadRequest {
-		return
-	}
-	if t.reason == "" && t.status >= http.StatusBadRequest {
-		if t.reason = reasonsByStatus[t.status]; t.reason == "" {
-			t.reason = "error"
-		}
-	}
-	e := Exchange{
-		Began: began, Method: r.Method, Path: r.URL.Path, From: r.RemoteAddr, Session: r.Header.Get("Mcp-Session-Id"),
-		Caller: t.caller, Status: t.status, Reason: t.reason, Requests: int(t.requests.Load()),
-	}
-	if e.Reason != "" {
-		h.logRefusal(r.Context(), t, e)
-	}
-	if f := h.current.Load().observeHTTP; f != nil {
-		f(r.Context(), e)
-	}
-}
-
-// logRefusal logs a refused request, within the limits of refusalLogLimiter.
-func (h *httpHandler) logRefusal(ctx context.Context, t *responseRecorder, e Exchange) {
-	more, ok := h.refusalLog.allow(e.Reason)
-	if !ok || !h.log.Enabled(ctx, t.level) {
-		return
-	}
-	attrs := []any{"reason", e.Reason, "status", e.Status, "method", clip(e.Method), "path", clip(e.Path), "from", e.From}
-	if e.Caller != "" {
-		attrs = append(attrs, "caller", e.Caller)
-	}
-	if t.detail != "" {
-		attrs = append(attrs, "error", clip(t.detail))
-	}
-	if more > 0 {
-		attrs = append(attrs, "suppressed", more)
-	}
-	h.log.Log(ctx, t.level, "request refused", attrs...)
-}
-
 // clip returns the start of a text that clients control. It keeps nothing else of
 // their message.
 func clip(s string) string {
@@ -130,9 +89,9 @@ func clip(s string) string {
 // fill the disk.
 const refusalBurst = 20
 
-// refusalLogLimiter limits how often refusals are logged, by reason. The zero
-// value is ready. It is safe for concurrent use.
-type refusalLogLimiter struct {
+// refusalLog logs refusals, and each reason only so often. It is safe for concurrent use.
+type refusalLog struct {
+	log      *slog.Logger
 	mu       sync.Mutex
 	byReason map[string]*refusalCount
 }
@@ -145,7 +104,7 @@ type refusalCount struct {
 
 // allow reports whether to log a refusal with this reason, and how many were
 // suppressed since the last one that was logged.
-func (l *refusalLogLimiter) allow(reason string) (suppressed int, ok bool) {
+func (l *refusalLog) allow(reason string) (suppressed int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -166,4 +125,23 @@ func (l *refusalLogLimiter) allow(reason string) (suppressed int, ok bool) {
 	c.tokens--
 	suppressed, c.suppressed = c.suppressed, 0
 	return suppressed, true
+}
+
+// write logs a refused request, unless there were too many of its kind.
+func (l *refusalLog) write(ctx context.Context, t *responseRecorder, e Exchange) {
+	more, ok := l.allow(e.Reason)
+	if !ok || !l.log.Enabled(ctx, t.level) {
+		return
+	}
+	attrs := []any{"reason", e.Reason, "status", e.Status, "method", clip(e.Method), "path", clip(e.Path), "from", e.From}
+	if e.Caller != "" {
+		attrs = append(attrs, "caller", e.Caller)
+	}
+	if t.detail != "" {
+		attrs = append(attrs, "error", clip(t.detail))
+	}
+	if more > 0 {
+		attrs = append(attrs, "suppressed", more)
+	}
+	l.log.Log(ctx, t.level, "request refused", attrs...)
 }

@@ -50,10 +50,9 @@ func (h *httpHandler) newExchange(w http.ResponseWriter, r *http.Request, caller
 	}
 }
 
-// handlePost answers one message, or in revision 2025-03-26 a batch.
-func (h *httpHandler) handlePost(w http.ResponseWriter, r *http.Request, caller auth.Caller) {
-	x, end := h.newExchange(w, r, caller)
-	defer end()
+// post answers one message, or in revision 2025-03-26 a batch.
+func (x *exchange) post() {
+	w, r := x.response.w, x.r
 	refuse := func(status int, e *rpcError) { x.response.sendJSON(status, appendError(nil, nullID, e)) }
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(http.StatusUnsupportedMediaType, rpcErrorf(mcp.INVALID_REQUEST, "the Content-Type header must be application/json"))
@@ -63,12 +62,12 @@ func (h *httpHandler) handlePost(w http.ResponseWriter, r *http.Request, caller 
 		refuse(http.StatusNotAcceptable, rpcErrorf(mcp.INVALID_REQUEST, "the Accept header must include application/json and text/event-stream"))
 		return
 	}
-	at := h.currentAccess()
+	at := x.currentAccess()
 	body, err := x.readBody(w)
-	if h.currentAccess() != at {
+	if x.currentAccess() != at {
 		// Sending the body took time; the access rules may have changed since.
 		var ok bool
-		if x.caller, ok = h.admit(w, r); !ok {
+		if x.caller, ok = x.admit(w, r); !ok {
 			return
 		}
 	}
@@ -138,6 +137,17 @@ func (h *httpHandler) handlePost(w http.ResponseWriter, r *http.Request, caller 
 		return
 	}
 	x.answer(m)
+}
+
+// refuse answers a request with an error.
+func (x *exchange) refuse(status int, id string, e *rpcError) {
+	if e.status != 0 {
+		status = e.status
+	}
+	if status == http.StatusServiceUnavailable {
+		x.response.w.Header().Set("Retry-After", retryAfter)
+	}
+	x.response.sendJSON(status, appendError(nil, id, e))
 }
 
 // readBody reads the body, within the deadline that serve set.
@@ -337,13 +347,13 @@ func (x *exchange) request() *Request {
 func (x *exchange) run(m jsonrpc.Request) requestResult {
 	x.countRequest()
 	r := x.request()
-	j, rpcErr := x.accept(x.r.Context(), m, r, x.calls)
+	j, rpcErr := accept(x.r.Context(), x.Server, m, r, x.calls)
 	if rpcErr != nil {
 		return requestResult{status: x.statusOf(rpcErr), text: appendError(nil, m.ID, rpcErr), scopes: rpcErr.scopes}
 	}
 	defer j.finish()
 	x.response.startKeepAlive()
-	text, rpcErr, cancelled := j.run()
+	text, rpcErr, cancelled := j.answer()
 	if cancelled {
 		return requestResult{none: true}
 	}
@@ -400,9 +410,9 @@ func (x *exchange) statusOf(e *rpcError) int {
 // lasting returns a context that is done when the access token expires or is revoked.
 // It keeps nothing of the request but its headers.
 func (x *exchange) lasting() (ctx context.Context, admitted func() bool, stop func()) {
-	h, caller := x.httpHandler, x.caller
+	a, caller := &x.admission, x.caller
 	kept := x.r.Clone(context.Background())
 	kept.Body = http.NoBody
-	ctx, stop = h.expiring(kept.Context(), caller)
-	return ctx, func() bool { return h.stillAdmitted(kept, caller) }, stop
+	ctx, stop = a.expiring(kept.Context(), caller)
+	return ctx, func() bool { return a.stillAdmitted(kept, caller) }, stop
 }

@@ -2,9 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -12,7 +9,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -46,23 +43,16 @@ type Request struct {
 	// if it does not.
 	Client Client
 
-	reason string // see Outcome
-
 	params  value.Value // an object, or undefined
 	modern  bool        // of revision 2026-07-28 or later, without sessions
 	session *session
 	peer    peer
 
-	offer         *offer      // that is called
-	completion    *completion // of completion/complete
-	task          string      // id, of methods of tasks
-	slot          *callSlot   // of a call; nil without limits
-	reporter      *Reporter   // of a call
-	result        value.Value
-	failed        bool // the result of tools/call has isError
-	failure       string
-	inputRequired bool          // the result of a call asks for input
-	subscription  *subscription // of subscriptions/listen
+	offer      *offer      // that is called
+	completion *completion // of completion/complete
+	task       string      // id, of methods of tasks
+	slot       *callSlot   // of a call; nil without limits
+	reporter   *Reporter   // of a call
 }
 
 // peer is the client at the other end of a transport.
@@ -212,46 +202,19 @@ func (p *snapshot) observeRefusal(ctx context.Context, r *Request, e *rpcError) 
 	done(Outcome{Reason: e.why(), Code: e.Code, Message: e.Message})
 }
 
-// answer answers one request: with a whole message or an error.
-func (p *snapshot) answer(ctx context.Context, with method, r *Request) ([]byte, *rpcError) {
-	ctx, done := p.startObserving(ctx, r)
-	text, rpcErr := p.answerRecovered(ctx, with, r)
-	r.slot.release()
-	if p.observe != nil {
-		o := r.outcome(rpcErr)
-		failed := o.Reason == "" && (o.Failed || o.Code != 0)
-		o.Interrupted = failed && memory.AccountOf(ctx).Err() != nil
-		o.Cancelled = failed && !o.Interrupted && ctx.Err() != nil
-		done(o)
+// param returns a member of the params, which must be of this kind. It returns
+// undefined for a missing member and for null.
+func (r *Request) param(name string, kind value.Kind) (value.Value, *rpcError) {
+	v := r.params.Get(name)
+	switch v.Kind() {
+	case kind, value.Undefined:
+		return v, nil
+	case value.Null:
+		return value.Undef, nil
 	}
-	return text, rpcErr
-}
-
-// logOf returns the logger for records about a request. It names the caller.
-func (p *snapshot) logOf(r *Request) *slog.Logger {
-	switch {
-	case r.Log != nil:
-		return r.Log
-	case r.Caller != "":
-		return p.log.With("caller", r.Caller)
+	what := "an object"
+	if kind != value.Object {
+		what = "a " + kind.String()
 	}
-	return p.log
-}
-
-// answerRecovered turns a panic into an internal error.
-func (p *snapshot) answerRecovered(ctx context.Context, with method, r *Request) (text []byte, rpcErr *rpcError) {
-	defer func() {
-		if x := recover(); x != nil {
-			p.logOf(r).ErrorContext(ctx, "a request panicked", "method", r.Method, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
-			text, rpcErr = nil, rpcErrorf(mcp.INTERNAL_ERROR, "internal error: %v", x)
-		}
-	}()
-	return with.answer(p, ctx, r)
-}
-
-func (r *Request) outcome(e *rpcError) Outcome {
-	if e != nil {
-		return Outcome{Reason: e.why(), Code: e.Code, Failed: e.failed, Message: e.Message}
-	}
-	return Outcome{Reason: r.reason, Failed: r.failed, Message: r.failure, Result: r.result, InputRequired: r.inputRequired}
+	return v, rpcErrorf(mcp.INVALID_PARAMS, "%s: %s must be %s, found %s", r.Method, name, what, graph.Describe(v))
 }

@@ -18,6 +18,66 @@ import (
 // server cannot send it requests, and returns an [InputRequiredError] instead.
 func (r *Request) Stateless() bool { return r.modern }
 
+// capabilities returns what the client of the request declared.
+func (r *Request) capabilities() capabilities {
+	if r.modern {
+		return capabilitiesOf(r.Meta.Get(mcp.MetaKeyClientCapabilities), r.Protocol)
+	}
+	return r.session.capabilities()
+}
+
+// CanElicit reports whether the client declared that it can ask its user in this
+// mode.
+func (r *Request) CanElicit(mode string) bool {
+	can := r.capabilities()
+	switch mode {
+	case FormMode:
+		return can.form
+	case URLMode:
+		return can.url
+	}
+	return false
+}
+
+// CanSample reports whether the client declared that it can ask a model.
+func (r *Request) CanSample() bool { return r.capabilities().sampling }
+
+// CanListRoots reports whether the client declared that it can list its roots.
+func (r *Request) CanListRoots() bool { return r.capabilities().roots }
+
+// CanAsk reports whether the client declared that it can answer any request of the
+// server at all.
+func (r *Request) CanAsk() bool { return r.capabilities() != capabilities{} }
+
+// Needs returns a *[MissingCapabilityError] if the client did not declare what a
+// request with these params needs, or nil.
+func (r *Request) Needs(method string, params value.Value) error {
+	can, name, inner := r.capabilities(), "elicitation", value.FromEntries(nil)
+	switch method {
+	case graph.AskModel:
+		if can.sampling {
+			return nil
+		}
+		name = "sampling"
+	case graph.AskRoots:
+		if can.roots {
+			return nil
+		}
+		name = "roots"
+	default:
+		mode := params.Get("mode").Str()
+		if mode == URLMode {
+			inner = value.FromEntries([]value.Entry{{Key: URLMode, Value: inner}})
+		} else {
+			mode = FormMode
+		}
+		if r.CanElicit(mode) {
+			return nil
+		}
+	}
+	return &MissingCapabilityError{value.FromEntries([]value.Entry{{Key: name, Value: inner}})}
+}
+
 // ErrNoStream says that the client cannot be asked: it accepts no stream of events.
 var ErrNoStream = errors.New("the client accepts no requests of the server during this call")
 

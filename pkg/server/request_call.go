@@ -14,15 +14,15 @@ import (
 
 // readCall reads the params of tools/call into r (MCP 2025-11-25,
 // CallToolRequest).
-func (r *Request) readCall() *rpcError { return r.readNamed("") }
+func readCall(r *Request) *rpcError { return readNamed(r, "") }
 
 // readGet reads the params of prompts/get into r (MCP 2025-11-25,
 // GetPromptRequest).
-func (r *Request) readGet() *rpcError { return r.readNamed(promptTarget) }
+func readGet(r *Request) *rpcError { return readNamed(r, promptTarget) }
 
 // readNamed reads the params of a call by name. Missing arguments, and null, which
 // some clients send, become {}.
-func (r *Request) readNamed(target string) *rpcError {
+func readNamed(r *Request, target string) *rpcError {
 	name := r.params.Get("name")
 	if name.Kind() != value.String {
 		return rpcErrorf(mcp.INVALID_PARAMS, "%s: name must be a string, found %s", r.Method, graph.Describe(name))
@@ -35,22 +35,22 @@ func (r *Request) readNamed(target string) *rpcError {
 		args = value.FromEntries(nil)
 	}
 	r.Tool, r.Args = target+name.Str(), args
-	return r.checkState()
+	return checkState(r)
 }
 
 // readURI reads the params of methods whose only param is a URI into r.
-func (r *Request) readURI() *rpcError {
+func readURI(r *Request) *rpcError {
 	uri := r.params.Get("uri")
 	if uri.Kind() != value.String {
 		return rpcErrorf(mcp.INVALID_PARAMS, "%s: uri must be a string, found %s", r.Method, graph.Describe(uri))
 	}
 	r.URI = uri.Str()
-	return r.checkState()
+	return checkState(r)
 }
 
 // checkState checks what a call that goes on carries. Ignored, the call would start
 // again or ask again.
-func (r *Request) checkState() *rpcError {
+func checkState(r *Request) *rpcError {
 	if !r.modern {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (r *Request) checkState() *rpcError {
 
 // checkCall refuses calls of tools that do not exist or that the caller may not
 // call.
-func (p *snapshot) checkCall(r *Request) *rpcError {
+func checkCall(p *snapshot, r *Request) *rpcError {
 	o := p.toolsByName[r.Tool]
 	if o == nil || p.hidden(r, o) {
 		return p.unknown(r, "tool", r.Tool, p.tools)
@@ -76,37 +76,37 @@ func (p *snapshot) checkCall(r *Request) *rpcError {
 }
 
 // answerCall answers tools/call, prompts/get and resources/read.
-func (p *snapshot) answerCall(ctx context.Context, r *Request) ([]byte, *rpcError) {
-	v, err := p.runCall(ctx, r)
+func answerCall(ctx context.Context, r *reply) ([]byte, *rpcError) {
+	v, err := r.run(ctx)
 	if err != nil {
-		return p.failCall(ctx, r, err)
+		return r.fail(ctx, err)
 	}
 	account := memory.AccountOf(ctx)
 	counted, err := countResult(account, v, r.offer.verbatim)
 	if err != nil {
-		return p.failCall(ctx, r, err)
+		return r.fail(ctx, err)
 	}
-	text := p.appendResult(nil, r, v)
+	text := r.appendResult(nil, v)
 	if more := int64(cap(text)) - counted; more > 0 { // escapes can make it longer
 		if err := account.Grow(more); err != nil {
-			return p.failCall(ctx, r, err)
+			return r.fail(ctx, err)
 		}
 	}
 	return text, nil
 }
 
-// runCall runs what is called once a slot is free.
-func (p *snapshot) runCall(ctx context.Context, r *Request) (v value.Value, err error) {
+// run runs what is called once a slot is free.
+func (r *reply) run(ctx context.Context) (v value.Value, err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			p.logOf(r).ErrorContext(ctx, "a call panicked", "tool", r.Tool, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
+			r.logger().ErrorContext(ctx, "a call panicked", "tool", r.Tool, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
 			err = fmt.Errorf("%v: internal error", r.offer)
 			if r.Header == nil { // the one client of this process
 				err = fmt.Errorf("%w: %v", err, x)
 			}
 		}
 	}()
-	r.reporter = newReporter(ctx, r)
+	r.reporter = newReporter(ctx, r.Request)
 	defer r.reporter.end()
 	r.reporter.Doing(func() string { return "waiting for its turn" })
 	if err := r.slot.wait(ctx); err != nil {
@@ -116,7 +116,7 @@ func (p *snapshot) runCall(ctx context.Context, r *Request) (v value.Value, err 
 		return value.Undef, err
 	}
 	r.reporter.Doing(nil)
-	return r.offer.call(ctx, r)
+	return r.offer.call(ctx, r.Request)
 }
 
 // CallError is an error of a CallFunc that says more than its text.

@@ -3,7 +3,6 @@ package server
 import (
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -29,66 +28,6 @@ func capabilitiesOf(declared value.Value, version string) capabilities {
 		can.form, can.url = form || !url, url && version >= mcp.ProtocolVersion20251125
 	}
 	return can
-}
-
-// capabilities returns what the client of the request declared.
-func (r *Request) capabilities() capabilities {
-	if r.modern {
-		return capabilitiesOf(r.Meta.Get(mcp.MetaKeyClientCapabilities), r.Protocol)
-	}
-	return r.session.capabilities()
-}
-
-// CanElicit reports whether the client declared that it can ask its user in this
-// mode.
-func (r *Request) CanElicit(mode string) bool {
-	can := r.capabilities()
-	switch mode {
-	case FormMode:
-		return can.form
-	case URLMode:
-		return can.url
-	}
-	return false
-}
-
-// CanSample reports whether the client declared that it can ask a model.
-func (r *Request) CanSample() bool { return r.capabilities().sampling }
-
-// CanListRoots reports whether the client declared that it can list its roots.
-func (r *Request) CanListRoots() bool { return r.capabilities().roots }
-
-// CanAsk reports whether the client declared that it can answer any request of the
-// server at all.
-func (r *Request) CanAsk() bool { return r.capabilities() != capabilities{} }
-
-// Needs returns a *[MissingCapabilityError] if the client did not declare what a
-// request with these params needs, or nil.
-func (r *Request) Needs(method string, params value.Value) error {
-	can, name, inner := r.capabilities(), "elicitation", value.FromEntries(nil)
-	switch method {
-	case graph.AskModel:
-		if can.sampling {
-			return nil
-		}
-		name = "sampling"
-	case graph.AskRoots:
-		if can.roots {
-			return nil
-		}
-		name = "roots"
-	default:
-		mode := params.Get("mode").Str()
-		if mode == URLMode {
-			inner = value.FromEntries([]value.Entry{{Key: URLMode, Value: inner}})
-		} else {
-			mode = FormMode
-		}
-		if r.CanElicit(mode) {
-			return nil
-		}
-	}
-	return &MissingCapabilityError{value.FromEntries([]value.Entry{{Key: name, Value: inner}})}
 }
 
 // MissingCapabilityError says that the client did not declare a capability that a

@@ -46,7 +46,7 @@ const (
 )
 
 // readCompletion reads the params of completion/complete into r.
-func (r *Request) readCompletion() *rpcError {
+func readCompletion(r *Request) *rpcError {
 	ref, rpcErr := r.param("ref", value.Object)
 	if rpcErr != nil {
 		return rpcErr
@@ -94,19 +94,9 @@ func (r *Request) readCompletion() *rpcError {
 	return nil
 }
 
-// completes reports whether some argument can be completed.
-func (p *snapshot) completes() bool {
-	for _, list := range [][]listed{p.prompts, p.resources, p.templates} {
-		if slices.ContainsFunc(list, func(l listed) bool { return l.complete != nil }) {
-			return true
-		}
-	}
-	return p.dynamic.Completes
-}
-
 // checkCompletion refuses completions of what does not exist or what the caller may
 // not use.
-func (p *snapshot) checkCompletion(r *Request) *rpcError {
+func checkCompletion(p *snapshot, r *Request) *rpcError {
 	if !p.completes() {
 		return rpcErrorf(mcp.METHOD_NOT_FOUND, "%s: this server has no completions", r.Method)
 	}
@@ -132,22 +122,6 @@ func (p *snapshot) checkCompletion(r *Request) *rpcError {
 	return checkStrings(r, o, "context.arguments", c.known)
 }
 
-// findTemplate returns the template with this text, or the resource at this URI; nil
-// if there is none for the caller of r.
-func (p *snapshot) findTemplate(r *Request, uri string) *offer {
-	for _, m := range []map[string]*offer{p.templatesByURI, p.resourcesByURI} {
-		if o := m[uri]; o != nil {
-			return p.shown(r, o)
-		}
-	}
-	if p.dynamic.Resource != nil && len(uri) <= maxURI {
-		if found := p.dynamic.Resource(r, uri); found != nil {
-			return found.offer()
-		}
-	}
-	return nil
-}
-
 // checkArgument refuses an argument that the offer does not have.
 func (o *offer) checkArgument(r *Request, name string) *rpcError {
 	if o.arguments == nil || slices.Contains(o.arguments, name) {
@@ -161,7 +135,7 @@ var errTooSlow = errors.New("the completion took too long")
 
 // complete answers completion/complete. What takes too long, fails or finds no slot has no
 // values: clients ask again with each key that their user presses, and cannot show errors.
-func (p *snapshot) complete(ctx context.Context, r *Request) ([]byte, *rpcError) {
+func complete(ctx context.Context, r *reply) ([]byte, *rpcError) {
 	var found Completion
 	if r.offer.complete != nil {
 		short, cancel := context.WithTimeoutCause(ctx, completionTime, errTooSlow)
@@ -172,17 +146,17 @@ func (p *snapshot) complete(ctx context.Context, r *Request) ([]byte, *rpcError)
 			return value.Undef, err
 		}
 		r.offer = &of
-		switch _, err := p.runCall(short, r); {
+		switch _, err := r.run(short); {
 		case context.Cause(short) == errTooSlow && ctx.Err() == nil:
 			found, r.reason = Completion{}, ""
 		case errors.Is(err, ErrNotFound), errors.As(err, new(*InvalidParamsError)):
-			return p.failCall(ctx, r, err)
+			return r.fail(ctx, err)
 		case err != nil:
 			found, r.failed, r.failure = Completion{}, true, err.Error()
-			p.logOf(r).DebugContext(ctx, "a completion failed", "of", r.Tool, "argument", clip(c.argument), "error", r.failure)
+			r.logger().DebugContext(ctx, "a completion failed", "of", r.Tool, "argument", clip(c.argument), "error", r.failure)
 		}
 	}
-	return p.message(r, found.appendMember(nil), false), nil
+	return r.message(found.appendMember(nil), false), nil
 }
 
 func (c Completion) appendMember(dst []byte) []byte {

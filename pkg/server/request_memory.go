@@ -88,17 +88,6 @@ func parse(text []byte, account *memory.Account) (v value.Value, id string, _ *r
 	return v, id, nil
 }
 
-// refuse answers a request with an error.
-func (x *exchange) refuse(status int, id string, e *rpcError) {
-	if e.status != 0 {
-		status = e.status
-	}
-	if status == http.StatusServiceUnavailable {
-		x.response.w.Header().Set("Retry-After", retryAfter)
-	}
-	x.response.sendJSON(status, appendError(nil, id, e))
-}
-
 // countResult accounts for the answer with a tool's result before it is
 // encoded.
 func countResult(account *memory.Account, v value.Value, blocks bool) (counted int64, _ error) {

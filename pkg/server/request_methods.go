@@ -6,7 +6,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -28,7 +27,7 @@ type method struct {
 	// may be nil.
 	check func(p *snapshot, r *Request) *rpcError
 	// answer returns the whole answer as JSON.
-	answer func(p *snapshot, ctx context.Context, r *Request) ([]byte, *rpcError)
+	answer func(ctx context.Context, r *reply) ([]byte, *rpcError)
 }
 
 // revisions are the revisions of MCP that have a method.
@@ -43,24 +42,24 @@ const (
 // methods are the supported methods. A request is parsed once, by exact names,
 // so what is checked is what runs.
 var methods = map[mcp.MCPMethod]method{
-	mcp.MethodInitialize:             {revisions: sessionRevisions, ordered: true, answer: (*snapshot).initialize},
-	mcp.MethodPing:                   {revisions: sessionRevisions, answer: (*snapshot).ping},
-	mcp.MethodServerDiscover:         {revisions: statelessRevisions, answer: (*snapshot).discover},
-	mcp.MethodSubscriptionsListen:    {revisions: statelessRevisions, streams: true, answer: (*snapshot).listen},
-	mcp.MethodSetLogLevel:            {revisions: sessionRevisions, ordered: true, answer: (*snapshot).setLogLevel},
-	mcp.MethodToolsList:              {answer: (*snapshot).listTools},
-	mcp.MethodToolsCall:              {retains: true, slot: true, read: (*Request).readCall, check: (*snapshot).checkCall, answer: (*snapshot).answerCall},
-	mcp.MethodPromptsList:            {retains: true, check: (*snapshot).checkPrompts, answer: (*snapshot).listPrompts},
-	mcp.MethodPromptsGet:             {retains: true, slot: true, read: (*Request).readGet, check: (*snapshot).checkGet, answer: (*snapshot).answerCall},
-	mcp.MethodResourcesList:          {retains: true, check: (*snapshot).checkResources, answer: (*snapshot).listResources},
-	mcp.MethodResourcesTemplatesList: {retains: true, check: (*snapshot).checkResources, answer: (*snapshot).listTemplates},
-	mcp.MethodResourcesRead:          {retains: true, slot: true, read: (*Request).readURI, check: (*snapshot).checkRead, answer: (*snapshot).answerCall},
-	mcp.MethodResourcesSubscribe:     {revisions: sessionRevisions, ordered: true, read: (*Request).readURI, check: (*snapshot).checkSubscribe, answer: (*snapshot).subscribe},
-	mcp.MethodResourcesUnsubscribe:   {revisions: sessionRevisions, ordered: true, read: (*Request).readURI, check: (*snapshot).checkSubscribes, answer: (*snapshot).unsubscribe},
-	methodTasksGet:                   {revisions: statelessRevisions, read: (*Request).readTask, check: (*snapshot).checkTasks, answer: (*snapshot).getTask},
-	methodTasksUpdate:                {revisions: statelessRevisions, read: (*Request).readTask, check: (*snapshot).checkTasks, answer: (*snapshot).updateTask},
-	methodTasksCancel:                {revisions: statelessRevisions, read: (*Request).readTask, check: (*snapshot).checkTasks, answer: (*snapshot).cancelTask},
-	mcp.MethodCompletionComplete:     {retains: true, slot: true, read: (*Request).readCompletion, check: (*snapshot).checkCompletion, answer: (*snapshot).complete},
+	mcp.MethodInitialize:             {revisions: sessionRevisions, ordered: true, answer: initialize},
+	mcp.MethodPing:                   {revisions: sessionRevisions, answer: ping},
+	mcp.MethodServerDiscover:         {revisions: statelessRevisions, answer: discover},
+	mcp.MethodSubscriptionsListen:    {revisions: statelessRevisions, streams: true, answer: listen},
+	mcp.MethodSetLogLevel:            {revisions: sessionRevisions, ordered: true, answer: setLogLevel},
+	mcp.MethodToolsList:              {answer: listTools},
+	mcp.MethodToolsCall:              {retains: true, slot: true, read: readCall, check: checkCall, answer: answerCall},
+	mcp.MethodPromptsList:            {retains: true, check: checkPrompts, answer: listPrompts},
+	mcp.MethodPromptsGet:             {retains: true, slot: true, read: readGet, check: checkGet, answer: answerCall},
+	mcp.MethodResourcesList:          {retains: true, check: checkResources, answer: listResources},
+	mcp.MethodResourcesTemplatesList: {retains: true, check: checkResources, answer: listTemplates},
+	mcp.MethodResourcesRead:          {retains: true, slot: true, read: readURI, check: checkRead, answer: answerCall},
+	mcp.MethodResourcesSubscribe:     {revisions: sessionRevisions, ordered: true, read: readURI, check: checkSubscribe, answer: subscribe},
+	mcp.MethodResourcesUnsubscribe:   {revisions: sessionRevisions, ordered: true, read: readURI, check: checkSubscribes, answer: unsubscribe},
+	methodTasksGet:                   {revisions: statelessRevisions, read: readTask, check: checkTasks, answer: getTask},
+	methodTasksUpdate:                {revisions: statelessRevisions, read: readTask, check: checkTasks, answer: updateTask},
+	methodTasksCancel:                {revisions: statelessRevisions, read: readTask, check: checkTasks, answer: cancelTask},
+	mcp.MethodCompletionComplete:     {retains: true, slot: true, read: readCompletion, check: checkCompletion, answer: complete},
 }
 
 // findMethod returns the method of a request, or an error if the revision does
@@ -78,24 +77,7 @@ func findMethod(r *Request) (method, *rpcError) {
 	return m, nil
 }
 
-// param returns a member of the params, which must be of this kind. It returns
-// undefined for a missing member and for null.
-func (r *Request) param(name string, kind value.Kind) (value.Value, *rpcError) {
-	v := r.params.Get(name)
-	switch v.Kind() {
-	case kind, value.Undefined:
-		return v, nil
-	case value.Null:
-		return value.Undef, nil
-	}
-	what := "an object"
-	if kind != value.Object {
-		what = "a " + kind.String()
-	}
-	return v, rpcErrorf(mcp.INVALID_PARAMS, "%s: %s must be %s, found %s", r.Method, name, what, graph.Describe(v))
-}
-
-func (p *snapshot) initialize(_ context.Context, r *Request) ([]byte, *rpcError) {
+func initialize(_ context.Context, r *reply) ([]byte, *rpcError) {
 	if _, rpcErr := r.param("protocolVersion", value.String); rpcErr != nil {
 		return nil, rpcErr
 	}
@@ -107,15 +89,15 @@ func (p *snapshot) initialize(_ context.Context, r *Request) ([]byte, *rpcError)
 	state := stateOf(r.params)
 	r.session.begin(state)
 	members := value.AppendString([]byte(`"protocolVersion":`), state.version)
-	return p.message(r, append(members, p.initializeMembers...), false), nil
+	return r.message(append(members, r.from.initializeMembers...), false), nil
 }
 
-func (p *snapshot) ping(_ context.Context, r *Request) ([]byte, *rpcError) {
-	return p.message(r, nil, false), nil
+func ping(_ context.Context, r *reply) ([]byte, *rpcError) {
+	return r.message(nil, false), nil
 }
 
-func (p *snapshot) discover(_ context.Context, r *Request) ([]byte, *rpcError) {
-	return p.message(r, p.discoverMembers, true), nil
+func discover(_ context.Context, r *reply) ([]byte, *rpcError) {
+	return r.message(r.from.discoverMembers, true), nil
 }
 
 // logLevels are the levels of RFC 5424, as MCP names them.
@@ -124,7 +106,7 @@ var logLevels = []mcp.LoggingLevel{
 	mcp.LoggingLevelError, mcp.LoggingLevelCritical, mcp.LoggingLevelAlert, mcp.LoggingLevelEmergency,
 }
 
-func (p *snapshot) setLogLevel(_ context.Context, r *Request) ([]byte, *rpcError) {
+func setLogLevel(_ context.Context, r *reply) ([]byte, *rpcError) {
 	v, rpcErr := r.param("level", value.String)
 	level := mcp.LoggingLevel(v.Str())
 	switch {
@@ -136,5 +118,5 @@ func (p *snapshot) setLogLevel(_ context.Context, r *Request) ([]byte, *rpcError
 		return nil, rpcErrorf(mcp.INVALID_REQUEST, "%s: send initialize first", r.Method)
 	}
 	r.session.setLogLevel(level)
-	return p.message(r, nil, false), nil
+	return r.message(nil, false), nil
 }

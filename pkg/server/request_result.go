@@ -14,63 +14,62 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
+// message returns the answer with a result that has these members. Since
+// revision 2026-07-28 it also names the server, says that the result is
+// complete and, if cacheable, that it is private and expires at once.
+func (r *reply) message(members []byte, cacheable bool) []byte {
+	return append(append(r.appendStart(nil, len(members), cacheable), members...), "}}"...)
+}
+
+// appendStart appends the answer up to the members, of which there are about so many
+// bytes.
+func (r *reply) appendStart(dst []byte, members int, cacheable bool) []byte {
+	dst = slices.Grow(dst, members+len(r.from.identity)+len(r.ID)+256)
+	dst = append(jsonrpc.AppendResultStart(dst, r.ID), '{')
+	if !r.modern {
+		return dst
+	}
+	dst = append(append(dst, `"_meta":{`...), r.from.identity...)
+	if r.subscription != nil {
+		dst = value.AppendString(append(dst, ','), mcp.MetaKeySubscriptionID)
+		dst = append(append(dst, ':'), r.ID...)
+	}
+	dst = append(dst, `},"resultType":"complete"`...)
+	if cacheable {
+		dst = append(dst, `,"ttlMs":0,"cacheScope":"private"`...)
+	}
+	if members > 0 {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
 // appendResult appends the answer to a call that returned v.
-func (p *snapshot) appendResult(dst []byte, r *Request, v value.Value) []byte {
+func (r *reply) appendResult(dst []byte, v value.Value) []byte {
 	r.result = v
 	switch mcp.MCPMethod(r.Method) {
 	case mcp.MethodPromptsGet:
-		dst = p.appendStart(dst, r, v.TextSize(), false)
+		dst = r.appendStart(dst, v.TextSize(), false)
 		at := len(dst)
 		dst = v.Append(dst)
 		// Its members become members of the result.
 		dst = append(dst[:at], dst[at+1:len(dst)-1]...)
 		return append(dst, "}}"...)
 	case mcp.MethodResourcesRead:
-		dst = append(p.appendStart(dst, r, v.TextSize()+16, true), `"contents":`...)
+		dst = append(r.appendStart(dst, v.TextSize()+16, true), `"contents":`...)
 		return append(v.Append(dst), "}}"...)
 	}
-	return p.appendToolResult(dst, r, v, nil)
+	return r.appendToolResult(dst, v, nil)
 }
 
 // appendToolResult appends the answer to a call of a tool that returned v or failed
 // with err.
-func (p *snapshot) appendToolResult(dst []byte, r *Request, v value.Value, err error) []byte {
+func (r *reply) appendToolResult(dst []byte, v value.Value, err error) []byte {
 	if err != nil {
 		r.failed, r.failure = true, err.Error()
 	}
 	dst = jsonrpc.AppendResultStart(slices.Grow(dst, 256), r.ID)
-	return append(p.appendCallResult(dst, v, err, r.offer.verbatim, r.modern), '}')
-}
-
-// appendCallResult appends the result of a tool that returned v or failed with err.
-func (p *snapshot) appendCallResult(dst []byte, v value.Value, err error, blocks, modern bool) []byte {
-	dst = append(dst, `{"content":`...)
-	switch {
-	case err != nil:
-		dst = append(appendText(dst, err.Error()), `,"isError":true`...)
-	case blocks:
-		dst = v.Append(dst)
-	default:
-		dst = appendValue(dst, v, modern)
-	}
-	if modern {
-		dst = append(dst, `,"resultType":"complete"`...)
-	}
-	failed := (*CallError)(nil)
-	if errors.As(err, &failed) || modern {
-		dst = append(dst, `,"_meta":{`...)
-		if modern {
-			dst = append(dst, p.identity...)
-		}
-		if failed != nil {
-			if modern {
-				dst = append(dst, ',')
-			}
-			dst = failed.Failure.Append(append(value.AppendString(dst, metaError), ':'))
-		}
-		dst = append(dst, '}')
-	}
-	return append(dst, '}')
+	return append(r.from.appendCallResult(dst, v, err, r.offer.verbatim, r.modern), '}')
 }
 
 // metaError is where results, and the data of errors, carry a failure.
@@ -80,11 +79,11 @@ const metaError = "mcpgraph/error"
 // no memory for it.
 const shortAnswer = 4 << 10
 
-// failCall returns the answer to a call that failed with err, whose text may be as
+// fail returns the answer to a call that failed with err, whose text may be as
 // long as the reply of a server. The failure of a tool becomes a result with isError:
 // clients do not show JSON-RPC errors to the model. Prompts and resources have
 // nothing like it.
-func (p *snapshot) failCall(ctx context.Context, r *Request, err error) ([]byte, *rpcError) {
+func (r *reply) fail(ctx context.Context, err error) ([]byte, *rpcError) {
 	if refused := (*InvalidParamsError)(nil); errors.As(err, &refused) {
 		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: %s", r.Method, refused.Message)
 	}
@@ -93,12 +92,12 @@ func (p *snapshot) failCall(ctx context.Context, r *Request, err error) ([]byte,
 	}
 	r.result = value.Undef
 	if task := (*TaskError)(nil); errors.As(err, &task) {
-		return p.appendTask(make([]byte, 0, 512), r, task.Task), nil
+		return r.appendTask(make([]byte, 0, 512), task.Task), nil
 	}
 	if required := (*InputRequiredError)(nil); errors.As(err, &required) && r.modern {
 		r.inputRequired = true
 		dst := append(jsonrpc.AppendResultStart(make([]byte, 0, 256), r.ID), '{')
-		dst = append(append(appendInputRequired(dst, required), `,"_meta":{`...), p.identity...)
+		dst = append(append(appendInputRequired(dst, required), `,"_meta":{`...), r.from.identity...)
 		return append(dst, "}}}"...), nil
 	}
 	account := memory.AccountOf(ctx)
@@ -110,19 +109,19 @@ func (p *snapshot) failCall(ctx context.Context, r *Request, err error) ([]byte,
 		}
 		return nil, e
 	}
-	text := p.appendToolResult(nil, r, value.Undef, err)
+	text := r.appendToolResult(nil, value.Undef, err)
 	if short := account.Grow(int64(cap(text) + len(r.failure))); short != nil && len(text) > shortAnswer {
-		text = p.appendToolResult(nil, r, value.Undef, short)
+		text = r.appendToolResult(nil, value.Undef, short)
 	}
 	return text, nil
 }
 
 // callError returns the error of a call of a prompt or a resource that failed.
-func callError(r *Request, err error) *rpcError {
+func callError(r *reply, err error) *rpcError {
 	short := (*memory.Error)(nil)
 	switch {
 	case errors.Is(err, ErrNotFound) && r.URI != "":
-		return unknownResource(r)
+		return unknownResource(r.Request)
 	case r.reason == "busy":
 		return busyError(err)
 	}
@@ -167,4 +166,11 @@ func appendValue(dst []byte, v value.Value, anyKind bool) []byte {
 func appendText(dst []byte, text string) []byte {
 	dst = value.AppendString(append(dst, `[{"type":"text","text":`...), text)
 	return append(dst, "}]"...)
+}
+
+// appendTask appends the answer to a call that goes on as a task.
+func (r *reply) appendTask(dst []byte, t Task) []byte {
+	dst = append(jsonrpc.AppendResultStart(dst, r.ID), `{"resultType":"task",`...)
+	dst = append(append(t.appendMembers(dst), `,"_meta":{`...), r.from.identity...)
+	return append(dst, "}}}"...)
 }

@@ -128,7 +128,7 @@ func (d *Detached) Acquire(ctx context.Context) error {
 }
 
 // readTask reads the params of the methods of tasks into r.
-func (r *Request) readTask() *rpcError {
+func readTask(r *Request) *rpcError {
 	id := r.params.Get("taskId")
 	if id.Kind() != value.String {
 		return rpcErrorf(mcp.INVALID_PARAMS, "%s: taskId must be a string, found %s", r.Method, graph.Describe(id))
@@ -140,7 +140,7 @@ func (r *Request) readTask() *rpcError {
 
 // checkTasks refuses methods of tasks where there are none, and those of clients that
 // did not declare the extension. Tasks can be left of tools that are gone.
-func (p *snapshot) checkTasks(r *Request) *rpcError {
+func checkTasks(p *snapshot, r *Request) *rpcError {
 	switch {
 	case !p.makesTasks && (p.tasks == nil || !p.tasks.Any()):
 		return rpcErrorf(mcp.METHOD_NOT_FOUND, "unknown method %q: this server has no tasks", r.Method)
@@ -151,16 +151,16 @@ func (p *snapshot) checkTasks(r *Request) *rpcError {
 }
 
 // taskError returns the answer to a request about a task that failed with err.
-func (p *snapshot) taskError(ctx context.Context, r *Request, err error) *rpcError {
+func taskError(ctx context.Context, r *reply, err error) *rpcError {
 	if errors.Is(err, ErrUnknownTask) {
-		return unknownTask(r)
+		return unknownTask(r.Request)
 	}
 	if e := protocolError(err); e != nil {
 		e.Message = r.Method + ": " + e.Message
 		return e
 	}
 	if ctx.Err() == nil {
-		p.logOf(r).WarnContext(ctx, "a task cannot be reached", "method", r.Method, "error", err)
+		r.logger().WarnContext(ctx, "a task cannot be reached", "method", r.Method, "error", err)
 	}
 	// Other errors can name machines of the operator.
 	why, failure := "try again later", (*graph.Failure)(nil)
@@ -176,10 +176,10 @@ func unknownTask(r *Request) *rpcError {
 	return rpcErrorf(mcp.INVALID_PARAMS, "%s: unknown task %q; tasks are forgotten after their ttlMs", r.Method, jsonrpc.Clip(r.task))
 }
 
-func (p *snapshot) getTask(ctx context.Context, r *Request) ([]byte, *rpcError) {
-	t, err := p.tasks.Get(ctx, &r.Info, r.task)
+func getTask(ctx context.Context, r *reply) ([]byte, *rpcError) {
+	t, err := r.from.tasks.Get(ctx, &r.Info, r.task)
 	if err != nil {
-		return nil, p.taskError(ctx, r, err)
+		return nil, taskError(ctx, r, err)
 	}
 	members := t.appendMembers(nil)
 	switch t.Status {
@@ -191,9 +191,9 @@ func (p *snapshot) getTask(ctx context.Context, r *Request) ([]byte, *rpcError) 
 		if _, err := countResult(memory.AccountOf(ctx), t.Value, t.Blocks); err != nil {
 			return nil, busyError(err)
 		}
-		members = p.appendCallResult(append(members, `,"result":`...), t.Value, t.Err, t.Blocks, true)
+		members = r.from.appendCallResult(append(members, `,"result":`...), t.Value, t.Err, t.Blocks, true)
 	}
-	return p.message(r, members, false), nil
+	return r.message(members, false), nil
 }
 
 // appendMembers appends the members that every task has.
@@ -214,24 +214,17 @@ func (t Task) appendMembers(dst []byte) []byte {
 }
 
 // updateTask answers tasks/update. What came of it is the next state of the task.
-func (p *snapshot) updateTask(ctx context.Context, r *Request) ([]byte, *rpcError) {
+func updateTask(ctx context.Context, r *reply) ([]byte, *rpcError) {
 	responses := r.params.Get("inputResponses").Apart()
-	if err := p.tasks.Update(ctx, &r.Info, r.task, responses); err != nil {
-		return nil, p.taskError(ctx, r, err)
+	if err := r.from.tasks.Update(ctx, &r.Info, r.task, responses); err != nil {
+		return nil, taskError(ctx, r, err)
 	}
-	return p.message(r, nil, false), nil
+	return r.message(nil, false), nil
 }
 
-func (p *snapshot) cancelTask(ctx context.Context, r *Request) ([]byte, *rpcError) {
-	if err := p.tasks.Cancel(ctx, &r.Info, r.task); err != nil {
-		return nil, p.taskError(ctx, r, err)
+func cancelTask(ctx context.Context, r *reply) ([]byte, *rpcError) {
+	if err := r.from.tasks.Cancel(ctx, &r.Info, r.task); err != nil {
+		return nil, taskError(ctx, r, err)
 	}
-	return p.message(r, nil, false), nil
-}
-
-// appendTask appends the answer to a call that goes on as a task.
-func (p *snapshot) appendTask(dst []byte, r *Request, t Task) []byte {
-	dst = append(jsonrpc.AppendResultStart(dst, r.ID), `{"resultType":"task",`...)
-	dst = append(append(t.appendMembers(dst), `,"_meta":{`...), p.identity...)
-	return append(dst, "}}}"...)
+	return r.message(nil, false), nil
 }

@@ -119,12 +119,22 @@ func New(opts Options) (*Server, error) {
 	}
 	s.watches = newWatches(s)
 	s.lists.memory = opts.Memory
-	p, err := s.newSnapshot(opts)
+	p, err := newSnapshot(s, opts)
 	if err != nil {
 		return nil, err
 	}
 	s.current.Store(p)
 	return s, nil
+}
+
+// setLimits replaces the limits. Waiting calls start if the new limits allow
+// it.
+func (s *Server) setLimits(limits Limits) {
+	if l := s.callLimiter.Load(); l != nil {
+		l.setLimits(limits)
+	} else if limits.Calls > 0 || limits.PerCaller > 0 {
+		s.callLimiter.Store(&callLimiter{log: s.log, limits: limits, byCaller: map[string]*callerQueue{}})
+	}
 }
 
 // retain returns the snapshot that answers a request. If needed, what its functions
@@ -156,7 +166,7 @@ func (s *Server) Replace(opts Options) error {
 	if err := s.Check(opts); err != nil {
 		return err
 	}
-	p, err := s.newSnapshot(opts)
+	p, err := newSnapshot(s, opts)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *sessionResources) end() {
 }
 
 // checkSubscribes refuses subscriptions if there is nothing to subscribe to.
-func (p *snapshot) checkSubscribes(r *Request) *rpcError {
+func checkSubscribes(p *snapshot, r *Request) *rpcError {
 	if !p.subscribes() {
 		return rpcErrorf(mcp.METHOD_NOT_FOUND, "%s: this server has no resources that can be subscribed to", r.Method)
 	}
@@ -80,10 +80,10 @@ func (p *snapshot) checkSubscribes(r *Request) *rpcError {
 
 // checkSubscribe refuses resources/subscribe for a resource that does not exist, that
 // the caller may not read or that cannot be subscribed to.
-func (p *snapshot) checkSubscribe(r *Request) *rpcError {
-	rpcErr := p.checkSubscribes(r)
+func checkSubscribe(p *snapshot, r *Request) *rpcError {
+	rpcErr := checkSubscribes(p, r)
 	if rpcErr == nil {
-		rpcErr = p.checkRead(r)
+		rpcErr = checkRead(p, r)
 	}
 	if rpcErr == nil && !r.offer.resource.subscribable() {
 		rpcErr = rpcErrorf(mcp.INVALID_PARAMS, "%s: %v cannot be subscribed to", r.Method, r.offer)
@@ -93,25 +93,25 @@ func (p *snapshot) checkSubscribe(r *Request) *rpcError {
 
 // subscribe answers resources/subscribe. The subscription lasts as long as the
 // session, and over HTTP no longer than the access token that it was made with.
-func (p *snapshot) subscribe(_ context.Context, r *Request) ([]byte, *rpcError) {
+func subscribe(_ context.Context, r *reply) ([]byte, *rpcError) {
 	if r.session.ProtocolVersion() == "" {
 		return nil, rpcErrorf(mcp.INVALID_REQUEST, "%s: send initialize first", r.Method)
 	}
 	rpcErr := r.session.resources.add(r.URI, func(over func()) (func(), *rpcError) {
-		release, rpcErr := p.limiter.acquire(r.peer.callerKey(), 1)
+		release, rpcErr := r.from.limiter.acquire(r.peer.callerKey(), 1)
 		if rpcErr != nil {
 			return nil, rpcErr
 		}
 		params := value.FromEntries([]value.Entry{{Key: "uri", Value: value.FromString(strings.Clone(r.URI))}})
 		notify := r.peer.sessionNotifier()
-		w, rpcErr := p.watches.newWatcher(r, func() { notify(mcp.MethodNotificationResourceUpdated, params) })
+		w, rpcErr := r.from.watches.newWatcher(r.Request, func() { notify(mcp.MethodNotificationResourceUpdated, params) })
 		if rpcErr != nil {
 			release()
 			return nil, rpcErr
 		}
 		ctx, admitted, stop := r.peer.lasting()
 		w.ctx, w.admitted, w.over = ctx, admitted, over
-		leave := p.watches.add(w, "")
+		leave := r.from.watches.add(w, "")
 		ended := context.AfterFunc(ctx, over)
 		return func() {
 			ended()
@@ -123,11 +123,11 @@ func (p *snapshot) subscribe(_ context.Context, r *Request) ([]byte, *rpcError) 
 	if rpcErr != nil {
 		return nil, rpcErr
 	}
-	return p.message(r, nil, false), nil
+	return r.message(nil, false), nil
 }
 
 // unsubscribe answers resources/unsubscribe.
-func (p *snapshot) unsubscribe(_ context.Context, r *Request) ([]byte, *rpcError) {
+func unsubscribe(_ context.Context, r *reply) ([]byte, *rpcError) {
 	r.session.resources.remove(r.URI, nil)
-	return p.message(r, nil, false), nil
+	return r.message(nil, false), nil
 }

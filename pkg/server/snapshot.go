@@ -1,12 +1,12 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -15,18 +15,11 @@ import (
 // request is answered by one snapshot, even if Replace publishes another one
 // meanwhile.
 type snapshot struct {
-	tools, prompts, resources, templates []listed
-
-	toolsByName, promptsByName, resourcesByURI, templatesByURI map[string]*offer
-
-	matchers    []templateOffer // the templates, in their order
-	dynamic     Dynamic
+	catalog
 	lists       *dynamicLists
 	tasks       Tasks // nil if there are none
 	makesTasks  bool  // a tool can be a task
 	mirrored    map[string]*mirroredTool
-	scopes      requiredScopes
-	hides       bool // hides from callers what they lack scopes for
 	access      Access
 	retain      func() (release func())
 	log         *slog.Logger
@@ -44,9 +37,9 @@ type snapshot struct {
 }
 
 // newSnapshot returns the snapshot of opts, or the error of [Tool.Check].
-func (s *Server) newSnapshot(opts Options) (*snapshot, error) {
+func newSnapshot(s *Server, opts Options) (*snapshot, error) {
 	p := &snapshot{
-		scopes: requiredScopesOf(opts), hides: opts.Info.HideUnscopedTools, access: opts.Access, retain: opts.Hold, log: s.log,
+		catalog: catalog{scopes: requiredScopesOf(opts), hides: opts.Info.HideUnscopedTools}, access: opts.Access, retain: opts.Hold, log: s.log,
 		observe: opts.Observe, observeHTTP: opts.Exchanged, subscribers: &s.subscribers,
 		watches: s.watches, limiter: &s.subscriptions, mirrored: map[string]*mirroredTool{}, replaced: make(chan struct{}),
 		tasks: opts.Tasks, lists: &s.lists,
@@ -130,32 +123,57 @@ var supportedVersions = func() value.Value {
 	return value.FromArray(all)
 }()
 
-// message returns the answer with a result that has these members. Since
-// revision 2026-07-28 it also names the server, says that the result is
-// complete and, if cacheable, that it is private and expires at once.
-func (p *snapshot) message(r *Request, members []byte, cacheable bool) []byte {
-	return append(append(p.appendStart(nil, r, len(members), cacheable), members...), "}}"...)
+// notifyLists sends what tells a client to read all lists again.
+func (p *snapshot) notifyLists(notify func(method string, params value.Value)) {
+	notify(mcp.MethodNotificationToolsListChanged, value.Undef)
+	if p.hasPrompts() {
+		notify(mcp.MethodNotificationPromptsListChanged, value.Undef)
+	}
+	if p.hasResources() {
+		notify(mcp.MethodNotificationResourcesListChanged, value.Undef)
+	}
 }
 
-// appendStart appends the answer up to the members, of which there are about so many
-// bytes.
-func (p *snapshot) appendStart(dst []byte, r *Request, members int, cacheable bool) []byte {
-	dst = slices.Grow(dst, members+len(p.identity)+len(r.ID)+256)
-	dst = append(jsonrpc.AppendResultStart(dst, r.ID), '{')
-	if !r.modern {
-		return dst
+// subscribable returns the methods of the notifications that clients may
+// subscribe to, by their names in the request.
+func (p *snapshot) subscribable() map[string]string {
+	all := map[string]string{"toolsListChanged": mcp.MethodNotificationToolsListChanged}
+	if p.hasPrompts() {
+		all["promptsListChanged"] = mcp.MethodNotificationPromptsListChanged
 	}
-	dst = append(append(dst, `"_meta":{`...), p.identity...)
-	if r.subscription != nil {
-		dst = value.AppendString(append(dst, ','), mcp.MetaKeySubscriptionID)
-		dst = append(append(dst, ':'), r.ID...)
+	if p.hasResources() {
+		all["resourcesListChanged"] = mcp.MethodNotificationResourcesListChanged
 	}
-	dst = append(dst, `},"resultType":"complete"`...)
-	if cacheable {
-		dst = append(dst, `,"ttlMs":0,"cacheScope":"private"`...)
+	return all
+}
+
+// appendCallResult appends the result of a tool that returned v or failed with err.
+func (p *snapshot) appendCallResult(dst []byte, v value.Value, err error, blocks, modern bool) []byte {
+	dst = append(dst, `{"content":`...)
+	switch {
+	case err != nil:
+		dst = append(appendText(dst, err.Error()), `,"isError":true`...)
+	case blocks:
+		dst = v.Append(dst)
+	default:
+		dst = appendValue(dst, v, modern)
 	}
-	if members > 0 {
-		dst = append(dst, ',')
+	if modern {
+		dst = append(dst, `,"resultType":"complete"`...)
 	}
-	return dst
+	failed := (*CallError)(nil)
+	if errors.As(err, &failed) || modern {
+		dst = append(dst, `,"_meta":{`...)
+		if modern {
+			dst = append(dst, p.identity...)
+		}
+		if failed != nil {
+			if modern {
+				dst = append(dst, ',')
+			}
+			dst = failed.Failure.Append(append(value.AppendString(dst, metaError), ':'))
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
 }

@@ -23,52 +23,41 @@ const (
 	toolsPageSize = 1000
 )
 
-func (p *snapshot) listTools(_ context.Context, r *Request) ([]byte, *rpcError) {
-	return p.page(r, "tools", p.visible(r, p.tools), toolsPageSize)
+func listTools(_ context.Context, r *reply) ([]byte, *rpcError) {
+	return page(r, "tools", r.from.visible(r.Request, r.from.tools), toolsPageSize)
 }
 
-func (p *snapshot) listPrompts(ctx context.Context, r *Request) ([]byte, *rpcError) {
-	return p.pageOf(ctx, r, "prompts", "name", p.prompts, p.promptsByName, p.dynamic.Prompts)
+func listPrompts(ctx context.Context, r *reply) ([]byte, *rpcError) {
+	return pageOf(ctx, r, "prompts", "name", r.from.prompts, r.from.promptsByName, r.from.dynamic.Prompts)
 }
 
-func (p *snapshot) listResources(ctx context.Context, r *Request) ([]byte, *rpcError) {
-	return p.pageOf(ctx, r, "resources", "uri", p.resources, p.resourcesByURI, p.dynamic.Resources)
+func listResources(ctx context.Context, r *reply) ([]byte, *rpcError) {
+	return pageOf(ctx, r, "resources", "uri", r.from.resources, r.from.resourcesByURI, r.from.dynamic.Resources)
 }
 
-func (p *snapshot) listTemplates(ctx context.Context, r *Request) ([]byte, *rpcError) {
-	return p.pageOf(ctx, r, "resourceTemplates", "uriTemplate", p.templates, p.templatesByURI, p.dynamic.Templates)
-}
-
-// notifyLists sends what tells a client to read all lists again.
-func (p *snapshot) notifyLists(notify func(method string, params value.Value)) {
-	notify(mcp.MethodNotificationToolsListChanged, value.Undef)
-	if p.hasPrompts() {
-		notify(mcp.MethodNotificationPromptsListChanged, value.Undef)
-	}
-	if p.hasResources() {
-		notify(mcp.MethodNotificationResourcesListChanged, value.Undef)
-	}
+func listTemplates(ctx context.Context, r *reply) ([]byte, *rpcError) {
+	return pageOf(ctx, r, "resourceTemplates", "uriTemplate", r.from.templates, r.from.templatesByURI, r.from.dynamic.Templates)
 }
 
 // pageOf returns a page of a list that more may add to.
-func (p *snapshot) pageOf(ctx context.Context, r *Request, members, key string, list []listed, static map[string]*offer, more func(context.Context, *Request) []value.Value) ([]byte, *rpcError) {
-	list = p.visible(r, list)
+func pageOf(ctx context.Context, r *reply, members, key string, list []listed, static map[string]*offer, more func(context.Context, *Request) []value.Value) ([]byte, *rpcError) {
+	list = r.from.visible(r.Request, list)
 	if more == nil {
-		return p.page(r, members, list, pageSize)
+		return page(r, members, list, pageSize)
 	}
-	k := dynamicKey{of: p, members: members}
-	if p.dynamic.Identity != nil {
-		k.identity = p.dynamic.Identity(r)
+	k := dynamicKey{of: r.from, members: members}
+	if r.from.dynamic.Identity != nil {
+		k.identity = r.from.dynamic.Identity(r.Request)
 	}
 	if r.params.Has("cursor") {
-		if d := p.lists.find(k); d != nil {
-			text, rpcErr := p.pageAfter(r, pages{members, list, d.list, d.digest, pageSize})
+		if d := r.from.lists.find(k); d != nil {
+			text, rpcErr := pages{members, list, d.list, d.digest, pageSize}.after(r)
 			if rpcErr == nil {
 				return text, nil
 			}
 		}
 	}
-	values := more(ctx, r)
+	values := more(ctx, r.Request)
 	size := int64(0)
 	for _, v := range values {
 		size += int64(v.TextSize())
@@ -78,13 +67,13 @@ func (p *snapshot) pageOf(ctx context.Context, r *Request, members, key string, 
 	}
 	d := &dynamicList{list: dynamicListed(values, key, static)}
 	d.digest = listDigest(members, d.list)
-	p.lists.keep(k, d)
-	return p.pageAfter(r, pages{members, list, d.list, d.digest, pageSize})
+	r.from.lists.keep(k, d)
+	return pages{members, list, d.list, d.digest, pageSize}.after(r)
 }
 
 // page returns the page of a list that the cursor of the request names.
-func (p *snapshot) page(r *Request, members string, list []listed, size int) ([]byte, *rpcError) {
-	return p.pageAfter(r, pages{members: members, list: list, size: size})
+func page(r *reply, members string, list []listed, size int) ([]byte, *rpcError) {
+	return pages{members: members, list: list, size: size}.after(r)
 }
 
 // pages are the pages of a list, and what more adds to it, whose digest is known.
@@ -95,17 +84,17 @@ type pages struct {
 	size       int // of a page
 }
 
-func (l *pages) len() int { return len(l.list) + len(l.more) }
+func (l pages) len() int { return len(l.list) + len(l.more) }
 
-func (l *pages) at(i int) listed {
+func (l pages) at(i int) listed {
 	if i < len(l.list) {
 		return l.list[i]
 	}
 	return l.more[i-len(l.list)]
 }
 
-// pageAfter returns the page that the cursor of the request names.
-func (p *snapshot) pageAfter(r *Request, l pages) ([]byte, *rpcError) {
+// after returns the page that the cursor of the request names.
+func (l pages) after(r *reply) ([]byte, *rpcError) {
 	given, rpcErr := r.param("cursor", value.String)
 	if rpcErr != nil {
 		return nil, rpcErr
@@ -136,7 +125,7 @@ func (p *snapshot) pageAfter(r *Request, l pages) ([]byte, *rpcError) {
 	if next < l.len() {
 		dst = value.AppendString(append(dst, `,"nextCursor":`...), l.cursorAt(next))
 	}
-	return p.message(r, dst, true), nil
+	return r.message(dst, true), nil
 }
 
 // A cursor is where a page begins, and a digest of the list. It works with every
@@ -145,17 +134,17 @@ const digestBytes = 12
 
 var cursorEncoding = base64.RawURLEncoding.Strict()
 
-func (l *pages) cursorAt(at int) string {
+func (l pages) cursorAt(at int) string {
 	raw := binary.BigEndian.AppendUint32(nil, uint32(at))
 	return cursorEncoding.EncodeToString(append(raw, l.digest()...))
 }
 
 // digest identifies the whole list.
-func (l *pages) digest() []byte { return listDigest(l.members+string(l.moreDigest), l.list) }
+func (l pages) digest() []byte { return listDigest(l.members+string(l.moreDigest), l.list) }
 
 // readCursor returns where a page begins. It reports false for a cursor that this
 // list has not given.
-func (l *pages) readCursor(cursor string) (at int, ok bool) {
+func (l pages) readCursor(cursor string) (at int, ok bool) {
 	if len(cursor) != cursorEncoding.EncodedLen(4+digestBytes) {
 		return 0, false
 	}

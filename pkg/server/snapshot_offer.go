@@ -1,5 +1,13 @@
 package server
 
+import (
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
+)
+
 // offer is what a snapshot knows of one thing that clients can use: a tool, a
 // prompt, a resource or a resource template.
 type offer struct {
@@ -23,6 +31,18 @@ const (
 	promptTarget   = "prompts/"
 	resourceTarget = "resources/"
 )
+
+// catalog is all that a snapshot offers, and who may know of it.
+type catalog struct {
+	tools, prompts, resources, templates []listed
+
+	toolsByName, promptsByName, resourcesByURI, templatesByURI map[string]*offer
+
+	matchers []templateOffer // the templates, in their order
+	dynamic  Dynamic
+	scopes   requiredScopes
+	hides    bool // hides from callers what they lack scopes for
+}
 
 // listed is an offer as lists show it, encoded once.
 type listed struct {
@@ -58,15 +78,52 @@ func byKey(list []listed) map[string]*offer {
 }
 
 // visible returns what the caller of a request may see of a list.
-func (p *snapshot) visible(r *Request, list []listed) []listed {
-	if !p.hides {
+func (c *catalog) visible(r *Request, list []listed) []listed {
+	if !c.hides {
 		return list
 	}
 	var shown []listed
 	for _, l := range list {
-		if !p.hidden(r, l.offer) {
+		if !c.hidden(r, l.offer) {
 			shown = append(shown, l)
 		}
 	}
 	return shown
+}
+
+// hidden reports whether an offer is hidden from the caller of a request.
+func (c *catalog) hidden(r *Request, o *offer) bool { return c.hides && missingFor(r, o) }
+
+// shown returns an offer, nil if it is hidden from the caller of a request.
+func (c *catalog) shown(r *Request, o *offer) *offer {
+	if c.hidden(r, o) {
+		return nil
+	}
+	return o
+}
+
+// unknown returns the error for a tool or prompt that does not exist for the caller.
+// It names none that is hidden.
+func (c *catalog) unknown(r *Request, kind, name string, list []listed) *rpcError {
+	shown := c.visible(r, list)
+	names := make([]string, len(shown))
+	for i, l := range shown {
+		names[i] = l.key
+	}
+	slices.Sort(names)
+	e := rpcErrorf(mcp.INVALID_PARAMS, "%v", &UnknownToolError{
+		Name: jsonrpc.Clip(name), Tools: names, kind: kind, more: kind == "prompt" && c.dynamic.Prompt != nil,
+	})
+	e.reason = "unknown_" + kind
+	return e
+}
+
+// completes reports whether some argument can be completed.
+func (c *catalog) completes() bool {
+	for _, list := range [][]listed{c.prompts, c.resources, c.templates} {
+		if slices.ContainsFunc(list, func(l listed) bool { return l.complete != nil }) {
+			return true
+		}
+	}
+	return c.dynamic.Completes
 }

@@ -83,34 +83,34 @@ func setText(b *value.Builder, key, text string) {
 }
 
 // checkPrompts refuses methods of prompts if there are none.
-func (p *snapshot) checkPrompts(r *Request) *rpcError {
+func checkPrompts(p *snapshot, r *Request) *rpcError {
 	if !p.hasPrompts() {
 		return rpcErrorf(mcp.METHOD_NOT_FOUND, "%s: this server has no prompts", r.Method)
 	}
 	return nil
 }
 
-func (p *snapshot) hasPrompts() bool { return len(p.prompts) > 0 || p.dynamic.Prompts != nil }
+func (c *catalog) hasPrompts() bool { return len(c.prompts) > 0 || c.dynamic.Prompts != nil }
 
 // findPrompt returns the prompt with this name, or the error of a request that names
 // it.
-func (p *snapshot) findPrompt(r *Request, name string) (*offer, *rpcError) {
-	o := p.promptsByName[name]
-	if o == nil && p.dynamic.Prompt != nil {
-		if found := p.dynamic.Prompt(r, name); found != nil {
+func (c *catalog) findPrompt(r *Request, name string) (*offer, *rpcError) {
+	o := c.promptsByName[name]
+	if o == nil && c.dynamic.Prompt != nil {
+		if found := c.dynamic.Prompt(r, name); found != nil {
 			o = found.offer()
 		}
 	}
-	if o == nil || p.hidden(r, o) {
-		return nil, p.unknown(r, "prompt", name, p.prompts)
+	if o == nil || c.hidden(r, o) {
+		return nil, c.unknown(r, "prompt", name, c.prompts)
 	}
 	return o, nil
 }
 
 // checkGet refuses prompts/get for a prompt that does not exist or that the caller may
 // not have, and for arguments that are missing or that it does not have.
-func (p *snapshot) checkGet(r *Request) *rpcError {
-	if rpcErr := p.checkPrompts(r); rpcErr != nil {
+func checkGet(p *snapshot, r *Request) *rpcError {
+	if rpcErr := checkPrompts(p, r); rpcErr != nil {
 		return rpcErr
 	}
 	o, rpcErr := p.findPrompt(r, r.params.Get("name").Str())

@@ -105,13 +105,13 @@ func (s *Resource) Check() error {
 	return err
 }
 
-// addResources adds the resources of opts to the snapshot.
-func (p *snapshot) addResources(all []Resource) error {
+// addResources adds resources.
+func (c *catalog) addResources(all []Resource) error {
 	for i := range all {
 		s := &all[i]
 		l := s.listed()
 		if !s.Template {
-			p.resources = append(p.resources, l)
+			c.resources = append(c.resources, l)
 			continue
 		}
 		t, err := newTemplate(s.URI)
@@ -119,10 +119,10 @@ func (p *snapshot) addResources(all []Resource) error {
 			return err
 		}
 		l.arguments = t.variables
-		p.templates = append(p.templates, l)
-		p.matchers = append(p.matchers, templateOffer{t, l.offer})
+		c.templates = append(c.templates, l)
+		c.matchers = append(c.matchers, templateOffer{t, l.offer})
 	}
-	p.resourcesByURI, p.templatesByURI = byKey(p.resources), byKey(p.templates)
+	c.resourcesByURI, c.templatesByURI = byKey(c.resources), byKey(c.templates)
 	return nil
 }
 
@@ -132,24 +132,24 @@ type templateOffer struct {
 	*offer
 }
 
-func (p *snapshot) hasResources() bool {
-	return len(p.resources)+len(p.templates) > 0 || p.dynamic.Resources != nil || p.dynamic.Templates != nil
+func (c *catalog) hasResources() bool {
+	return len(c.resources)+len(c.templates) > 0 || c.dynamic.Resources != nil || c.dynamic.Templates != nil
 }
 
 // subscribes reports whether some resource can be subscribed to.
-func (p *snapshot) subscribes() bool {
-	for _, list := range [][]listed{p.resources, p.templates} {
+func (c *catalog) subscribes() bool {
+	for _, list := range [][]listed{c.resources, c.templates} {
 		for _, l := range list {
 			if l.resource.subscribable() {
 				return true
 			}
 		}
 	}
-	return p.dynamic.Subscribes
+	return c.dynamic.Subscribes
 }
 
 // checkResources refuses methods of resources if there are none.
-func (p *snapshot) checkResources(r *Request) *rpcError {
+func checkResources(p *snapshot, r *Request) *rpcError {
 	if !p.hasResources() {
 		return rpcErrorf(mcp.METHOD_NOT_FOUND, "%s: this server has no resources", r.Method)
 	}
@@ -159,21 +159,21 @@ func (p *snapshot) checkResources(r *Request) *rpcError {
 // findResource returns the resource at a URI, and the variables of the template that
 // it belongs to; nil if there is none for the caller of r. One that is hidden from the
 // caller also hides what else has the URI: later templates and upstream servers.
-func (p *snapshot) findResource(r *Request, uri string) (*offer, value.Value) {
+func (c *catalog) findResource(r *Request, uri string) (*offer, value.Value) {
 	if len(uri) > maxURI {
 		return nil, value.Undef
 	}
 	none := value.FromEntries(nil)
-	if o := p.resourcesByURI[uri]; o != nil {
-		return p.shown(r, o), none
+	if o := c.resourcesByURI[uri]; o != nil {
+		return c.shown(r, o), none
 	}
-	for _, t := range p.matchers {
+	for _, t := range c.matchers {
 		if variables, ok := t.match(uri); ok {
-			return p.shown(r, t.offer), variables
+			return c.shown(r, t.offer), variables
 		}
 	}
-	if p.dynamic.Resource != nil {
-		if found := p.dynamic.Resource(r, uri); found != nil {
+	if c.dynamic.Resource != nil {
+		if found := c.dynamic.Resource(r, uri); found != nil {
 			return found.offer(), none
 		}
 	}
@@ -182,8 +182,8 @@ func (p *snapshot) findResource(r *Request, uri string) (*offer, value.Value) {
 
 // checkRead refuses resources/read for a resource that does not exist or that the
 // caller may not read.
-func (p *snapshot) checkRead(r *Request) *rpcError {
-	if rpcErr := p.checkResources(r); rpcErr != nil {
+func checkRead(p *snapshot, r *Request) *rpcError {
+	if rpcErr := checkResources(p, r); rpcErr != nil {
 		return rpcErr
 	}
 	o, variables := p.findResource(r, r.URI)
@@ -204,4 +204,20 @@ func unknownResource(r *Request) *rpcError {
 	e := rpcErrorf(code, "unknown resource %q", r.URI)
 	e.Data = value.FromEntries([]value.Entry{{Key: "uri", Value: value.FromString(jsonrpc.Clip(r.URI))}})
 	return e
+}
+
+// findTemplate returns the template with this text, or the resource at this URI; nil
+// if there is none for the caller of r.
+func (c *catalog) findTemplate(r *Request, uri string) *offer {
+	for _, m := range []map[string]*offer{c.templatesByURI, c.resourcesByURI} {
+		if o := m[uri]; o != nil {
+			return c.shown(r, o)
+		}
+	}
+	if c.dynamic.Resource != nil && len(uri) <= maxURI {
+		if found := c.dynamic.Resource(r, uri); found != nil {
+			return found.offer()
+		}
+	}
+	return nil
 }

@@ -2,13 +2,11 @@ package server
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpgraph/mcpgraph/internal/jsonrpc"
 	"github.com/mcpgraph/mcpgraph/pkg/auth"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -92,38 +90,4 @@ func (s requiredScopes) widened(needed, granted []string) []string {
 		}
 	}
 	return all
-}
-
-// hidden reports whether an offer is hidden from the caller of a request.
-func (p *snapshot) hidden(r *Request, o *offer) bool { return p.hides && missingFor(r, o) }
-
-// shown returns an offer, nil if it is hidden from the caller of a request.
-func (p *snapshot) shown(r *Request, o *offer) *offer {
-	if p.hidden(r, o) {
-		return nil
-	}
-	return o
-}
-
-// unknown returns the error for a tool or prompt that does not exist for the caller.
-// It names none that is hidden.
-func (p *snapshot) unknown(r *Request, kind, name string, list []listed) *rpcError {
-	shown := p.visible(r, list)
-	names := make([]string, len(shown))
-	for i, l := range shown {
-		names[i] = l.key
-	}
-	slices.Sort(names)
-	e := rpcErrorf(mcp.INVALID_PARAMS, "%v", &UnknownToolError{
-		Name: jsonrpc.Clip(name), Tools: names, kind: kind, more: kind == "prompt" && p.dynamic.Prompt != nil,
-	})
-	e.reason = "unknown_" + kind
-	return e
-}
-
-// challenge adds the missing scopes to the header of an answer with HTTP 403.
-func (h *httpHandler) challenge(header http.Header, scopes []string) {
-	if guard := h.access().Guard; guard != nil {
-		guard.Challenge(header, scopes)
-	}
 }

@@ -190,7 +190,7 @@ func (c *stdioConn) wants(string) bool { return c.initialized.Load() }
 func (c *stdioConn) handleRequest(m jsonrpc.Request, account *memory.Account, reply replyFunc) {
 	ctx, cancel := memory.WithAccount(c.ctx, account)
 	r := &Request{Transport: Pipe, session: c.session, peer: c}
-	j, rpcErr := c.accept(ctx, m, r, &c.calls)
+	j, rpcErr := accept(ctx, c.Server, m, r, &c.calls)
 	if rpcErr != nil {
 		cancel()
 		if rpcErr == errSessionEnded {
@@ -203,7 +203,7 @@ func (c *stdioConn) handleRequest(m jsonrpc.Request, account *memory.Account, re
 	run := func() {
 		defer j.finish()
 		defer cancel()
-		text, rpcErr, cancelled := j.run()
+		text, rpcErr, cancelled := j.answer()
 		switch {
 		case cancelled:
 			text = nil

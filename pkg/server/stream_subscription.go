@@ -31,31 +31,18 @@ const resourceFilter = "resourceSubscriptions"
 // all templates. A caller can have far fewer subscriptions.
 const maxWantedURIs = 1000
 
-// subscribable returns the methods of the notifications that clients may
-// subscribe to, by their names in the request.
-func (p *snapshot) subscribable() map[string]string {
-	all := map[string]string{"toolsListChanged": mcp.MethodNotificationToolsListChanged}
-	if p.hasPrompts() {
-		all["promptsListChanged"] = mcp.MethodNotificationPromptsListChanged
-	}
-	if p.hasResources() {
-		all["resourcesListChanged"] = mcp.MethodNotificationResourcesListChanged
-	}
-	return all
-}
-
 // listen answers subscriptions/listen. The answer closes the stream; run serves
 // the subscription before it is sent.
-func (p *snapshot) listen(_ context.Context, r *Request) ([]byte, *rpcError) {
+func listen(_ context.Context, r *reply) ([]byte, *rpcError) {
 	wanted, rpcErr := r.param("notifications", value.Object)
 	if rpcErr != nil {
 		return nil, rpcErr
 	}
-	possible, granted := p.subscribable(), value.NewBuilder(4)
+	possible, granted := r.from.subscribable(), value.NewBuilder(4)
 	var uris []string
 	for _, e := range wanted.Entries() {
 		if e.Key == resourceFilter {
-			if uris, rpcErr = p.grantedURIs(r, e.Value); rpcErr != nil {
+			if uris, rpcErr = grantedURIs(r.from, r.Request, e.Value); rpcErr != nil {
 				return nil, rpcErr
 			}
 			if len(uris) > 0 {
@@ -73,16 +60,16 @@ func (p *snapshot) listen(_ context.Context, r *Request) ([]byte, *rpcError) {
 	}
 	id, _ := value.Parse(r.ID) // valid: it comes from a parsed message
 	s := &subscription{
-		subscribers: p.subscribers, filter: granted.Value(), watches: p.watches,
+		subscribers: r.from.subscribers, filter: granted.Value(), watches: r.from.watches,
 		meta: value.FromEntries([]value.Entry{{Key: mcp.MetaKeySubscriptionID, Value: id}}),
 	}
-	if s.release, rpcErr = p.limiter.acquire(r.peer.callerKey(), len(uris)); rpcErr != nil {
+	if s.release, rpcErr = r.from.limiter.acquire(r.peer.callerKey(), len(uris)); rpcErr != nil {
 		return nil, rpcErr
 	}
 	for _, uri := range uris {
-		of := *r
+		of := *r.Request
 		of.URI = uri
-		w, rpcErr := p.watches.newWatcher(&of, nil)
+		w, rpcErr := r.from.watches.newWatcher(&of, nil)
 		if rpcErr != nil {
 			s.end()
 			return nil, rpcErr
@@ -90,12 +77,12 @@ func (p *snapshot) listen(_ context.Context, r *Request) ([]byte, *rpcError) {
 		s.watchers = append(s.watchers, w)
 	}
 	r.subscription = s
-	return p.message(r, nil, false), nil
+	return r.message(nil, false), nil
 }
 
 // grantedURIs returns those of the wanted resources that the caller can subscribe to,
 // each once.
-func (p *snapshot) grantedURIs(r *Request, wanted value.Value) ([]string, *rpcError) {
+func grantedURIs(p *snapshot, r *Request, wanted value.Value) ([]string, *rpcError) {
 	if wanted.Kind() != value.Array {
 		return nil, rpcErrorf(mcp.INVALID_PARAMS, "%s: notifications.%s must be an array, found %s", r.Method, resourceFilter, graph.Describe(wanted))
 	}

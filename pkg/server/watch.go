@@ -67,9 +67,10 @@ func (s *watches) newWatcher(r *Request, updated func()) (*watcher, *rpcError) {
 	return w, nil
 }
 
-// identity returns what tells the caller of a request apart. Without authentication
+// identity returns what tells the subscriber apart from others. Without authentication
 // each session or stream is a caller: what they send along can differ.
-func (r *Request) identity(stream string) string {
+func (w *watcher) identity(stream string) string {
+	r := &w.request
 	switch {
 	case r.Caller != "":
 		return "caller " + r.Caller
@@ -84,7 +85,7 @@ func (r *Request) identity(stream string) string {
 // add adds a subscription until leave is called or its context is done. leave may be
 // called more than once.
 func (s *watches) add(w *watcher, stream string) (leave func()) {
-	key := watchKey{w.request.identity(stream), w.request.URI}
+	key := watchKey{w.identity(stream), w.request.URI}
 	s.mu.Lock()
 	of := s.all[key]
 	if of == nil {

@@ -114,7 +114,7 @@ func (w *watch) poll(p *snapshot, one *watcher, r *Request) {
 		r.slot = w.server.callLimiter.Load().enqueue(r.Caller)
 		defer r.slot.release()
 	}
-	v, err := p.runCall(ctx, r)
+	v, err := (&reply{Request: r, from: p}).run(ctx)
 	if err == nil {
 		err = account.Err()
 	}
