@@ -108,6 +108,9 @@ func TestRunsOfARunningServer(t *testing.T) {
 	if text := r.command(0, "show", id); !strings.Contains(text, "caller: ann") || !strings.Contains(text, "asks: :2 (ask): Really? (until ") {
 		t.Errorf("it is shown as %s", text)
 	}
+	if text := r.command(2, "answer", id, `{"why":5}`); !strings.Contains(text, "does not fit the schema of the question: why: expected a string, found the number 5") {
+		t.Errorf("an answer that does not fit: %s", text)
+	}
 	r.command(0, "answer", id, `{"why":"because"}`)
 	ann.reaches(task, `"structuredContent":{"why":"because"}`)
 	if text := r.command(0, "watch", id); !strings.Contains(text, `result: {"why":"because"}`) {

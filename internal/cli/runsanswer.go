@@ -20,7 +20,8 @@ func runsAnswerCommand(a *app) *cobra.Command {
 		Use: "answer RUN ANSWER", Short: "Answer a question of a run",
 		Long: `Answer a question of a run. ANSWER is what is filled in as a JSON object, or accept,
 decline or cancel. If the run asks several questions, --question says which one: its
-id or the path of its node, as runs show prints them. It needs a worker.`,
+id or the path of its node, as runs show prints them. An answer that does not fit the
+form of the question is refused, and the run goes on waiting. It needs a worker.`,
 		Example: `  mcpgraph runs answer 4NCQ2K7ZB5XHM3TA accept
   mcpgraph runs answer 4NCQ2K7ZB5XHM3TA '{"approved": true}' --question confirm`,
 		Args: configArgs("RUN", "ANSWER"),
@@ -78,6 +79,9 @@ func answerRun(ctx context.Context, a *app, p runs.View, id, which string, answe
 		return &exitError{exitProblems, fmt.Errorf("the run does not ask %q; it asks %s", which, questionNames(open))}
 	case len(wanted) > 1:
 		return usagef("the run asks several questions; choose one with --question: %s", questionNames(wanted))
+	}
+	if err := graph.CheckForm(ctx, wanted[0].Params, answer); err != nil {
+		return usagef("%w; see the question with mcpgraph runs show %s", err, id)
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -93,11 +93,15 @@ func (s *Session) Question(id string) (executor.Question, error) {
 // Answer answers a question of the run with the result of its request. That of
 // elicitation/create is an object with action ("accept", "decline" or "cancel") and
 // content; an answer with decline or cancel refuses other requests, too. While the run
-// is paused it takes note of the answer.
+// is paused it takes note of the answer. One that does not fit the form is an error, and
+// the question stays.
 func (s *Session) Answer(id string, v value.Value) error {
 	q, err := s.Question(id)
 	if err == nil {
 		err = graph.CheckAnswer(q.Method, v)
+	}
+	if err == nil && q.Method == graph.AskPerson {
+		err = graph.CheckForm(context.Background(), q.Value, v)
 	}
 	if err != nil {
 		return err

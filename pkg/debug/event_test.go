@@ -207,6 +207,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		for want, err := range map[string]error{
 			`the run does not ask "x"; it asks "` + id + `"`:   s.Answer("x", answer("accept", "")),
 			`has no action of "accept", "decline" or "cancel"`: s.Answer(id, value.NullValue),
+			`why: expected a string, found the number 5`:       s.Answer(id, mcpgraph.Answer("accept", value.FromEntries([]value.Entry{{Key: "why", Value: value.FromInt(5)}}))),
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)

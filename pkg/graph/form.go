@@ -33,6 +33,24 @@ func (f *Form) Check(ctx context.Context, content value.Value) error {
 	return err
 }
 
+// CheckForm is Check for an answer to elicitation/create with these params, which comes from
+// somebody who can be asked again. Answers that accept nothing, and params without a schema
+// that can be used, fit.
+func CheckForm(ctx context.Context, params, answer value.Value) error {
+	doc, content := params.Get("requestedSchema"), answer.Get("content")
+	if answer.Get("action").Str() != Accept || doc.Kind() != value.Object {
+		return nil
+	}
+	s, err := NewSchema(doc)
+	if err != nil {
+		return nil
+	}
+	if content.IsUndefined() || content.IsNull() {
+		content = value.ObjectOf()
+	}
+	return (&Form{s, doc}).Check(ctx, content)
+}
+
 // emptyForm asks for consent alone.
 var emptyForm = func() *Form {
 	doc := value.ObjectOf("type", draft07.Text("object"), "properties", value.ObjectOf())

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -84,7 +85,11 @@ func (b *answerBody) answer(s asker) (value.Value, error) {
 	case b.Action != mcpgraph.Accept:
 		given = value.FromString(b.Action)
 	case q.Method == graph.AskPerson:
-		return mcpgraph.Answer(b.Action, b.Content), nil
+		v := mcpgraph.Answer(b.Action, b.Content)
+		if err := graph.CheckForm(context.Background(), q.Value, v); err != nil {
+			return value.Undef, badRequest("content: %v", err)
+		}
+		return v, nil
 	case q.Method == graph.AskModel && given.Kind() == value.String: // also if it is "decline"
 		given = value.FromEntries([]value.Entry{{Key: "text", Value: given}})
 	}

@@ -48,7 +48,7 @@ func TestDurableRunIsFollowed(t *testing.T) {
 	events := s.follow("?runs=d1")
 	f.change(func() {
 		r.Status, r.Count, r.Active, r.Calls = runs.Waiting, 2, nil, nil
-		r.Questions = []runs.Question{{ID: ":1", Path: "ask", Method: "elicitation/create", Params: parse(t, `{"message":"Which?","requestedSchema":{"type":"object"}}`)}}
+		r.Questions = []runs.Question{{ID: ":1", Path: "ask", Method: "elicitation/create", Params: parse(t, `{"message":"Which?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`)}}
 	})
 	until(t, events, func(e value.Value) bool { return e.Get("record").Get("event").Str() == "opened" })
 	waiting := inState(t, events, "d1", "waiting")
@@ -62,6 +62,7 @@ func TestDurableRunIsFollowed(t *testing.T) {
 	for body, want := range map[string]int{
 		`{"question":":1","action":"nod"}`:                        http.StatusBadRequest,
 		`{"question":":2","action":"accept"}`:                     http.StatusConflict,
+		`{"question":":1","action":"accept","content":{"a":5}}`:   http.StatusBadRequest,
 		`{"question":":1","action":"accept","content":{"a":"x"}}`: http.StatusOK,
 	} {
 		if status, _ := s.code("POST", answer, body); status != want {

@@ -98,6 +98,9 @@ func TestSessionIsAnsweredAndStopped(t *testing.T) {
 	if q.Get("message").Str() != "Which?" || q.Get("key").Str() != "asks#ask" || q.Get("schema").Get("properties").Len() != 1 {
 		t.Errorf("the question is %s", q.JSON())
 	}
+	if status, code := s.code("POST", "/api/sessions/"+id+"/answer", `{"question":"`+q.Get("id").Str()+`","action":"accept","content":{"a":5}}`); status != http.StatusBadRequest {
+		t.Errorf("a form that does not fit: %d %s", status, code)
+	}
 	s.post("/api/sessions/"+id+"/answer", `{"question":"`+q.Get("id").Str()+`","action":"accept","content":{"a":"b"}}`)
 	inState(t, events, id, "done")
 	if v := s.get("/api/runs/" + id).Get("run").Get("result"); v.JSON() != `{"a":"b"}` {
