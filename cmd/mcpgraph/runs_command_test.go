@@ -4,12 +4,14 @@ package main
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mcpgraph/mcpgraph/internal/runsock"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -185,5 +187,26 @@ func TestRunsOfARunningServer(t *testing.T) {
 	}
 	if text := r.command(3, "list", "--server", "third"); !strings.Contains(text, `"third"`) {
 		t.Errorf("a server that is not there: %s", text)
+	}
+}
+
+// TestRunsOfAServerThatHangs looks at a server that takes connections and does not answer.
+func TestRunsOfAServerThatHangs(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	sockets := runsock.Folder(func(name string) (string, bool) { return folder, name == "XDG_RUNTIME_DIR" })
+	if err := os.MkdirAll(sockets, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(sockets, "shop-1.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if text := (runsOf{t, folder}).command(3, "list", "--server", "shop"); !strings.Contains(text, "mcpgraph serve or ui does not answer: shop-1") {
+		t.Errorf("it says %s", text)
+	}
+	if text := (runsOf{t, folder}).command(3, "list", "--server", "other"); !strings.Contains(text, `no mcpgraph serve or ui of this user with the server name "other" runs`) {
+		t.Errorf("it says %s", text)
 	}
 }

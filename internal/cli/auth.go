@@ -93,6 +93,11 @@ func withPool(a *app, o authOptions, f func(context.Context, *upstream.Pool) err
 		return err
 	}
 	defer closeEngine(engine, &err)
+	if o.server != "" {
+		if _, err := entryOf(engine, o.server); err != nil {
+			return err
+		}
+	}
 	err = f(ctx, engine.Upstreams())
 	if stopped := interrupted(ctx); err != nil && stopped != nil {
 		return stopped

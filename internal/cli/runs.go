@@ -59,19 +59,23 @@ var operator = runs.Who{Operator: true}
 // openView returns where the runs are that the options name: at Temporal, if a flag or a
 // variable says where that is, else in a server of this user that runs.
 func openView(ctx context.Context, a *app, o runsOptions) (v runs.View, done func(), err error) {
+	var silent []*runsock.Client
 	if !o.temporal.isSet() && a.environ[addressVariable] == "" {
-		switch found := runsock.Servers(ctx, runsock.Folder(a.getenv)); {
-		case o.server != "":
-			found = slices.DeleteFunc(found, func(c *runsock.Client) bool { return !c.Is(o.server) })
-			if len(found) == 0 {
-				return nil, nil, failedf("no mcpgraph serve or ui of this user with the server name %q runs", o.server)
-			}
-			fallthrough
-		case len(found) > 0:
-			if len(found) > 1 {
-				return nil, nil, usagef("%d servers run; choose one with --server: %s", len(found), serverNames(found))
-			}
+		var found []*runsock.Client
+		found, silent = runsock.Servers(ctx, runsock.Folder(a.getenv))
+		if o.server != "" {
+			another := func(c *runsock.Client) bool { return !c.Is(o.server) }
+			found, silent = slices.DeleteFunc(found, another), slices.DeleteFunc(silent, another)
+		}
+		switch {
+		case len(found) == 1:
 			return found[0], func() {}, nil
+		case len(found) > 1:
+			return nil, nil, usagef("%d servers run; choose one with --server: %s", len(found), serverNames(found))
+		case o.server != "" && len(silent) == 0:
+			return nil, nil, failedf("no mcpgraph serve or ui of this user with the server name %q runs", o.server)
+		case o.server != "":
+			return nil, nil, failed(errors.New(nobodyAnswers(silent)))
 		}
 	} else if o.server != "" {
 		return nil, nil, usagef("--server is for servers of this machine; leave out the flags of Temporal and %s", addressVariable)
@@ -88,11 +92,19 @@ func openView(ctx context.Context, a *app, o runsOptions) (v runs.View, done fun
 		var exit *exitError
 		another := errors.As(err, &exit) && exit.err == nil // another program was this one
 		if !another && !o.temporal.isSet() && a.environ[addressVariable] == "" {
-			err = failedf("no mcpgraph serve or ui of this user runs, and %w", err)
+			err = failedf("%s, and %w", nobodyAnswers(silent), err)
 		}
 		return nil, nil, err
 	}
 	return c, c.Close, nil
+}
+
+// nobodyAnswers says why the runs are not those of a server of this machine.
+func nobodyAnswers(silent []*runsock.Client) string {
+	if len(silent) == 0 {
+		return "no mcpgraph serve or ui of this user runs"
+	}
+	return "mcpgraph serve or ui does not answer: " + serverNames(silent)
 }
 
 func serverNames(list []*runsock.Client) string {

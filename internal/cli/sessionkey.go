@@ -14,10 +14,8 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/atomicfile"
 	"github.com/mcpgraph/mcpgraph/internal/boundedfile"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
-
-// minKey is how many bytes a key has at least.
-const minKey = 16
 
 // sessionKey returns the secret that seals the ids of sessions over HTTP: that of
 // MCPGRAPH_KEY, else that of the key file of this user, which it makes if there is none.
@@ -25,8 +23,8 @@ const minKey = 16
 // process then.
 func sessionKey(a *app, log *slog.Logger) ([]byte, error) {
 	if key, ok := a.getenv(keyVariable); ok && key != "" {
-		if len(key) < minKey {
-			return nil, usagef("%s has %d bytes; it needs %d at least", keyVariable, len(key), minKey)
+		if len(key) < runs.MinKey {
+			return nil, usagef("%s has %d bytes; it needs %d at least", keyVariable, len(key), runs.MinKey)
 		}
 		return []byte(key), nil
 	}
@@ -67,8 +65,8 @@ func keyFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("others can read it (mode %04o); remove it, or run chmod 600", info.Mode().Perm())
 	}
 	key, err := boundedfile.Read(path)
-	if err == nil && len(key) < minKey {
-		err = fmt.Errorf("it has %d bytes; a key has %d at least", len(key), minKey)
+	if err == nil && len(key) < runs.MinKey {
+		err = fmt.Errorf("it has %d bytes; a key has %d at least", len(key), runs.MinKey)
 	}
 	return key, err
 }

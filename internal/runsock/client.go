@@ -35,9 +35,10 @@ const (
 	maxServers = 100
 )
 
-// Servers returns the servers of a folder that answer, by their names. It removes the
-// sockets of those that are gone. One that is stopped or hangs is left out.
-func Servers(ctx context.Context, folder string) []*Client {
+// Servers returns the servers of a folder that answer, by their names, and those that take
+// connections but do not answer in time, such as one that is stopped or hangs. It removes
+// the sockets of those that are gone.
+func Servers(ctx context.Context, folder string) (found, silent []*Client) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	all := sockets(ctx, folder)
@@ -49,13 +50,14 @@ func Servers(ctx context.Context, folder string) []*Client {
 		})
 	}
 	asked.Wait()
-	var found []*Client
 	for i, c := range all {
 		if answers[i] {
 			found = append(found, c)
+		} else {
+			silent = append(silent, c)
 		}
 	}
-	return found
+	return found, silent
 }
 
 // sockets returns the servers that take connections, by their names.

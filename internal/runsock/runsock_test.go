@@ -53,7 +53,8 @@ func listen(t *testing.T, e *mcpgraph.Engine, folder, name string) (*runsock.Ser
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	for _, c := range runsock.Servers(t.Context(), folder) {
+	all, _ := runsock.Servers(t.Context(), folder)
+	for _, c := range all {
 		if c.Is(name) {
 			return s, c
 		}
@@ -87,14 +88,14 @@ func TestServersThatAreGoneAreForgotten(t *testing.T) {
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = l.Close()
-	if found := runsock.Servers(t.Context(), folder); len(found) != 1 || found[0].Server != c.Server {
+	if found, _ := runsock.Servers(t.Context(), folder); len(found) != 1 || found[0].Server != c.Server {
 		t.Errorf("there are %v", found)
 	}
 	if _, err := os.Lstat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what is left is there: %v", err)
 	}
 	s.Close()
-	if found := runsock.Servers(t.Context(), folder); len(found) != 0 {
+	if found, _ := runsock.Servers(t.Context(), folder); len(found) != 0 {
 		t.Errorf("after its end there are %v", found)
 	}
 	if _, err := c.Look(t.Context(), runs.Who{}, "x", runs.Brief); !errors.Is(err, runs.ErrUnavailable) {

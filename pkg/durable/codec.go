@@ -45,14 +45,14 @@ type codec struct{ key cipher.AEAD }
 
 var _ converter.PayloadCodec = codec{}
 
-// newCodec returns the codec for a secret of any length, 16 bytes at least; empty:
+// newCodec returns the codec for a secret of any length, [runs.MinKey] bytes at least; empty:
 // nothing is sealed.
 func newCodec(secret []byte) (codec, error) {
 	if len(secret) == 0 {
 		return codec{}, nil
 	}
-	if len(secret) < minKey {
-		return codec{}, fmt.Errorf("the key has %d bytes, it needs %d at least", len(secret), minKey)
+	if len(secret) < runs.MinKey {
+		return codec{}, fmt.Errorf("the key has %d bytes, it needs %d at least", len(secret), runs.MinKey)
 	}
 	sum := sha256.Sum256(append([]byte("mcpgraph durable runs\x00"), secret...))
 	block, err := aes.NewCipher(sum[:])
@@ -62,8 +62,6 @@ func newCodec(secret []byte) (codec, error) {
 	aead, err := cipher.NewGCM(block)
 	return codec{aead}, err
 }
-
-const minKey = 16
 
 // Encode implements converter.PayloadCodec.
 func (c codec) Encode(list []*commonpb.Payload) ([]*commonpb.Payload, error) {

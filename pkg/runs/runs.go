@@ -67,6 +67,10 @@ func New(l Limits) *Store {
 	return &Store{limits: l, held: l.Memory.Account(""), live: map[string]*Live{}}
 }
 
+// MinKey is how many bytes the key of a user or of a place has at least (MCPGRAPH_KEY),
+// which seals ids of sessions and what is kept of runs.
+const MinKey = 16
+
 // NewID returns an id for a run.
 func NewID() string { return strconv.FormatUint(rand.Uint64(), 36) }
 
