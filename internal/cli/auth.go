@@ -88,7 +88,7 @@ func authFlags(a *app, cmd *cobra.Command, o *authOptions, more ...string) {
 func withPool(a *app, o authOptions, f func(context.Context, *upstream.Pool) error) (err error) {
 	ctx, stop := a.untilSignal()
 	defer stop()
-	engine, err := a.loadOnce(ctx, o.config, mcpgraph.WithMCPFiles(o.mcpFiles...))
+	engine, err := a.loadOnce(ctx, o.config, mcpgraph.WithUnsetVariables(), mcpgraph.WithMCPFiles(o.mcpFiles...))
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func guessedName(words []string) string {
 
 // originFrom takes a server from another program's file, for the file target.
 func originFrom(ctx context.Context, a *app, p *prompt, file, name, target string) (*serverOrigin, error) {
-	engine, err := a.loadShowing(ctx, file, showAll, mcpgraph.WithServersOnly())
+	engine, err := a.loadShowing(ctx, file, showAll, mcpgraph.WithServersOnly(), mcpgraph.WithUnsetVariables())
 	if err != nil {
 		return nil, err
 	}

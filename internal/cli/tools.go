@@ -62,13 +62,14 @@ The exit code is 1 if a server cannot be reached; the others are shown.`,
 	return cmd
 }
 
-// loadServers loads the servers of a file, which may be that of a desktop client.
+// loadServers loads the servers of a file, which may be that of a desktop client. Servers
+// whose variables are not set fail alone.
 func loadServers(ctx context.Context, a *app, config string, mcpFiles []string, logLevel string) (*mcpgraph.Engine, error) {
 	log, err := a.logger(logLevel)
 	if err != nil {
 		return nil, err
 	}
-	return a.loadOnce(ctx, config, mcpgraph.WithServersOnly(), mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
+	return a.loadOnce(ctx, config, mcpgraph.WithServersOnly(), mcpgraph.WithUnsetVariables(), mcpgraph.WithMCPFiles(mcpFiles...), mcpgraph.WithLogger(log))
 }
 
 func listServers(a *app, o toolsOptions) (err error) {
