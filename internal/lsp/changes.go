@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// maxChangeBytes is how many bytes the changes of one message may move within lines.
-const maxChangeBytes = 256 << 20
+// maxChangeBytes is how many bytes the changes of one message may move within lines. A
+// line that gets another number counts as lineBytes of them.
+const maxChangeBytes, lineBytes = 256 << 20, 4
 
 // changedText is a text that is being changed. A change costs the lines that it
-// concerns, not the text.
+// concerns, and little for those below it if it adds or removes lines.
 type changedText struct {
 	lines    []string // with their breaks; the last one has none
 	encoding string
@@ -67,6 +68,9 @@ func (c *changedText) replace(r Range, text string) bool {
 	lines := splitLines(changed)
 	if last+1 < len(c.lines) && len(lines) > 1 {
 		lines = lines[:len(lines)-1] // what stands behind the last break is the next line
+	}
+	if len(lines) != last+1-first {
+		c.moved += lineBytes * (len(c.lines) - last - 1)
 	}
 	c.lines = slices.Replace(c.lines, first, last+1, lines...)
 	c.moved += len(changed)

@@ -65,3 +65,18 @@ func TestManyChangesCostTheirLines(t *testing.T) {
 		t.Errorf("%d changes of a line of 4 MiB", changes)
 	}
 }
+
+// TestManyNewLinesAreBounded adds lines at the begin of a long text, which moves all others.
+func TestManyNewLinesAreBounded(t *testing.T) {
+	const lines = 1 << 20
+	c := newChangedText(strings.Repeat("\n", lines), utf16Units)
+	changes := 0
+	for c.replace(Range{}, "a\n") {
+		if changes++; changes > maxChangeBytes/lineBytes/lines {
+			t.Fatalf("%d changes moved %d lines each", changes, lines)
+		}
+	}
+	if changes < 10 {
+		t.Errorf("only %d changes are allowed", changes)
+	}
+}

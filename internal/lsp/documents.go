@@ -162,7 +162,7 @@ func (s *server) didChange(p changeParams) {
 	changed, fits := newChangedText(f.text.content, s.encoding), true
 	for _, c := range p.ContentChanges {
 		if c.Range == nil {
-			changed = newChangedText(c.Text, s.encoding)
+			changed.lines = splitLines(c.Text)
 		} else if fits = changed.replace(*c.Range, c.Text); !fits {
 			break
 		}
@@ -170,7 +170,7 @@ func (s *server) didChange(p changeParams) {
 	content := changed.String()
 	if !fits {
 		s.mu.Unlock()
-		s.logProblem("too many changes of long lines at once; " + filepath.Base(path) + " is not checked any more, open it again")
+		s.logProblem("too many changes of a long text at once; " + filepath.Base(path) + " is not checked any more, open it again")
 		s.shut(path)
 		return
 	}
