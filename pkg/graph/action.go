@@ -100,19 +100,3 @@ type CatchRule struct {
 	// Edge is the index of the edge to follow.
 	Edge int
 }
-
-// Way returns the edge that an execution of n with this outcome took: one of
-// its own or, beyond those, one of the Handlers of its graph. It returns nil for
-// NoEdge and for any other number.
-func (n *Node) Way(edge int) *Edge {
-	if edge < 0 {
-		return nil
-	}
-	if edge < len(n.Edges) {
-		return &n.Edges[edge]
-	}
-	if i := edge - len(n.Edges); n.Graph != nil && i < len(n.Graph.Handlers) {
-		return &n.Graph.Handlers[i]
-	}
-	return nil
-}

@@ -26,7 +26,7 @@ type effects struct {
 
 // effectsOf returns what the tool of a graph may do: in its bodies, in the tools that
 // it calls and after failures, too.
-func (g *Graph) effectsOf(locked *lock.File) *effects {
+func effectsOf(g *Graph, locked *lock.File) *effects {
 	e := &effects{}
 	e.add(g, locked, map[*Graph]int{}, false)
 	return e
@@ -43,7 +43,7 @@ func (e *effects) add(g *Graph, locked *lock.File, seen map[*Graph]int, again bo
 	if again {
 		seen[g] = repeatedly
 	}
-	reached, cyclic := g.reachable()
+	reached, cyclic := reachable(g)
 	for i, n := range g.Nodes {
 		if !reached[i] {
 			continue
@@ -91,10 +91,10 @@ func (e *effects) call(n *Node, t *lock.Tool) {
 
 // reachable reports which nodes can run, and which of them more than once in a run
 // of the graph. Handlers of failures count as reached.
-func (g *Graph) reachable() (reached, cyclic []bool) {
+func reachable(g *Graph) (reached, cyclic []bool) {
 	next := make([][]int32, len(g.Nodes))
 	for i, n := range g.Nodes {
-		for _, to := range n.targets() {
+		for _, to := range targets(n) {
 			next[i] = append(next[i], int32(to.Index))
 		}
 	}
@@ -119,7 +119,7 @@ func (g *Graph) reachable() (reached, cyclic []bool) {
 // ComputeAnnotations returns the annotations of the tool: as they are written and,
 // beside them, the hints that they leave out as far as the lock file tells them.
 func (g *Graph) ComputeAnnotations(locked *lock.File) value.Value {
-	e := g.effectsOf(locked)
+	e := effectsOf(g, locked)
 	b := value.NewBuilder(5)
 	for _, stated := range g.Annotations.Entries() {
 		b.Set(stated.Key, stated.Value)
@@ -151,13 +151,13 @@ func (e *effects) idempotent(locked *lock.File) bool {
 	return t != nil && t.Annotations.Get(hintIdempotent).Bool()
 }
 
-// statedAnnotations reports annotations of a tool that promise more than the lock
+// checkAnnotations reports annotations of a tool that promise more than the lock
 // file says of what it calls.
-func (b *builder) statedAnnotations(g *Graph, locked *lock.File) {
+func checkAnnotations(b *reporter, g *Graph, locked *lock.File) {
 	if g.Annotations.Kind() != value.Object {
 		return
 	}
-	e := g.effectsOf(locked)
+	e := effectsOf(g, locked)
 	for _, c := range []struct {
 		name     string
 		promise  bool

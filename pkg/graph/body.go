@@ -7,6 +7,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
+	"github.com/mcpgraph/mcpgraph/pkg/jsonata"
 )
 
 // Body asks for the one body of the node: a list under `nodes` or, where it has a
@@ -110,7 +111,7 @@ func (f *Fields) Variable(name, doc, absent string) string {
 		d.Hint = "use letters, digits and _, and do not begin with a digit; expressions write $ before the name"
 		f.report(d)
 		return absent
-	case f.b.isFunction(v):
+	case isFunction(v, f.b.functions):
 		d := n.Problem(diag.CodeValue, fmt.Sprintf("%s is %q, which is the name of a function", f.what(name), v))
 		d.Hint = fmt.Sprintf("$%s is a function; choose another name", v)
 		f.report(d)
@@ -128,8 +129,8 @@ func isVariable(s string) bool {
 	return s != ""
 }
 
-func (b *builder) isFunction(name string) bool {
-	for _, f := range b.functions {
+func isFunction(name string, functions []jsonata.Function) bool {
+	for _, f := range functions {
 		if f.Name == name {
 			return true
 		}
@@ -143,26 +144,8 @@ func (f *Fields) SetSpread(s Spread) { f.node.Spread = &s }
 // SpreadOver declares that the bodies of a Fork run for each item of t.
 func (f *Fields) SpreadOver(t *Template) { f.node.items = t }
 
-// bodies makes the graphs of the bodies of a node.
-func (b *builder) bodies(n *Node) {
-	for _, s := range n.bodies {
-		g := &Graph{
-			Name: n.Graph.Name, Limits: n.Graph.Limits, File: n.Graph.File, Pos: n.Pos, Owner: n,
-			Nodes: s.nodes, byID: s.byID, scope: s,
-		}
-		n.Bodies = append(n.Bodies, g)
-		g.handle(s.rules)
-		g.Entry = b.end(g, Entry, s.nodes)
-		g.Exit = b.end(g, Exit, s.nodes)
-		if g.Entry == nil && len(s.nodes) > 0 {
-			g.Entry = s.nodes[0]
-		}
-		b.fill(g)
-	}
-}
-
-// loose reports the nodes of a body that nothing reaches.
-func (b *builder) loose(g *Graph) {
+// checkLoose reports the nodes of a body that nothing reaches.
+func checkLoose(b *reporter, g *Graph) {
 	into := incoming(g.Nodes)
 	for i := range g.Handlers {
 		if to := g.Handlers[i].To; to != nil {
@@ -183,47 +166,12 @@ func (b *builder) loose(g *Graph) {
 	}
 }
 
-// what names the graph in messages.
-func (g *Graph) what() string {
-	if g.Owner == nil {
-		return Quoted(g.Name)
-	}
-	return g.scope.what
-}
-
-// entryName names the node at which a walk begins, for messages.
-func (g *Graph) entryName() string {
-	if g.Entry.Kind != nil && g.Entry.Kind.Role == Entry {
-		return fmt.Sprintf("entry node %q", g.Entry.ID)
-	}
-	return fmt.Sprintf("node %q", g.Entry.ID)
-}
-
 // instead names the field that is required if this one is absent.
 func instead(name string) Option { return func(f *Field) { f.Instead = name } }
 
-// sees reports whether expressions in g can read the nodes of another graph:
-// whether that is g or around it.
-func (g *Graph) sees(other *Graph) bool {
-	for ; g != nil; g = g.around() {
-		if g == other {
-			return true
-		}
-	}
-	return false
-}
-
-// around returns the graph that a body is part of, nil for that of a tool.
-func (g *Graph) around() *Graph {
-	if g.Owner == nil {
-		return nil
-	}
-	return g.Owner.Graph
-}
-
-// hidden reports a reference to a node that stands in a body which the reader is
+// reportHidden reports a reference to a node that stands in a body which the reader is
 // not in.
-func (b *builder) hidden(g *Graph, target *Node, r reference) {
+func reportHidden(b *reporter, g *Graph, target *Node, r reference) {
 	var owner *Node // of the outermost body around the target that g is not in
 	for at := target.Graph; !g.sees(at); at = at.around() {
 		owner = at.Owner
@@ -240,26 +188,4 @@ func (b *builder) hidden(g *Graph, target *Node, r reference) {
 	}
 	d.Related = []diag.Related{{Pos: target.Pos, Message: "the node is here"}}
 	b.report(d)
-}
-
-// visible returns the node that an expression in g reads under an id, or nil if
-// there is none.
-func (g *Graph) visible(id string) *Node {
-	for ; g != nil; g = g.around() {
-		if n := g.byID[id]; n != nil {
-			return n
-		}
-	}
-	return nil
-}
-
-// nearestNode returns the id of a node that expressions in g can read and that is
-// near to a name: of that in the innermost scope that has one.
-func (g *Graph) nearestNode(name string) (string, bool) {
-	for ; g != nil; g = g.around() {
-		if near, ok := g.scope.names().Nearest(name); ok {
-			return near, true
-		}
-	}
-	return "", false
 }

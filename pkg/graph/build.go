@@ -26,13 +26,10 @@ func Build(file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Se
 // incomplete, and ctx has the cause.
 func BuildContext(ctx context.Context, file *config.File, kinds []*Kind, functions ...jsonata.Function) (*Set, []diag.Diagnostic) {
 	b := &builder{
-		meter:     memory.NewMeter(ctx),
+		reporter:  &reporter{meter: memory.NewMeter(ctx)},
 		functions: functions,
 		file:      file,
 		kinds:     map[string]*Kind{},
-		servers:   map[string]*config.Upstream{},
-		disabled:  map[string]*config.Upstream{},
-		used:      map[string]bool{},
 		tools:     map[string]string{},
 		callable:  map[*Schema]*liveTool{},
 		programs:  map[programKey]*expr.Program{},
@@ -44,15 +41,7 @@ func BuildContext(ctx context.Context, file *config.File, kinds []*Kind, functio
 		b.kinds[k.Name] = k
 		b.kindNames = append(b.kindNames, k.Name)
 	}
-	var servers []string
-	for _, up := range file.Upstreams {
-		b.servers[up.Name] = up
-		servers = append(servers, up.Name)
-	}
-	b.serverNames = diag.NewNames(servers)
-	for _, up := range slices.Backward(file.Disabled) {
-		b.disabled[up.Name] = up
-	}
+	b.servers = newServers(b.reporter, file)
 	for _, t := range file.Tools {
 		b.note(t.Nodes, t.Name.String())
 	}
@@ -64,7 +53,7 @@ func BuildContext(ctx context.Context, file *config.File, kinds []*Kind, functio
 	}
 	set := &Set{File: file}
 	if file.Flat {
-		set.Graphs = b.flat()
+		set.Graphs = flatGraphs(b)
 	} else {
 		for _, tool := range file.Tools {
 			if b.stopped(graphBytes) {
@@ -77,19 +66,17 @@ func BuildContext(ctx context.Context, file *config.File, kinds []*Kind, functio
 	if b.stopped(0) {
 		return set, b.ds
 	}
-	b.callees(set.Graphs)
+	findCallees(b, set.Graphs)
 	b.known = newKnowledge(nil)
 	for _, g := range slices.Concat(set.Graphs, b.completions) {
 		if b.stopped(0) {
 			return set, b.ds
 		}
-		g.setKeys(g.Name + "#")
+		setKeys(g, g.Name+"#")
 		b.check(g)
 	}
-	b.recursion(set.Graphs)
-	b.passthrough()
-	b.engine()
-	b.unusedServers()
+	checkRecursion(b.reporter, set.Graphs)
+	b.servers.check()
 	diag.Sort(b.ds)
 	return set, b.ds
 }
@@ -115,33 +102,20 @@ const (
 	openBytes       = 150 // of a question about the order of two nodes
 )
 
-// stopped counts n bytes that are about to be held, and reports whether to stop.
-func (b *builder) stopped(n int) bool { return !b.meter.Hold(n) }
-
 type builder struct {
-	meter       *memory.Meter
+	*reporter
 	file        *config.File
 	functions   []jsonata.Function // of the program
 	options     []jsonata.Option   // for them
 	kinds       map[string]*Kind
 	kindNames   []string
-	servers     map[string]*config.Upstream
-	serverNames *diag.Names
-	disabled    map[string]*config.Upstream
-	used        map[string]bool
+	servers     *servers
 	tools       map[string]string // in the tool layout: for each node id, a tool that has it
 	calls       []calledTool
 	completions []*Graph
 	known       *knowledge            // without a lock file
 	callable    map[*Schema]*liveTool // tools that nodes run, by their inputSchema
 	programs    map[programKey]*expr.Program
-	ds          []diag.Diagnostic
-}
-
-func (b *builder) report(d diag.Diagnostic) {
-	if !b.stopped(diagnosticBytes + len(d.Message) + len(d.Hint)) {
-		b.ds = append(b.ds, d)
-	}
 }
 
 // node decodes one node. It returns nil if src is not a map.
@@ -153,13 +127,13 @@ func (b *builder) node(src *config.Node, where string, s *scope) *Node {
 	if b.stopped(graphNodeBytes) {
 		return nil
 	}
-	n := &Node{Pos: src.Pos(), src: src, name: where}
+	n := &Node{Pos: src.Pos(), src: src, facts: &facts{name: where}}
 	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: s.unit.flat, body: s.owner != nil}, vars: s.vars, owner: where}
 	n.ID = f.String("id", idDoc)
 	if n.ID != "" {
 		n.name = "node " + diag.Quote(n.ID)
 		f.owner = n.name
-		b.quotedID(src.Get("id"), n.ID)
+		checkQuotedID(b.reporter, src.Get("id"), n.ID)
 	}
 	kind := f.String("type", typeDoc)
 	n.Kind = b.kinds[kind]
@@ -181,7 +155,7 @@ func (b *builder) node(src *config.Node, where string, s *scope) *Node {
 		}
 		// What such a node calls is not known, but what it names is used.
 		if server := src.Get("server"); server.IsString() {
-			b.used[server.Text().String()] = true
+			b.servers.used[server.Text().String()] = true
 		}
 		return n
 	}
@@ -287,15 +261,6 @@ func (b *builder) own(g *Graph, src *config.Node, list []*config.Node) {
 	b.fill(g)
 }
 
-// handle sets the graph's rules for failures that no rule of the node itself
-// handles.
-func (g *Graph) handle(rules *Node) {
-	if g.rules = rules; rules != nil {
-		g.Catch, g.Handlers = rules.Policy.Catch, rules.Edges
-		rules.Graph = g
-	}
-}
-
 // fill completes the nodes of a graph.
 func (b *builder) fill(g *Graph) {
 	for _, n := range g.Nodes {
@@ -308,13 +273,13 @@ func (b *builder) fill(g *Graph) {
 func (b *builder) start(t *config.Tool) *Graph {
 	owner := "tool " + diag.Quote(t.Name.String())
 	if !t.Private {
-		b.clientPatterns(t.OutputSchema, "outputSchema of "+owner)
+		checkClientPatterns(b.reporter, t.OutputSchema, "outputSchema of "+owner)
 	}
 	return &Graph{
 		Name: t.Name.String(), Title: t.Title, Description: t.Description,
 		Limits:      b.file.Limits,
-		Input:       b.inputSchema(t.InputSchema, "inputSchema of "+owner),
-		Output:      b.schema(t.OutputSchema, "outputSchema of "+owner),
+		Input:       readInputSchema(b.reporter, t.InputSchema, "inputSchema of "+owner),
+		Output:      readSchema(b.reporter, t.OutputSchema, "outputSchema of "+owner),
 		Annotations: t.Annotations, Icons: t.Icons, RequiredScopes: t.RequiredScopes, Private: t.Private, Task: t.Task,
 		File: b.file.Path, Pos: t.Pos, annotationsSrc: t.Node.Get("annotations"),
 	}
@@ -356,36 +321,36 @@ func (b *builder) end(g *Graph, role Role, candidates []*Node) *Node {
 
 // check looks at a graph whose nodes are known as a whole.
 func (b *builder) check(g *Graph) {
-	b.checkWays(g)
-	b.references(g)
-	b.findings(g)
-	b.properties(g)
-	b.givenProperties(g)
-	b.foreignTexts(g)
+	checkWays(b.reporter, g)
+	checkReferences(b.reporter, g, b.tools)
+	checkFindings(b.reporter, g)
+	checkProperties(b.reporter, g)
+	checkGiven(b.reporter, g)
+	checkTexts(b.reporter, g)
 	if !slices.ContainsFunc(g.all(), func(n *Node) bool { return n.broken || n.Kind == nil && n != n.Graph.rules }) {
-		b.typed(g, b.known, nil)
-		b.certainResult(g, b.known, nil)
+		checkTypes(b.reporter, g, b.known, nil)
+		checkCertainResult(b.reporter, g, b.known, nil)
 	}
-	b.results(g)
-	b.checkFailureNames(g)
+	checkResults(b.reporter, g)
+	checkFailureNames(b.reporter, g)
 	for _, n := range g.all() {
 		n.Graph.walk = nil
-		b.doubleRetry(n)
+		checkDoubleRetry(b.reporter, n, b.servers.byName[n.Server])
 	}
 }
 
 // checkWays looks at the ways through a graph and through the bodies in it.
-func (b *builder) checkWays(g *Graph) {
+func checkWays(b *reporter, g *Graph) {
 	w := newWalk(g, false)
 	w.countSteps()
 	g.walk = w
 	if len(g.Handlers) > 0 {
 		g.walk = newWalk(g, true)
 	}
-	b.ways(g, w)
+	checkEnds(b, g, w)
 	for _, n := range g.Nodes {
 		for _, body := range n.Bodies {
-			b.checkWays(body)
+			checkWays(b, body)
 		}
 	}
 }

@@ -71,8 +71,8 @@ type calledTool struct {
 	callee *Callee
 }
 
-// callees finds the tools that nodes run.
-func (b *builder) callees(graphs []*Graph) {
+// findCallees finds the tools that nodes run.
+func findCallees(b *builder, graphs []*Graph) {
 	byName := make(map[string]*Graph, len(graphs))
 	var tools []string
 	for _, g := range graphs {
@@ -104,13 +104,13 @@ func (b *builder) callees(graphs []*Graph) {
 		}
 		c.node.Callee, c.callee.graph = g, g
 		c.node.toolSrc = c.src
-		b.knownArguments(c.node)
+		checkKnownArguments(b, c.node)
 	}
 }
 
-// knownArguments compares what is known of a node's arguments before any run with
+// checkKnownArguments compares what is known of a node's arguments before any run with
 // the inputSchema of the tool that it runs.
-func (b *builder) knownArguments(n *Node) {
+func checkKnownArguments(b *builder, n *Node) {
 	in := n.Callee.Input
 	if in == nil {
 		return

@@ -10,23 +10,23 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// certainResult reports results that do not fit the outputSchema of their tool,
+// checkCertainResult reports results that do not fit the outputSchema of their tool,
 // whatever is in them that is not known. Nothing is reported again that before reports,
 // which may be nil.
-func (b *builder) certainResult(g *Graph, k, before *knowledge) {
+func checkCertainResult(b *reporter, g *Graph, k, before *knowledge) {
 	if g.Output == nil || g.Exit == nil {
 		return
 	}
 	nodes, _ := k.before(g.Exit)
 	for _, n := range nodes {
-		if n == nil || n.literal != nil && b.isLiteral(n) {
+		if n == nil || n.literal != nil && isLiteral(n) {
 			continue
 		}
 		wrong := k.wrongResult(n, g.Output.src.Value())
 		if wrong == nil || before != nil && before.wrongResult(n, g.Output.src.Value()) != nil {
 			continue
 		}
-		b.report(b.resultProblem(g, n, wrong))
+		b.report(resultProblem(g, n, wrong))
 	}
 }
 
@@ -139,7 +139,7 @@ func elementOf(known contents) contents {
 }
 
 // resultProblem returns the diagnostic for a part of a result.
-func (b *builder) resultProblem(g *Graph, n *Node, w *unfitPart) diag.Diagnostic {
+func resultProblem(g *Graph, n *Node, w *unfitPart) diag.Diagnostic {
 	whole := "the result"
 	if len(w.path) > 0 {
 		whole = fmt.Sprintf("%q in the result", pathName(w.path))

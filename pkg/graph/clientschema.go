@@ -8,10 +8,10 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// clientPatterns reports regular expressions in an outputSchema that clients cannot
+// checkClientPatterns reports regular expressions in an outputSchema that clients cannot
 // compile. The SDKs for TypeScript and JavaScript compile every outputSchema when they
 // list the tools, with the flag u of ECMA-262, and refuse the whole list if one fails.
-func (b *builder) clientPatterns(src *config.Node, what string) {
+func checkClientPatterns(b *reporter, src *config.Node, what string) {
 	check := func(pattern string, problem func(code, message string) diag.Diagnostic) {
 		bad := unreadablePattern(pattern)
 		if bad == "" {
@@ -33,13 +33,13 @@ func (b *builder) clientPatterns(src *config.Node, what string) {
 				if key == "patternProperties" {
 					check(inner.Key.String(), inner.Key.Problem)
 				}
-				b.clientPatterns(inner.Value, what)
+				checkClientPatterns(b, inner.Value, what)
 			}
 		case f.Value.Kind() == config.Map:
-			b.clientPatterns(f.Value, what)
+			checkClientPatterns(b, f.Value, what)
 		case f.Value.Kind() == config.List:
 			for _, item := range f.Value.Items() {
-				b.clientPatterns(item, what)
+				checkClientPatterns(b, item, what)
 			}
 		}
 	}

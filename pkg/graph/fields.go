@@ -98,7 +98,7 @@ func Alias(name string) Option {
 // fieldsOf returns the fields that nodes of a kind take, beside id and type, in
 // the order in which the decoder asks for them. at is the place.
 func fieldsOf(k *Kind, at site) []*Field {
-	f := &Fields{node: &Node{}, site: at}
+	f := &Fields{node: &Node{facts: &facts{}}, site: at}
 	f.common(k.Role)
 	k.Decode(f)
 	return f.asked

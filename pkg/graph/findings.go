@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
@@ -28,30 +27,20 @@ var codesOfFindings = map[expr.FindingKind]string{
 	expr.LiteralExpression: diag.CodeLiteral,
 }
 
-// isFound reports whether a finding already covers the name that a reference
-// reads.
-func (n *Node) isFound(r reference) bool {
-	return slices.ContainsFunc(n.found, func(f finding) bool {
-		named := slices.Contains([]expr.FindingKind{expr.UnknownFunction, expr.OddCharacter, expr.ForeignForm}, f.found.Kind)
-		return named && f.program == r.program && slices.Equal(f.found.Path, r.ref.Path) &&
-			r.ref.Offset <= f.found.Offset && f.found.Offset < r.ref.End
-	})
-}
-
-// findings reports what is wrong in the expressions and rules of a graph and of
+// checkFindings reports what is wrong in the expressions and rules of a graph and of
 // the bodies in it.
-func (b *builder) findings(top *Graph) {
+func checkFindings(b *reporter, top *Graph) {
 	for n := range b.each(top) {
 		for _, f := range n.found {
 			isNode := f.found.Kind == expr.ForeignForm && n.Graph.visible(f.found.Name) != nil
 			if f.found.Kind != expr.ForeignField && !isNode {
-				b.report(b.finding(n, f))
+				b.report(findingProblem(n, f))
 			}
 		}
 	}
 }
 
-func (b *builder) finding(n *Node, f finding) diag.Diagnostic {
+func findingProblem(n *Node, f finding) diag.Diagnostic {
 	g, code := n.Graph, codesOfFindings[f.found.Kind]
 	if f.found.Kind == expr.UnboundVariable && f.vars && f.found.Hint != "" {
 		code = diag.CodeUnknownVariable

@@ -7,9 +7,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// flat builds the graphs of the flat layout, where one list of nodes serves all
+// flatGraphs builds the graphs of the flat layout, where one list of nodes serves all
 // tools and a tool's graph is what its entry reaches.
-func (b *builder) flat() []*Graph {
+func flatGraphs(b *builder) []*Graph {
 	s := b.unit("the file", true, b.file.Nodes)
 	b.connect(s)
 	f := newFlatNodes(b, s)

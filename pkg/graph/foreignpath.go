@@ -18,7 +18,7 @@ var (
 
 // foreignPath returns what to write for a path that begins with a name that is no
 // node, or "".
-func (g *Graph) foreignPath(name string, steps []expr.Step) string {
+func foreignPath(g *Graph, name string, steps []expr.Step) string {
 	switch {
 	case slices.Contains(nodesNames, name) && len(steps) > 0 && g.visible(steps[0].Name) != nil:
 		below := steps[1:]
@@ -59,10 +59,10 @@ func pathText(id string, steps []expr.Step) string {
 	return b.String()
 }
 
-// outputField reports a path such as $.read.output.text, as other programs write it, if
+// checkOutputField reports a path such as $.read.output.text, as other programs write it, if
 // the fields of the node's output are not known. A node may have a field "output":
 // who means that writes it in back-quotes.
-func (b *builder) outputField(n *Node, r reference, k *knowledge) {
+func checkOutputField(b *reporter, n *Node, r reference, k *knowledge) {
 	steps := r.ref.Steps
 	target := n.Graph.visible(r.ref.Node)
 	if target == nil || r.ref.Func != "" || r.ref.Path != nil || len(steps) < 2 || !slices.Contains(outputNames, steps[0].Name) || k.output(target) != nil {

@@ -30,16 +30,16 @@ var templatePath = sync.OnceValue(func() *regexp.Regexp {
 // maxTemplateText is how long a text may be that is looked at, in bytes.
 const maxTemplateText = 10_000
 
-// foreignTexts reports texts that are sent as they are and have a template of another
+// checkTexts reports texts that are sent as they are and have a template of another
 // program in them, which names a node.
-func (b *builder) foreignTexts(top *Graph) {
+func checkTexts(b *reporter, top *Graph) {
 	for n := range b.each(top) {
 		for _, t := range n.texts {
 			text := t.src.Text().String()
 			if len(text) > maxTemplateText || isJSON(text) {
 				continue
 			}
-			meant := n.Graph.meantBy(text)
+			meant := meantBy(n.Graph, text)
 			if meant == "" {
 				continue
 			}
@@ -71,7 +71,7 @@ func yamlQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''")
 
 // meantBy returns the expression that a text with templates of another program means,
 // or "" if it has none that names a node.
-func (g *Graph) meantBy(text string) string {
+func meantBy(g *Graph, text string) string {
 	var parts []string
 	from := 0
 	// A leading = begins an expression in other programs.
@@ -87,7 +87,7 @@ func (g *Graph) meantBy(text string) string {
 				path = text[m[i]:m[i+1]]
 			}
 		}
-		own := g.ownPath(path)
+		own := ownPath(g, path)
 		escaped := m[0] > 0 && (text[m[0]-1] == '\\' || text[m[0]-1] == '$')
 		if own == "" || m[0] < from || escaped {
 			continue
@@ -110,7 +110,7 @@ func (g *Graph) meantBy(text string) string {
 
 // ownPath returns how an expression reads what a template of another program names, or
 // "" if that is no node.
-func (g *Graph) ownPath(path string) string {
+func ownPath(g *Graph, path string) string {
 	names := strings.Split(path, ".")
 	var steps []expr.Step
 	for _, name := range names[1:] {

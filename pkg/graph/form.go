@@ -68,7 +68,7 @@ func (f *Fields) Form(name, doc string) *Form {
 		f.report(n.Expected(f.what(name), "a map: the JSON Schema of an object"))
 		return emptyForm
 	}
-	s := f.b.schema(n, f.what(name))
+	s := readSchema(f.b.reporter, n, f.what(name))
 	if s == nil {
 		return emptyForm
 	}

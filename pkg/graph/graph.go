@@ -6,9 +6,12 @@
 package graph
 
 import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
-	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 	"sync"
 )
@@ -23,21 +26,6 @@ type Set struct {
 
 	indexed sync.Once
 	callers map[string][]*Node // see calls
-}
-
-// calls returns the nodes that call tools of an upstream server.
-func (s *Set) calls(server string) []*Node {
-	s.indexed.Do(func() {
-		s.callers = map[string][]*Node{}
-		for _, g := range s.Graphs {
-			for _, n := range g.all() {
-				if n.Server != "" && n.toolSrc != nil {
-					s.callers[n.Server] = append(s.callers[n.Server], n)
-				}
-			}
-		}
-	})
-	return s.callers[server]
 }
 
 // Graph is one tool, prompt or resource: a directed, possibly cyclic graph of nodes.
@@ -130,31 +118,7 @@ type Node struct {
 
 	src    *config.Node
 	key    string
-	name   string   // for messages
-	owner  string   // the tool that an entry or exit of the flat layout is for
-	broken bool     // an edge could not be decoded
-	ends   bool     // the body that the node is in may end after it
-	bodies []*scope // what Bodies are made of
-	rules  []failureName
-	fails  string // the name of the failure that the node ends its walk with
-	refs   []reference
-	found  []finding
-	reads  []read
-	// programs are the expressions over the run, yields the one whose value is the
-	// output; it is nil if there is none.
-	programs []*Program
-	yields   *Program
-	texts    []sentText  // in values that are sent as they are written
-	given    []reference // to arguments, of expressions that read those alone
-	// toolUses are the names of tools in calls of $call.
-	toolUses []*config.Node
-	shape    *expr.Shape // of the output; nil where nothing is sure
-	whole    *rooted     // the path that the output is; nil if it is none
-	reply    replyPart   // what of a reply is the output
-	items    *Template   // of a map
-	// literal returns the output along an edge, and where it is written, if that
-	// is known before any run; else it is nil.
-	literal func(*Edge) (value.Value, *config.Node)
+	*facts // nothing that a run needs
 }
 
 // End returns the place just behind the node.
@@ -181,3 +145,190 @@ type Edge struct {
 
 // Pos returns where the target's id is written.
 func (e *Edge) Pos() diag.Pos { return e.src.Pos() }
+
+// all returns the nodes of the graph and of the bodies in it, and what stands
+// for the rules of the graphs themselves.
+func (g *Graph) all() []*Node {
+	nodes := slices.Clip(g.Nodes)
+	if g.rules != nil {
+		nodes = append(nodes, g.rules)
+	}
+	for _, n := range g.Nodes {
+		for _, body := range n.Bodies {
+			nodes = append(nodes, body.all()...)
+		}
+	}
+	return nodes
+}
+
+// handle sets the graph's rules for failures that no rule of the node itself
+// handles.
+func (g *Graph) handle(rules *Node) {
+	if g.rules = rules; rules != nil {
+		g.Catch, g.Handlers = rules.Policy.Catch, rules.Edges
+		rules.Graph = g
+	}
+}
+
+// top returns the graph of the tool that a body is part of.
+func (g *Graph) top() *Graph {
+	for g.Owner != nil {
+		g = g.Owner.Graph
+	}
+	return g
+}
+
+// what names the graph in messages.
+func (g *Graph) what() string {
+	if g.Owner == nil {
+		return Quoted(g.Name)
+	}
+	return g.scope.what
+}
+
+// entryName names the node at which a walk begins, for messages.
+func (g *Graph) entryName() string {
+	if g.Entry.Kind != nil && g.Entry.Kind.Role == Entry {
+		return fmt.Sprintf("entry node %q", g.Entry.ID)
+	}
+	return fmt.Sprintf("node %q", g.Entry.ID)
+}
+
+// sees reports whether expressions in g can read the nodes of another graph:
+// whether that is g or around it.
+func (g *Graph) sees(other *Graph) bool {
+	for ; g != nil; g = g.around() {
+		if g == other {
+			return true
+		}
+	}
+	return false
+}
+
+// around returns the graph that a body is part of, nil for that of a tool.
+func (g *Graph) around() *Graph {
+	if g.Owner == nil {
+		return nil
+	}
+	return g.Owner.Graph
+}
+
+// visible returns the node that an expression in g reads under an id, or nil if
+// there is none.
+func (g *Graph) visible(id string) *Node {
+	for ; g != nil; g = g.around() {
+		if n := g.byID[id]; n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// nearestNode returns the id of a node that expressions in g can read and that is
+// near to a name: of that in the innermost scope that has one.
+func (g *Graph) nearestNode(name string) (string, bool) {
+	for ; g != nil; g = g.around() {
+		if near, ok := g.scope.names().Nearest(name); ok {
+			return near, true
+		}
+	}
+	return "", false
+}
+
+// ends returns the nodes at which a walk can end.
+func (g *Graph) ends() []*Node {
+	ends := []*Node{g.Exit}
+	for _, n := range g.Nodes {
+		if n.Kind != nil && n.Kind.Role == Stop || n.ends {
+			ends = append(ends, n)
+		}
+	}
+	return ends
+}
+
+// Variables returns the names, without the dollar sign, of the variables that
+// expressions of the graph's nodes can read.
+func (g *Graph) Variables() []string {
+	if g.scope == nil {
+		return nil
+	}
+	return g.scope.vars
+}
+
+// Asks reports whether the graph, or what it runs, has a question to the client.
+func (g *Graph) Asks() bool { return asks(g, map[*Graph]bool{}) }
+
+// ResultAdvice returns what to change if a result does not fit the outputSchema: the
+// node that made it, and the schema, with their lines. last is the id of the node that
+// ran before the exit; if it is empty, the node is named only if no other can have.
+func (g *Graph) ResultAdvice(last string) string {
+	if g.Output == nil || g.Exit == nil {
+		return ""
+	}
+	if last == "" {
+		before, _ := newKnowledge(nil).before(g.Exit)
+		if len(before) == 1 && before[0] != nil {
+			last = before[0].ID
+		}
+	}
+	place := func(pos diag.Pos) string { return fmt.Sprintf("%s:%d", filepath.Base(g.File), pos.Line) }
+	schema := fmt.Sprintf("the outputSchema (%s)", place(g.Output.src.Pos()))
+	n := g.byID[last]
+	if n == nil {
+		return "change what the exit gets, or " + schema
+	}
+	at := n.Pos
+	if n.yields != nil {
+		at = n.yields.src.Pos()
+	}
+	return fmt.Sprintf("change the output of node %q (%s) or, if that is right, %s", last, place(at), schema)
+}
+
+// Source returns the node as it is written.
+func (n *Node) Source() *config.Node { return n.src }
+
+// AskMethod returns the request of the client that an [Ask] of the node is.
+func (n *Node) AskMethod() string {
+	if n.Approval == nil && n.Kind != nil && n.Kind.Asks != "" {
+		return n.Kind.Asks
+	}
+	return AskPerson
+}
+
+// Way returns the edge that an execution of n with this outcome took: one of
+// its own or, beyond those, one of the Handlers of its graph. It returns nil for
+// NoEdge and for any other number.
+func (n *Node) Way(edge int) *Edge {
+	if edge < 0 {
+		return nil
+	}
+	if edge < len(n.Edges) {
+		return &n.Edges[edge]
+	}
+	if i := edge - len(n.Edges); n.Graph != nil && i < len(n.Graph.Handlers) {
+		return &n.Graph.Handlers[i]
+	}
+	return nil
+}
+
+// Key names the node among all nodes of its file: the name of the tool, "#" and the
+// static path of the node in it, such as "report#info", "report#sizes[].info" (in the
+// body of a map) and "report#both.news.fetch" (in the branch "news" of "both").
+func (n *Node) Key() string { return n.key }
+
+// setKeys sets the keys of the nodes of a graph and of the bodies in it. path is what
+// stands before their ids.
+func setKeys(g *Graph, path string) {
+	for _, n := range g.Nodes {
+		n.key = path + n.ID
+		for i, body := range n.Bodies {
+			switch {
+			case n.Spread == nil:
+			case n.Spread.Each:
+				setKeys(body, n.key+"[].")
+			case i < len(n.Spread.Names):
+				setKeys(body, n.key+"."+n.Spread.Names[i]+".")
+			}
+		}
+	}
+}

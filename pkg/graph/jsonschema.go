@@ -30,7 +30,7 @@ func JSONSchema(kinds []*Kind, samples ...[]byte) value.Value {
 			definitions.Set(bodyName(at), wholeBody(at))
 		}
 	}
-	policy := &Fields{node: &Node{}}
+	policy := &Fields{node: &Node{facts: &facts{}}}
 	policy.Retry()
 	policy.Catch()
 	for _, f := range policy.asked {

@@ -50,16 +50,16 @@ func InnerSchemas(keyword string) (schemas, byName bool) {
 	return schemas, mapped[keyword]
 }
 
-// keywords reports what a schema surely means otherwise: keys that are no
+// checkKeywords reports what a schema surely means otherwise: keys that are no
 // keywords, and required properties that it does not describe. whole is true
 // for one that is not part of the description of a value by several schemas.
-func (b *builder) keywords(src *config.Node, what string, whole bool) {
+func checkKeywords(b *reporter, src *config.Node, what string, whole bool) {
 	if src.Kind() != config.Map {
 		return
 	}
 	for _, f := range src.Fields() {
 		key := f.Key.String()
-		b.keyword(src, f, what)
+		checkKeyword(b, src, f, what)
 		below, ok := inner[key]
 		if !ok {
 			continue
@@ -67,22 +67,22 @@ func (b *builder) keywords(src *config.Node, what string, whole bool) {
 		switch v := f.Value; {
 		case mapped[key]:
 			for _, named := range v.Fields() {
-				b.keywords(named.Value, what, below.plain)
+				checkKeywords(b, named.Value, what, below.plain)
 			}
 		case v.Kind() == config.List:
 			for _, item := range v.Items() {
-				b.keywords(item, what, below.plain)
+				checkKeywords(b, item, what, below.plain)
 			}
 		default:
-			b.keywords(v, what, below.plain)
+			checkKeywords(b, v, what, below.plain)
 		}
 	}
-	b.required(src, what, whole)
+	checkRequired(b, src, what, whole)
 }
 
-// keyword reports a key of a schema that is nearly a keyword, or that YAML read
+// checkKeyword reports a key of a schema that is nearly a keyword, or that YAML read
 // as a key because its colon or the space behind it is missing.
-func (b *builder) keyword(schema *config.Node, f config.Field, what string) {
+func checkKeyword(b *reporter, schema *config.Node, f config.Field, what string) {
 	key := f.Key.String()
 	if config.IsFree(key) || slices.Contains(keywords, key) {
 		return
@@ -120,8 +120,8 @@ var describers = []string{
 	"dependencies", "patternProperties",
 }
 
-// required reports the names under "required" that no property has.
-func (b *builder) required(src *config.Node, what string, whole bool) {
+// checkRequired reports the names under "required" that no property has.
+func checkRequired(b *reporter, src *config.Node, what string, whole bool) {
 	properties := src.Get("properties")
 	if properties == nil || properties.Kind() != config.Map {
 		return

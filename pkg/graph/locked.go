@@ -16,23 +16,23 @@ import (
 // annotations that promise too much. The Set must be without errors. The
 // diagnostics are sorted by place.
 func (s *Set) CheckLock(locked *lock.File) []diag.Diagnostic {
-	b := &builder{file: s.File}
+	b := &builder{reporter: &reporter{}, file: s.File}
 	for _, up := range s.File.Upstreams {
-		b.lockedCalls(s, up, locked.Server(up.Name))
+		checkLockedCalls(b.reporter, s, up, locked.Server(up.Name))
 	}
 	k, unlocked := newKnowledge(locked), newKnowledge(nil)
 	for _, g := range s.Graphs {
-		b.lockedProperties(g, k)
-		b.typed(g, k, unlocked)
-		b.certainResult(g, k, unlocked)
-		b.statedAnnotations(g, locked)
+		checkLockedProperties(b.reporter, g, k)
+		checkTypes(b.reporter, g, k, unlocked)
+		checkCertainResult(b.reporter, g, k, unlocked)
+		checkAnnotations(b.reporter, g, locked)
 	}
 	diag.Sort(b.ds)
 	return b.ds
 }
 
-// lockedCalls reports the calls of a server that do not fit what is locked of it.
-func (b *builder) lockedCalls(s *Set, up *config.Upstream, locked *lock.Server) {
+// checkLockedCalls reports the calls of a server that do not fit what is locked of it.
+func checkLockedCalls(b *reporter, s *Set, up *config.Upstream, locked *lock.Server) {
 	l := &live{up: up, tools: map[string]*liveTool{}}
 	if locked != nil {
 		l.names = diag.NewNames(slices.Clone(locked.ToolNames))
@@ -59,10 +59,10 @@ func notLocked(n *Node, message string) diag.Diagnostic {
 	return d
 }
 
-// lockedProperties reports what expressions of a graph, and of the bodies in it,
+// checkLockedProperties reports what expressions of a graph, and of the bodies in it,
 // read that is never there, where only the lock file, or the ways through the
 // graph, tell.
-func (b *builder) lockedProperties(top *Graph, k *knowledge) {
+func checkLockedProperties(b *reporter, top *Graph, k *knowledge) {
 	input := newInputContents(top)
 	for _, n := range top.all() {
 		for _, r := range n.refs {
@@ -74,7 +74,7 @@ func (b *builder) lockedProperties(top *Graph, k *knowledge) {
 			if known == nil || absentIn(input.of(target), r.ref.Steps) {
 				continue // reported without the lock file already
 			}
-			b.property(top, target, r, known)
+			checkProperty(b, top, target, r, known)
 		}
 		for _, r := range n.reads {
 			p := propertyPath{
@@ -89,16 +89,10 @@ func (b *builder) lockedProperties(top *Graph, k *knowledge) {
 				known = k.variable(n.Graph, r.of.Variable)
 			}
 			if known != nil {
-				b.follow(p, known)
+				followPath(b, p, known)
 			}
 		}
 	}
-}
-
-// mayFail reports whether a step may read the failure of a node, in the place of its
-// output.
-func (n *Node) mayFail(first expr.Step) bool {
-	return first.Name == "error" && n.handled()
 }
 
 // absentIn reports whether a path leads to a property that is never there.
@@ -117,7 +111,7 @@ func absentIn(known contents, steps []expr.Step) bool {
 
 // isLiteral reports whether the output of a node is compared with the schema as a
 // value.
-func (b *builder) isLiteral(n *Node) bool {
+func isLiteral(n *Node) bool {
 	for i := range n.Edges {
 		if v, _ := n.literal(&n.Edges[i]); !v.IsUndefined() {
 			return true

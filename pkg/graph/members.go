@@ -1,29 +1,6 @@
 package graph
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/mcpgraph/mcpgraph/pkg/lock"
-)
-
-// Members returns the names of the properties, sorted, that a value is known to have
-// which an expression of a node reads: at the path from a root, which is empty for
-// the document of the run, [expr.PreviousRoot] or the name of a variable. locked is
-// the lock file, or nil. It returns nil if nothing is known.
-func (s *Set) Members(locked *lock.File, n *Node, root string, path []string) []string {
-	if n.Graph == nil {
-		return nil
-	}
-	for _, m := range n.Graph.top().all() {
-		if m.Kind == nil && m != m.Graph.rules {
-			return nil // what such a node does is not known
-		}
-	}
-	names := map[string]bool{}
-	addMembers(newKnowledge(locked).path(n, rooted{root, path}), names)
-	return slices.Sorted(maps.Keys(names))
-}
+import ()
 
 // addMembers adds the names of the properties that a value can have.
 func addMembers(c contents, names map[string]bool) {

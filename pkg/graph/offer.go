@@ -86,7 +86,7 @@ func (b *builder) offer(o *config.Offer, prefix string) *Graph {
 func (b *builder) prompt(p *config.Prompt) *Graph {
 	g := b.offer(&p.Offer, config.Prompts)
 	g.Offer.Arguments = p.Arguments
-	g.Input = b.inputSchema(promptSchema(p), "arguments of "+Quoted(g.Name))
+	g.Input = readInputSchema(b.reporter, promptSchema(p), "arguments of "+Quoted(g.Name))
 	nodes := p.Nodes
 	if p.Messages != nil {
 		nodes = generate(p.Messages, messagesKind, messagesField)
@@ -105,7 +105,7 @@ func (b *builder) resource(r *config.Resource) *Graph {
 		g.Offer.Kind, g.Offer.Variables = TemplateOffer, r.Variables
 	}
 	g.Offer.Annotations, g.Offer.SubscribeEvery = r.Annotations, r.SubscribeEvery
-	g.Input = b.inputSchema(resourceSchema(r), "variables of "+Quoted(g.Name))
+	g.Input = readInputSchema(b.reporter, resourceSchema(r), "variables of "+Quoted(g.Name))
 	b.own(g, r.Node, r.Nodes)
 	for _, name := range r.Variables {
 		b.complete(g, name, r.Complete[name])
@@ -221,13 +221,4 @@ func closedObject(properties value.Value, required []value.Value) value.Value {
 	}
 	s.Set("additionalProperties", value.False)
 	return s.Value()
-}
-
-// passthrough checks the servers whose prompts and resources pass.
-func (b *builder) passthrough() {
-	for i, p := range b.file.Passthrough {
-		if n := p.Node.Get("server"); p.Server != "" {
-			b.server(n, fmt.Sprintf("passthrough %d", i+1), "names")
-		}
-	}
 }

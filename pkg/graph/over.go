@@ -36,8 +36,8 @@ func (f *Fields) compileOver(n *config.Node) *Program {
 	return p
 }
 
-// givenProperties reports what expressions over arguments read that is no argument.
-func (b *builder) givenProperties(top *Graph) {
+// checkGiven reports what expressions over arguments read that is no argument.
+func checkGiven(b *reporter, top *Graph) {
 	if top.Input == nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (b *builder) givenProperties(top *Graph) {
 				known = newSchemaContents(top.Input.src.Value())
 			}
 			first := expr.Step{Name: r.ref.Node, Offset: r.ref.IDOffset, End: r.ref.IDEnd}
-			b.follow(propertyPath{
+			followPath(b, propertyPath{
 				program: r.program, path: r.ref.Path, steps: append([]expr.Step{first}, r.ref.Steps...),
 				whole:   "the input of " + Quoted(top.Name),
 				related: diag.Related{Pos: top.Input.src.Pos(), Message: "which is here"},
@@ -86,27 +86,4 @@ func calledTools(n *config.Node) (names []*config.Node) {
 	}
 	visit(n)
 	return names
-}
-
-// ToolUses returns the places at which expressions name tools of the file: the literal
-// first arguments of $call, in the order of the file.
-func (s *Set) ToolUses() []*config.Node {
-	var all []*config.Node
-	for _, g := range s.Graphs {
-		if g.Offer == nil {
-			continue
-		}
-		graphs := []*Graph{g}
-		for _, name := range g.Input.Properties() {
-			if c := g.Offer.Completions[name]; c != nil && c.Graph != nil {
-				graphs = append(graphs, c.Graph)
-			}
-		}
-		for _, g := range graphs {
-			for _, n := range g.Nodes {
-				all = append(all, n.toolUses...)
-			}
-		}
-	}
-	return all
 }

@@ -27,7 +27,7 @@ func (p pair) has(tool int) bool { return p[0] == tool+1 || p[1] == tool+1 }
 // right no two of these differ.
 func (f *flatNodes) findOwners() {
 	after := func(n *Node, visit func(*Node)) {
-		for _, to := range n.targets() {
+		for _, to := range targets(n) {
 			visit(to)
 		}
 	}
@@ -42,7 +42,7 @@ func (f *flatNodes) findOwners() {
 	f.owner = make([]int, len(f.scope.nodes))
 	begins := slices.Clone(f.entries)
 	for tool, rules := range f.rules {
-		for _, to := range rules.targets() {
+		for _, to := range targets(rules) {
 			begins[tool] = append(slices.Clip(begins[tool]), to)
 		}
 	}
@@ -69,7 +69,7 @@ func (f *flatNodes) findOwners() {
 }
 
 // targets returns the nodes that the edges of n lead to; n may be nil.
-func (n *Node) targets() []*Node {
+func targets(n *Node) []*Node {
 	var to []*Node
 	if n != nil {
 		for i := range n.Edges {

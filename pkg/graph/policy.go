@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -199,7 +198,7 @@ var failureNames = []string{
 var reservedNames = []string{FailLimit, FailCancelled, FailInterrupted, FailInternal}
 
 // checkFailureNames reports the names in rules of a tool that no failure has.
-func (b *builder) checkFailureNames(g *Graph) {
+func checkFailureNames(b *reporter, g *Graph) {
 	var given *diag.Names // by fail nodes, once they are needed
 	for n := range b.each(g) {
 		for _, r := range n.rules {
@@ -207,7 +206,7 @@ func (b *builder) checkFailureNames(g *Graph) {
 				continue
 			}
 			if given == nil {
-				given = diag.NewNames(append(append(g.fails(map[*Graph]bool{}), failureNames...), AllFailures))
+				given = diag.NewNames(append(append(failureNamesOf(g, map[*Graph]bool{}), failureNames...), AllFailures))
 			}
 			if given.Has(r.name) {
 				continue
@@ -226,35 +225,9 @@ func (b *builder) checkFailureNames(g *Graph) {
 	}
 }
 
-// all returns the nodes of the graph and of the bodies in it, and what stands
-// for the rules of the graphs themselves.
-func (g *Graph) all() []*Node {
-	nodes := slices.Clip(g.Nodes)
-	if g.rules != nil {
-		nodes = append(nodes, g.rules)
-	}
-	for _, n := range g.Nodes {
-		for _, body := range n.Bodies {
-			nodes = append(nodes, body.all()...)
-		}
-	}
-	return nodes
-}
-
-// each yields all nodes of a graph until the build is stopped.
-func (b *builder) each(g *Graph) iter.Seq[*Node] {
-	return func(yield func(*Node) bool) {
-		for _, n := range g.all() {
-			if b.stopped(0) || !yield(n) {
-				return
-			}
-		}
-	}
-}
-
-// fails returns the failure names of the fail nodes of a tool and of the tools
+// failureNamesOf returns the failure names of the fail nodes of a tool and of the tools
 // that it can call.
-func (g *Graph) fails(seen map[*Graph]bool) []string {
+func failureNamesOf(g *Graph, seen map[*Graph]bool) []string {
 	if seen[g] {
 		return nil
 	}
@@ -265,15 +238,14 @@ func (g *Graph) fails(seen map[*Graph]bool) []string {
 			names = append(names, n.fails)
 		}
 		if n.Callee != nil {
-			names = append(names, n.Callee.fails(seen)...)
+			names = append(names, failureNamesOf(n.Callee, seen)...)
 		}
 	}
 	return names
 }
 
-// doubleRetry reports a node that retries calls which their server retries, too.
-func (b *builder) doubleRetry(n *Node) {
-	up := b.servers[n.Server]
+// checkDoubleRetry reports a node that retries calls which their server retries, too.
+func checkDoubleRetry(b *reporter, n *Node, up *config.Upstream) {
 	if up == nil || up.Retry == nil || len(n.Policy.Retry) == 0 {
 		return
 	}

@@ -29,9 +29,9 @@ type absent struct {
 	guess bool
 }
 
-// properties reports what expressions and rules of a graph, and of the bodies in
+// checkProperties reports what expressions and rules of a graph, and of the bodies in
 // it, read of the output of a node that is never in it.
-func (b *builder) properties(top *Graph) {
+func checkProperties(b *reporter, top *Graph) {
 	input := newInputContents(top)
 	for n := range b.each(top) {
 		for _, r := range n.refs {
@@ -43,7 +43,7 @@ func (b *builder) properties(top *Graph) {
 				continue // where its failure was handled
 			}
 			if known := input.of(target); known != nil {
-				b.property(top, target, r, known)
+				checkProperty(b, top, target, r, known)
 			}
 		}
 	}
@@ -79,8 +79,8 @@ func (i *inputContents) of(n *Node) contents {
 	return nil
 }
 
-// property follows the steps of a reference as far as something is known.
-func (b *builder) property(g *Graph, target *Node, r reference, known contents) {
+// checkProperty follows the steps of a reference as far as something is known.
+func checkProperty(b *reporter, g *Graph, target *Node, r reference, known contents) {
 	p := propertyPath{
 		program: r.program, path: r.ref.Path, steps: r.ref.Steps,
 		whole:   fmt.Sprintf("the output of node %q", target.ID),
@@ -89,7 +89,7 @@ func (b *builder) property(g *Graph, target *Node, r reference, known contents) 
 	if target == g.Entry {
 		p.related = diag.Related{Pos: g.Input.src.Pos(), Message: "the schema is here"}
 	}
-	b.follow(p, known)
+	followPath(b, p, known)
 }
 
 // propertyPath is a path of properties that a program reads of something.
@@ -102,8 +102,8 @@ type propertyPath struct {
 	target  *Node // whose output whole is, or nil
 }
 
-// follow reports the first step of a path that is never there.
-func (b *builder) follow(p propertyPath, known contents) {
+// followPath reports the first step of a path that is never there.
+func followPath(b *reporter, p propertyPath, known contents) {
 	whole := p.whole
 	for i, step := range p.steps {
 		below, wrong := known.step(step.Name)

@@ -15,14 +15,6 @@ const (
 	AskRoots  = "roots/list"
 )
 
-// AskMethod returns the request of the client that an [Ask] of the node is.
-func (n *Node) AskMethod() string {
-	if n.Approval == nil && n.Kind != nil && n.Kind.Asks != "" {
-		return n.Kind.Asks
-	}
-	return AskPerson
-}
-
 // The actions of an answer. An answer to any request may have the last two as its
 // member action: the client refused.
 const (
@@ -126,7 +118,7 @@ func (f *Fields) Schema(name, doc string) *Schema {
 		f.report(n.Expected(f.what(name), "a map: a JSON Schema"))
 		return nil
 	}
-	return f.b.schema(n, f.what(name))
+	return readSchema(f.b.reporter, n, f.what(name))
 }
 
 // AnswerAgain lets the node try once more, at once, after an answer that does not
@@ -135,21 +127,18 @@ func (f *Fields) AnswerAgain() {
 	f.node.Policy.Retry = append(f.node.Policy.Retry, RetryRule{Errors: []string{FailAnswer}, MaxAttempts: 2})
 }
 
-// Asks reports whether the graph, or what it runs, has a question to the client.
-func (g *Graph) Asks() bool { return g.asks(map[*Graph]bool{}) }
-
 // asks is Asks; seen are the graphs that are known not to.
-func (g *Graph) asks(seen map[*Graph]bool) bool {
+func asks(g *Graph, seen map[*Graph]bool) bool {
 	if g == nil || seen[g] {
 		return false
 	}
 	seen[g] = true
 	for _, n := range g.Nodes {
-		if n.Approval != nil || n.Kind.Asks != "" || n.Callee.asks(seen) {
+		if n.Approval != nil || n.Kind.Asks != "" || asks(n.Callee, seen) {
 			return true
 		}
 		for _, body := range n.Bodies {
-			if body.asks(seen) {
+			if asks(body, seen) {
 				return true
 			}
 		}

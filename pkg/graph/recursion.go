@@ -7,11 +7,11 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// recursion reports tools that call themselves, or one another, on every way through
+// checkRecursion reports tools that call themselves, or one another, on every way through
 // them: no run of them can end but at a limit, which nothing catches. A call whose
 // failures are caught counts as a way, since what it runs may fail before the limit. So
 // do calls in bodies, which may have no items.
-func (b *builder) recursion(graphs []*Graph) {
+func checkRecursion(b *reporter, graphs []*Graph) {
 	callers := map[*Graph][]*Graph{}
 	endless := map[*Graph]bool{} // those of which no way to an end is known yet
 	for _, g := range graphs {
@@ -35,13 +35,13 @@ func (b *builder) recursion(graphs []*Graph) {
 		if !endless[g] {
 			continue
 		}
-		if _, ends := g.endlessCalls(endless); ends {
+		if _, ends := endlessCalls(g, endless); ends {
 			delete(endless, g)
 			work = append(work, callers[g]...)
 		}
 	}
 	for _, g := range graphs {
-		if call, through := g.callsItself(endless); call != nil {
+		if call, through := callsItself(g, endless); call != nil {
 			message := fmt.Sprintf("every way through %s calls it again", Quoted(g.Name))
 			if through != g {
 				message += ", through " + Quoted(through.Name)
@@ -55,7 +55,7 @@ func (b *builder) recursion(graphs []*Graph) {
 
 // endlessCalls returns the first calls of endless tools on the ways through the graph,
 // and whether there is a way without one.
-func (g *Graph) endlessCalls(endless map[*Graph]bool) (calls []*Node, ends bool) {
+func endlessCalls(g *Graph, endless map[*Graph]bool) (calls []*Node, ends bool) {
 	seen := make([]bool, len(g.Nodes))
 	next := []*Node{g.Entry}
 	for len(next) > 0 {
@@ -83,11 +83,11 @@ func (g *Graph) endlessCalls(endless map[*Graph]bool) (calls []*Node, ends bool)
 
 // callsItself returns the call by which an endless graph comes to itself again, and the
 // graph that it runs; nil if the graph only leads to endless ones.
-func (g *Graph) callsItself(endless map[*Graph]bool) (call *Node, through *Graph) {
+func callsItself(g *Graph, endless map[*Graph]bool) (call *Node, through *Graph) {
 	if !endless[g] {
 		return nil, nil
 	}
-	calls, _ := g.endlessCalls(endless)
+	calls, _ := endlessCalls(g, endless)
 	slices.Reverse(calls) // in the order of the file, as far as edges are
 	for _, first := range calls {
 		seen := map[*Graph]bool{}
@@ -101,7 +101,7 @@ func (g *Graph) callsItself(endless map[*Graph]bool) (call *Node, through *Graph
 				continue
 			}
 			seen[at] = true
-			further, _ := at.endlessCalls(endless)
+			further, _ := endlessCalls(at, endless)
 			for _, n := range further {
 				next = append(next, n.Callee)
 			}

@@ -51,9 +51,10 @@ type open struct {
 	way    way
 }
 
-// references reports what expressions of a graph, and of the bodies in it, read of
+// checkReferences reports what expressions of a graph, and of the bodies in it, read of
 // nodes that do not exist or that cannot have run before the one that reads them.
-func (b *builder) references(top *Graph) {
+// elsewhere has the tool of each node of the file.
+func checkReferences(b *reporter, top *Graph, elsewhere map[string]string) {
 	later := map[*Graph][]*open{}
 	var graphs []*Graph // in a fixed order
 	for n := range b.each(top) {
@@ -64,9 +65,9 @@ func (b *builder) references(top *Graph) {
 			case target == nil && n.isFound(r):
 			case target == nil:
 				if inner := g.scope.unit.all[r.ref.Node]; inner != nil && inner.Graph != nil && inner.Graph.top() == top {
-					b.hidden(g, inner, r)
+					reportHidden(b, g, inner, r)
 				} else {
-					b.unknownReference(top, g, r)
+					reportUnknown(b, top, g, r, elsewhere)
 				}
 			default:
 				if b.stopped(openBytes) {
@@ -91,7 +92,7 @@ func (b *builder) references(top *Graph) {
 			return
 		}
 		for _, o := range later[g] {
-			b.early(o)
+			reportEarly(b, o)
 		}
 	}
 }
@@ -112,8 +113,8 @@ func ask(n, target *Node, r reference) *open {
 	return &open{g, reader, r, way{from: int32(target.Index), to: int32(reader.Index)}}
 }
 
-// early reports a reference to a node that cannot have run.
-func (b *builder) early(o *open) {
+// reportEarly reports a reference to a node that cannot have run.
+func reportEarly(b *reporter, o *open) {
 	target := o.graph.Nodes[o.way.from]
 	var why string
 	switch {
@@ -131,29 +132,21 @@ func (b *builder) early(o *open) {
 	b.report(d)
 }
 
-func (b *builder) unknownReference(top, g *Graph, r reference) {
+func reportUnknown(b *reporter, top, g *Graph, r reference, elsewhere map[string]string) {
 	message := fmt.Sprintf("node %q does not exist in %s: %s", r.ref.Node, Quoted(top.Name), r.effect())
-	if _, ok := b.tools[r.ref.Node]; ok || g.scope.unit.all[r.ref.Node] != nil {
+	if _, ok := elsewhere[r.ref.Node]; ok || g.scope.unit.all[r.ref.Node] != nil {
 		message = fmt.Sprintf("node %q is not part of %s: %s", r.ref.Node, Quoted(top.Name), r.effect())
 	}
 	d := r.problem(diag.CodeUnknownReference, message)
-	if d.Hint = g.foreignPath(r.ref.Node, r.ref.Steps); d.Hint != "" {
+	if d.Hint = foreignPath(g, r.ref.Node, r.ref.Steps); d.Hint != "" {
 	} else if near, ok := g.nearestNode(r.ref.Node); ok && g.visible(near) != nil {
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	b.report(d)
 }
 
-// top returns the graph of the tool that a body is part of.
-func (g *Graph) top() *Graph {
-	for g.Owner != nil {
-		g = g.Owner.Graph
-	}
-	return g
-}
-
-// quotedID reports an id that JSONata cannot read as a bare name.
-func (b *builder) quotedID(src *config.Node, id string) {
+// checkQuotedID reports an id that JSONata cannot read as a bare name.
+func checkQuotedID(b *reporter, src *config.Node, id string) {
 	if IsName(id) || src.IsGenerated() {
 		return
 	}

@@ -3,7 +3,6 @@ package graph
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/mcpgraph/mcpgraph/internal/jsonschema"
 	"github.com/mcpgraph/mcpgraph/internal/textline"
@@ -12,9 +11,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// results reports outputs that are known before any run, become the tool's
+// checkResults reports outputs that are known before any run, become the tool's
 // result, and do not fit its outputSchema.
-func (b *builder) results(g *Graph) {
+func checkResults(b *reporter, g *Graph) {
 	if g.Output == nil || g.Exit == nil {
 		return
 	}
@@ -42,9 +41,9 @@ func (b *builder) results(g *Graph) {
 	}
 }
 
-// defaults reports defaults and examples in a schema that the schema itself
+// checkDefaults reports defaults and examples in a schema that the schema itself
 // does not accept.
-func (b *builder) defaults(s *Schema, what string) {
+func checkDefaults(b *reporter, s *Schema, what string) {
 	seen := map[*jsonschema.Schema]bool{}
 	var walk func(sub *jsonschema.Schema)
 	walk = func(sub *jsonschema.Schema) {
@@ -53,10 +52,10 @@ func (b *builder) defaults(s *Schema, what string) {
 		}
 		seen[sub] = true
 		if sub.Default != nil {
-			b.ownValue(s, sub, *sub.Default, what, "default")
+			checkOwnValue(b, s, sub, *sub.Default, what, "default")
 		}
 		for i, x := range sub.Examples {
-			b.ownValue(s, sub, x, what, "examples", i)
+			checkOwnValue(b, s, sub, x, what, "examples", i)
 		}
 		walk(sub.Items2020)
 		if items, ok := sub.Items.(*jsonschema.Schema); ok {
@@ -75,8 +74,8 @@ func (b *builder) defaults(s *Schema, what string) {
 	walk(s.compiled)
 }
 
-// ownValue reports a value, at path in the schema sub, that sub does not accept.
-func (b *builder) ownValue(s *Schema, sub *jsonschema.Schema, x any, what string, path ...any) {
+// checkOwnValue reports a value, at path in the schema sub, that sub does not accept.
+func checkOwnValue(b *reporter, s *Schema, sub *jsonschema.Schema, x any, what string, path ...any) {
 	var invalid *jsonschema.ValidationError
 	if !errors.As(sub.Validate(x), &invalid) {
 		return
@@ -89,30 +88,4 @@ func (b *builder) ownValue(s *Schema, sub *jsonschema.Schema, x any, what string
 	wrong := &SchemaError{Problems: problemsOf(invalid, v)}
 	b.report(src.Problem(diag.CodeImpossible, fmt.Sprintf(
 		"%s of %s never matches its own schema: %s", path[0], what, wrong)))
-}
-
-// ResultAdvice returns what to change if a result does not fit the outputSchema: the
-// node that made it, and the schema, with their lines. last is the id of the node that
-// ran before the exit; if it is empty, the node is named only if no other can have.
-func (g *Graph) ResultAdvice(last string) string {
-	if g.Output == nil || g.Exit == nil {
-		return ""
-	}
-	if last == "" {
-		before, _ := newKnowledge(nil).before(g.Exit)
-		if len(before) == 1 && before[0] != nil {
-			last = before[0].ID
-		}
-	}
-	place := func(pos diag.Pos) string { return fmt.Sprintf("%s:%d", filepath.Base(g.File), pos.Line) }
-	schema := fmt.Sprintf("the outputSchema (%s)", place(g.Output.src.Pos()))
-	n := g.byID[last]
-	if n == nil {
-		return "change what the exit gets, or " + schema
-	}
-	at := n.Pos
-	if n.yields != nil {
-		at = n.yields.src.Pos()
-	}
-	return fmt.Sprintf("change the output of node %q (%s) or, if that is right, %s", last, place(at), schema)
 }

@@ -122,9 +122,9 @@ var errOutside = errors.New("references to other documents are not supported")
 
 func (closedLoader) Load(string) (any, error) { return nil, errOutside }
 
-// schema compiles what is written at src, which what names, or nil if there is
+// readSchema compiles what is written at src, which what names, or nil if there is
 // none.
-func (b *builder) schema(src *config.Node, what string) *Schema {
+func readSchema(b *reporter, src *config.Node, what string) *Schema {
 	if src == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 	if b.stopped(schemaBytes + schemaShare*len(text)) {
 		return nil
 	}
-	b.keywords(src, what, true)
+	checkKeywords(b, src, what, true)
 	if len(text) <= maxPlainText && isPlainSchema(v, 0) && acceptsItsValues(v) {
 		s := newSchema(v, text, nil)
 		s.src = src
@@ -148,7 +148,7 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 	if err == nil {
 		s := newSchema(v, text, compiled)
 		s.src = src
-		b.defaults(s, what)
+		checkDefaults(b, s, what)
 		return s
 	}
 	// The library stops at the first bad reference that it comes to, and goes
@@ -177,14 +177,14 @@ func (b *builder) schema(src *config.Node, what string) *Schema {
 	return nil
 }
 
-// inputSchema compiles the schema of a tool's arguments, which are always an
+// readInputSchema compiles the schema of a tool's arguments, which are always an
 // object (MCP, "Tool": inputSchema.type is "object").
-func (b *builder) inputSchema(src *config.Node, what string) *Schema {
-	s := b.schema(src, what)
+func readInputSchema(b *reporter, src *config.Node, what string) *Schema {
+	s := readSchema(b, src, what)
 	if src == nil {
 		return s
 	}
-	b.flatSchema(src, what)
+	checkFlatSchema(b, src, what)
 	t := src.Get("type")
 	allows := t == nil || t.Text().String() == "object"
 	for _, one := range t.Items() {
@@ -198,8 +198,8 @@ func (b *builder) inputSchema(src *config.Node, what string) *Schema {
 	return s
 }
 
-// flatSchema reports a schema that names arguments in the place of keywords.
-func (b *builder) flatSchema(src *config.Node, what string) {
+// checkFlatSchema reports a schema that names arguments in the place of keywords.
+func checkFlatSchema(b *reporter, src *config.Node, what string) {
 	fields := src.Fields()
 	for _, f := range fields {
 		names := f.Value.IsString() && slices.Contains(schemaTypes, f.Value.Text().String()) || f.Value.Get("type") != nil || f.Value.Get("description") != nil

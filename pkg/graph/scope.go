@@ -106,11 +106,29 @@ func (b *builder) rules(src *config.Node, s *scope, what string) *Node {
 	if _, ok := src.Field("catch"); !ok {
 		return nil
 	}
-	n := &Node{Pos: src.Pos(), src: src, name: what}
+	n := &Node{Pos: src.Pos(), src: src, facts: &facts{name: what}}
 	f := &Fields{b: b, src: src, node: n, scope: s, site: site{flat: s.unit.flat, body: s.owner != nil}, vars: s.vars, owner: what}
 	f.Catch()
 	for _, inner := range f.inner {
 		inner.finish()
 	}
 	return n
+}
+
+// bodies makes the graphs of the bodies of a node.
+func (b *builder) bodies(n *Node) {
+	for _, s := range n.bodies {
+		g := &Graph{
+			Name: n.Graph.Name, Limits: n.Graph.Limits, File: n.Graph.File, Pos: n.Pos, Owner: n,
+			Nodes: s.nodes, byID: s.byID, scope: s,
+		}
+		n.Bodies = append(n.Bodies, g)
+		g.handle(s.rules)
+		g.Entry = b.end(g, Entry, s.nodes)
+		g.Exit = b.end(g, Exit, s.nodes)
+		if g.Entry == nil && len(s.nodes) > 0 {
+			g.Entry = s.nodes[0]
+		}
+		b.fill(g)
+	}
 }

@@ -17,7 +17,7 @@ func (f *Fields) Call(serverName, serverDoc, toolName, toolDoc string) (server, 
 	if n == nil || server == "" {
 		return server, tool
 	}
-	up := f.b.servers[server]
+	up := f.b.servers.byName[server]
 	if up.RequireApproval.Needs(tool) {
 		f.node.Approval = &Approval{Once: up.RequireApproval.Once}
 	}
@@ -41,57 +41,90 @@ func (f *Fields) server(name, doc string) string {
 	if n == nil {
 		return ""
 	}
-	return f.b.server(n, f.owner, "calls")
+	return f.b.servers.named(n, f.owner, "calls")
 }
 
-// server returns the name of a server at n, or "" if there is none, which it
+// servers are the upstream servers of a file, and which of them it uses.
+type servers struct {
+	*reporter
+	file             *config.File
+	byName, disabled map[string]*config.Upstream
+	names            *diag.Names
+	used             map[string]bool
+}
+
+func newServers(r *reporter, file *config.File) *servers {
+	s := &servers{
+		reporter: r, file: file, byName: map[string]*config.Upstream{},
+		disabled: map[string]*config.Upstream{}, used: map[string]bool{},
+	}
+	var names []string
+	for _, up := range file.Upstreams {
+		s.byName[up.Name] = up
+		names = append(names, up.Name)
+	}
+	s.names = diag.NewNames(names)
+	for _, up := range slices.Backward(file.Disabled) {
+		s.disabled[up.Name] = up
+	}
+	return s
+}
+
+// check reports what names servers beside the nodes, and the servers that nothing uses.
+func (s *servers) check() {
+	s.checkPassthrough()
+	s.checkEngine()
+	s.checkUnused()
+}
+
+// named returns the name of a server at n, or "" if there is none, which it
 // reports. owner is what names the server, verb what it does with it.
-func (b *builder) server(n *config.Node, owner, verb string) string {
+func (s *servers) named(n *config.Node, owner, verb string) string {
 	server := n.Text().String()
-	if b.servers[server] != nil {
-		b.used[server] = true
+	if s.byName[server] != nil {
+		s.used[server] = true
 		return server
 	}
-	if off := b.disabled[server]; off != nil {
+	if off := s.disabled[server]; off != nil {
 		d := n.Problem(diag.CodeDisabledServer, fmt.Sprintf("%s %s server %q, which is disabled", owner, verb, server))
 		d.Hint = "set disabled: false in its entry, or call another server"
 		d.Related = []diag.Related{{File: off.File, Pos: off.Pos, Message: "the server is declared here"}}
-		b.report(d)
+		s.report(d)
 		return ""
 	}
 	d := n.Problem(diag.CodeUnknownServer, fmt.Sprintf("%s names server %q, which does not exist", owner, server))
-	if near, ok := b.serverNames.Nearest(server); ok {
-		b.used[near] = true
+	if near, ok := s.names.Nearest(server); ok {
+		s.used[near] = true
 		d.Hint = fmt.Sprintf("did you mean %q?", near)
-	} else if len(b.servers) > 0 {
-		d.Hint = "add it under mcpServers, or give its file with --mcp FILE; servers of this file are " + b.serverNames.List(server)
+	} else if len(s.byName) > 0 {
+		d.Hint = "add it under mcpServers, or give its file with --mcp FILE; servers of this file are " + s.names.List(server)
 	} else {
 		d.Hint = "add it under mcpServers, or give its file with --mcp FILE"
 	}
-	b.report(d)
+	s.report(d)
 	return ""
 }
 
-// engine checks the servers that have workers of their own.
-func (b *builder) engine() {
-	if b.file.Engine == nil {
+// checkEngine checks the servers that have workers of their own.
+func (s *servers) checkEngine() {
+	if s.file.Engine == nil {
 		return
 	}
-	for _, n := range b.file.Engine.Node.Get("servers").Items() {
-		if n.IsString() && b.servers[n.Text().String()] == nil { // it does not call those that there are
-			b.server(n, `"engine"`, "names")
+	for _, n := range s.file.Engine.Node.Get("servers").Items() {
+		if n.IsString() && s.byName[n.Text().String()] == nil { // it does not call those that there are
+			s.named(n, `"engine"`, "names")
 		}
 	}
 }
 
-// unusedServers reports the servers of the file that no node calls. Those of
+// checkUnused reports the servers of the file that no node calls. Those of
 // other files were only read because a node names them.
-func (b *builder) unusedServers() {
-	for _, up := range b.file.Upstreams {
-		if b.used[up.Name] || up.File != b.file.Path {
+func (s *servers) checkUnused() {
+	for _, up := range s.file.Upstreams {
+		if s.used[up.Name] || up.File != s.file.Path {
 			continue
 		}
-		b.report(diag.Diagnostic{
+		s.report(diag.Diagnostic{
 			File: up.File, Pos: up.Pos, Severity: diag.SeverityOf(diag.CodeUnusedServer),
 			Code:    diag.CodeUnusedServer,
 			Message: fmt.Sprintf("no node calls server %q", up.Name),
@@ -99,20 +132,11 @@ func (b *builder) unusedServers() {
 	}
 }
 
-// Called returns the tools that nodes call, in bodies too, by the name of the
-// server. They are sorted and as nodes name them.
-func (s *Set) Called() map[string][]string {
-	called := map[string][]string{}
-	for _, g := range s.Graphs {
-		for _, n := range g.all() {
-			if n.Server != "" && n.Tool != "" {
-				called[n.Server] = append(called[n.Server], n.Tool)
-			}
+// checkPassthrough checks the servers whose prompts and resources pass.
+func (s *servers) checkPassthrough() {
+	for i, p := range s.file.Passthrough {
+		if n := p.Node.Get("server"); p.Server != "" {
+			s.named(n, fmt.Sprintf("passthrough %d", i+1), "names")
 		}
 	}
-	for server, tools := range called {
-		slices.Sort(tools)
-		called[server] = slices.Compact(tools)
-	}
-	return called
 }

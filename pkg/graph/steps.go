@@ -6,12 +6,12 @@ func (w *walk) countSteps() {
 	for p, members := range w.parts {
 		if !w.cyclic[p] {
 			n := w.nodes[members[0]]
-			n.Steps = n.steps()
+			n.Steps = steps(n)
 		}
 	}
 }
 
-func (n *Node) steps() int {
+func steps(n *Node) int {
 	after, ways := 0, 0
 	for _, e := range n.Edges {
 		if e.Catch {

@@ -148,14 +148,10 @@ func (k *knowledge) pathTypes(n *Node) func(root string, steps []string) jsonata
 	}
 }
 
-// handled reports whether the failure of a node may be handled, so that reading the
-// node returns the failure.
-func (n *Node) handled() bool { return len(n.Policy.Catch) > 0 || len(n.Graph.Catch) > 0 }
-
-// typed reports what is wrong in the expressions of a graph, and of the bodies in it,
+// checkTypes reports what is wrong in the expressions of a graph, and of the bodies in it,
 // if the values are of the types that are known of them. Nothing is reported again
 // that before reports, which may be nil.
-func (b *builder) typed(top *Graph, k, before *knowledge) {
+func checkTypes(b *reporter, top *Graph, k, before *knowledge) {
 	for n := range b.each(top) {
 		for _, p := range n.programs {
 			var reported []expr.Finding
@@ -165,26 +161,26 @@ func (b *builder) typed(top *Graph, k, before *knowledge) {
 			}
 			for _, f := range found {
 				if !slices.ContainsFunc(reported, func(o expr.Finding) bool { return o.Offset == f.Offset && o.Message == f.Message }) {
-					b.report(b.finding(n, finding{program: p, found: f}))
+					b.report(findingProblem(n, finding{program: p, found: f}))
 				}
 			}
 		}
 		for _, r := range n.refs {
 			if before == nil {
-				b.outputField(n, r, k)
+				checkOutputField(b, n, r, k)
 			}
 		}
 		for _, f := range n.found {
 			if f.found.Kind == expr.ForeignField {
-				b.lengthField(n, f, k, before)
+				checkLength(b, n, f, k, before)
 			}
 		}
 	}
 }
 
-// lengthField reports that the length of a list or text is read as a field of it, or
+// checkLength reports that the length of a list or text is read as a field of it, or
 // that this may be so.
-func (b *builder) lengthField(n *Node, f finding, k, before *knowledge) {
+func checkLength(b *reporter, n *Node, f finding, k, before *knowledge) {
 	if f.found.Of == nil || f.found.Path != nil {
 		return
 	}
@@ -196,7 +192,7 @@ func (b *builder) lengthField(n *Node, f finding, k, before *knowledge) {
 	if found == isField || before != nil && found == before.lengthOf(n, root, steps) {
 		return
 	}
-	d := b.finding(n, f)
+	d := findingProblem(n, f)
 	if found == mayBeField {
 		d.Code, d.Severity = diag.CodeAssumedField, diag.SeverityOf(diag.CodeAssumedField)
 		d.Message = "if this is a list or a text, it has no field length"

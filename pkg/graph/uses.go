@@ -1,7 +1,11 @@
 package graph
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 )
 
 // UseKind is how a place of a file names a node.
@@ -118,14 +122,76 @@ func (u *Unit) uses(n *Node, top *scope) {
 	}
 }
 
-// Source returns the node as it is written.
-func (n *Node) Source() *config.Node { return n.src }
+// calls returns the nodes that call tools of an upstream server.
+func (s *Set) calls(server string) []*Node {
+	s.indexed.Do(func() {
+		s.callers = map[string][]*Node{}
+		for _, g := range s.Graphs {
+			for _, n := range g.all() {
+				if n.Server != "" && n.toolSrc != nil {
+					s.callers[n.Server] = append(s.callers[n.Server], n)
+				}
+			}
+		}
+	})
+	return s.callers[server]
+}
 
-// Variables returns the names, without the dollar sign, of the variables that
-// expressions of the graph's nodes can read.
-func (g *Graph) Variables() []string {
-	if g.scope == nil {
+// ToolUses returns the places at which expressions name tools of the file: the literal
+// first arguments of $call, in the order of the file.
+func (s *Set) ToolUses() []*config.Node {
+	var all []*config.Node
+	for _, g := range s.Graphs {
+		if g.Offer == nil {
+			continue
+		}
+		graphs := []*Graph{g}
+		for _, name := range g.Input.Properties() {
+			if c := g.Offer.Completions[name]; c != nil && c.Graph != nil {
+				graphs = append(graphs, c.Graph)
+			}
+		}
+		for _, g := range graphs {
+			for _, n := range g.Nodes {
+				all = append(all, n.toolUses...)
+			}
+		}
+	}
+	return all
+}
+
+// Called returns the tools that nodes call, in bodies too, by the name of the
+// server. They are sorted and as nodes name them.
+func (s *Set) Called() map[string][]string {
+	called := map[string][]string{}
+	for _, g := range s.Graphs {
+		for _, n := range g.all() {
+			if n.Server != "" && n.Tool != "" {
+				called[n.Server] = append(called[n.Server], n.Tool)
+			}
+		}
+	}
+	for server, tools := range called {
+		slices.Sort(tools)
+		called[server] = slices.Compact(tools)
+	}
+	return called
+}
+
+// Members returns the names of the properties, sorted, that a value is known to have
+// which an expression of a node reads: at the path from a root, which is empty for
+// the document of the run, [expr.PreviousRoot] or the name of a variable. locked is
+// the lock file, or nil. It returns nil if nothing is known.
+func (s *Set) Members(locked *lock.File, n *Node, root string, path []string) []string {
+	if n.Graph == nil {
 		return nil
 	}
-	return g.scope.vars
+	for _, m := range n.Graph.top().all() {
+		if m.Kind == nil && m != m.Graph.rules {
+			return nil // what such a node does is not known
+		}
+	}
+	names := map[string]bool{}
+	addMembers(newKnowledge(locked).path(n, rooted{root, path}), names)
+	return slices.Sorted(maps.Keys(names))
 }

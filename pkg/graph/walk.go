@@ -69,17 +69,6 @@ func newWalk(g *Graph, handlers bool) *walk {
 	return w
 }
 
-// ends returns the nodes at which a walk can end.
-func (g *Graph) ends() []*Node {
-	ends := []*Node{g.Exit}
-	for _, n := range g.Nodes {
-		if n.Kind != nil && n.Kind.Role == Stop || n.ends {
-			ends = append(ends, n)
-		}
-	}
-	return ends
-}
-
 // spread marks what can be reached from some nodes, themselves included; nil is
 // none.
 func spread(edges [][]int32, from ...*Node) []bool {

@@ -9,7 +9,7 @@ import (
 func random(r *rand.Rand, n int, degree float64) *Graph {
 	g := &Graph{}
 	for i := range n {
-		g.Nodes = append(g.Nodes, &Node{Index: i})
+		g.Nodes = append(g.Nodes, &Node{Index: i, facts: &facts{}})
 	}
 	for range int(degree * float64(n)) {
 		from, to := g.Nodes[r.IntN(n)], g.Nodes[r.IntN(n)]
@@ -46,7 +46,7 @@ func TestManyStartingPointsAreAskedAtOnce(t *testing.T) {
 	// A chain of 1,000 nodes: the i-th reaches exactly those behind it.
 	g := &Graph{}
 	for i := range 1000 {
-		g.Nodes = append(g.Nodes, &Node{Index: i})
+		g.Nodes = append(g.Nodes, &Node{Index: i, facts: &facts{}})
 		if i > 0 {
 			g.Nodes[i-1].Edges = []Edge{{To: g.Nodes[i]}}
 		}

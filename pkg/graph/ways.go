@@ -9,21 +9,16 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// problem returns a diagnostic at the node's id.
-func (n *Node) problem(code, message string) diag.Diagnostic {
-	return n.src.Get("id").Problem(code, message)
-}
-
-// ways reports an exit that cannot be reached, nodes that cannot be reached,
+// checkEnds reports an exit that cannot be reached, nodes that cannot be reached,
 // and loops from which the exit cannot be reached.
 // w has the ways of a run in which no rule of the graph itself is taken.
-func (b *builder) ways(g *Graph, w *walk) {
+func checkEnds(b *reporter, g *Graph, w *walk) {
 	if g.Entry == nil || !g.walk.certain {
 		return
 	}
 	switch {
 	case g.Owner != nil:
-		b.loose(g)
+		checkLoose(b, g)
 	case !g.scope.flat:
 		for i, n := range g.Nodes {
 			if !g.walk.reached[i] && n != g.Exit && g.byID[n.ID] == n && !isEnd(n) {
@@ -39,13 +34,13 @@ func (b *builder) ways(g *Graph, w *walk) {
 		d := g.Exit.problem(diag.CodeExitUnreachable, fmt.Sprintf(
 			"exit node %q of %s cannot be reached from %s", g.Exit.ID, g.what(), g.entryName()))
 		d.Related = []diag.Related{{Pos: g.Entry.Pos, Message: "the run starts here"}}
-		for _, l := range b.traps(g, w) {
+		for _, l := range traps(g, w) {
 			d.Related = append(d.Related, diag.Related{Pos: l.nodes[0].Pos, Message: l.name() + " has no way out"})
 		}
 		b.report(d)
 		return
 	}
-	for _, l := range b.traps(g, w) {
+	for _, l := range traps(g, w) {
 		to := "the end of " + g.what()
 		if g.Exit != nil {
 			to = fmt.Sprintf("exit node %q", g.Exit.ID)
@@ -95,7 +90,7 @@ func (l *loop) name() string {
 
 // traps returns the loops that a walk can come into and not out of. What leads
 // to them alone is not named: it has a way out once they have one.
-func (b *builder) traps(g *Graph, w *walk) []*loop {
+func traps(g *Graph, w *walk) []*loop {
 	var loops []*loop
 	seen, listed := make([]bool, len(w.parts)), make([]bool, len(w.nodes))
 	// The first node that a walk comes to is where the loop begins.
