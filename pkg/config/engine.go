@@ -44,17 +44,17 @@ var engineSettings = []Setting{
 	}},
 }
 
-// engine decodes "engine".
-func (d *decoder) engine(n *Node) {
+// decodeEngine decodes "engine".
+func decodeEngine(d *decoder, n *Node) {
 	s := d.newSection(n, `"engine"`, engineSettings, &d.file.Server.Secrets)
 	e := &Engine{
 		Type: s.choice("type"), Address: s.string("address"), Namespace: s.string("namespace"),
-		TaskQueue: s.string("taskQueue"), Storage: d.relative(s.string("storage")), APIKey: s.string("apiKey"),
+		TaskQueue: s.string("taskQueue"), Storage: besideFile(d, s.string("storage")), APIKey: s.string("apiKey"),
 		Servers: s.strings("servers"), ServerWait: s.duration("serverWaitMs"), Node: n,
 	}
 	if t := s.subsection("tls"); t != nil {
 		e.TLS = &EngineTLS{
-			CA: d.relative(t.string("ca")), Cert: d.relative(t.string("cert")), Key: d.relative(t.string("key")),
+			CA: besideFile(d, t.string("ca")), Cert: besideFile(d, t.string("cert")), Key: besideFile(d, t.string("key")),
 			ServerName: t.string("serverName"),
 		}
 		for name, other := range map[string]string{"cert": "key", "key": "cert"} {
@@ -66,8 +66,8 @@ func (d *decoder) engine(n *Node) {
 	d.file.Engine = e
 }
 
-// relative returns a path of the file as the process finds it.
-func (d *decoder) relative(path string) string {
+// besideFile returns a path of the file as the process finds it.
+func besideFile(d *decoder, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
 	}

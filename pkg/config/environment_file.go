@@ -13,9 +13,9 @@ import (
 // maxEnvFile is the largest size of an envFile in bytes.
 const maxEnvFile = 1 << 20
 
-// envFile returns the variables of the file that "envFile" names, whose values
+// decodeEnvFile returns the variables of the file that "envFile" names, whose values
 // are secrets.
-func (s *section) envFile() []EnvVar {
+func decodeEnvFile(s *section) []EnvVar {
 	n := s.node.Get("envFile")
 	path := s.string("envFile")
 	if path == "" {

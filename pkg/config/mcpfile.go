@@ -50,7 +50,7 @@ func (d *decoder) mcpFile(root *Node) {
 			d.report(entries.Value.Expected(fmt.Sprintf("%q", entries.Key.String()), "a map"))
 			continue
 		}
-		d.file.Upstreams = append(d.file.Upstreams, d.upstreams(entries.Value, func(name string) bool {
+		d.file.Upstreams = append(d.file.Upstreams, decodeUpstreams(d, entries.Value, func(name string) bool {
 			known := func(u *Upstream) bool { return u.Name == name }
 			return (d.serversOnly || named[name]) &&
 				!slices.ContainsFunc(d.file.Upstreams, known) && !slices.ContainsFunc(d.file.Disabled, known)

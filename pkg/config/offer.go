@@ -37,31 +37,31 @@ type Completion struct {
 	Pos    diag.Pos
 }
 
-// offers decodes prompts, resources and passthrough.
-func (d *decoder) offers(top *section) {
+// decodeOffers decodes prompts, resources and passthrough.
+func decodeOffers(d *decoder, top *section) {
 	names := map[string]Text{}
-	for i, n := range d.maps(top.optional("prompts", List), "prompt", "") {
+	for i, n := range listedMaps(d, top.optional("prompts", List), "prompt", "") {
 		if n != nil {
-			d.file.Prompts = append(d.file.Prompts, d.prompt(n, i, names))
+			d.file.Prompts = append(d.file.Prompts, decodePrompt(d, n, i, names))
 		}
 	}
 	names = map[string]Text{}
 	uris := map[string]Text{}
-	for i, n := range d.maps(top.optional("resources", List), "resource", "") {
+	for i, n := range listedMaps(d, top.optional("resources", List), "resource", "") {
 		if n != nil {
-			d.file.Resources = append(d.file.Resources, d.resource(n, i, names, uris))
+			d.file.Resources = append(d.file.Resources, decodeResource(d, n, i, names, uris))
 		}
 	}
-	for i, n := range d.maps(top.optional("passthrough", List), "passthrough", "") {
+	for i, n := range listedMaps(d, top.optional("passthrough", List), "passthrough", "") {
 		if n != nil {
-			d.file.Passthrough = append(d.file.Passthrough, d.passthrough(n, i))
+			d.file.Passthrough = append(d.file.Passthrough, decodePassthrough(d, n, i))
 		}
 	}
 }
 
-// maps returns the elements of a list, nil for those that are no maps, which it
+// listedMaps returns the elements of a list, nil for those that are no maps, which it
 // reports as what, their number, and of.
-func (d *decoder) maps(list *Node, what, of string) []*Node {
+func listedMaps(d *decoder, list *Node, what, of string) []*Node {
 	items := slices.Clone(list.Items())
 	for i, n := range items {
 		if n.Kind() != Map {
@@ -80,8 +80,8 @@ func ownerOf(n *Node, what string, index int) string {
 	return fmt.Sprintf("%s %d", what, index+1)
 }
 
-// unique reports a second use of a text.
-func (d *decoder) unique(t Text, what string, first map[string]Text) {
+// checkUnique reports a second use of a text.
+func checkUnique(d *decoder, t Text, what string, first map[string]Text) {
 	name := t.String()
 	if name == "" {
 		return
@@ -95,14 +95,14 @@ func (d *decoder) unique(t Text, what string, first map[string]Text) {
 	first[name] = t
 }
 
-// offer decodes what prompts and resources have in common. prefix is what stands
+// decodeOffer decodes what prompts and resources have in common. prefix is what stands
 // before the name where tools are named, too.
-func (s *section) offer(prefix string) Offer {
+func decodeOffer(s *section, prefix string) Offer {
 	o := Offer{Node: s.node, Pos: s.node.Pos()}
 	if s.literal("name") != "" {
 		o.Name = s.node.Get("name").Text()
 	}
-	for _, t := range s.decoder.offered()[prefix+o.Name.String()] {
+	for _, t := range namesOfOffers(s.decoder)[prefix+o.Name.String()] {
 		if t.String() != prefix {
 			p := t.Problem(diag.CodeDuplicateTool, fmt.Sprintf("duplicate tool name %q: it is the name of a prompt or resource here", t.String()))
 			p.Related = []diag.Related{{File: o.Name.File(), Pos: o.Name.Pos(), Message: "which is here"}}
@@ -111,19 +111,19 @@ func (s *section) offer(prefix string) Offer {
 	}
 	o.Title, o.Description = s.literal("title"), s.literal("description")
 	if icons := s.optional("icons", List); icons != nil {
-		s.decoder.icons(icons, s.owner)
+		decodeIcons(s.decoder, icons, s.owner)
 		o.Icons = icons.Value()
 	}
-	o.RequiredScopes = s.requiredScopes()
+	o.RequiredScopes = decodeRequiredScopes(s)
 	if f := s.node.Get("nodes"); f != nil {
 		o.Nodes = s.decoder.requiredItems(f, `"nodes"`)
 	}
 	return o
 }
 
-// offered returns the names of tools that begin as those of prompts and resources do
+// namesOfOffers returns the names of tools that begin as those of prompts and resources do
 // where tools are named, too. The tools are decoded before.
-func (d *decoder) offered() map[string][]Text {
+func namesOfOffers(d *decoder) map[string][]Text {
 	if d.offerNames == nil {
 		d.offerNames = map[string][]Text{}
 		for _, t := range d.file.Tools {
@@ -135,8 +135,8 @@ func (d *decoder) offered() map[string][]Text {
 	return d.offerNames
 }
 
-// completion decodes the values to suggest for something; nil if there are none.
-func (d *decoder) completion(n *Node, what string) *Completion {
+// decodeCompletion decodes the values to suggest for something; nil if there are none.
+func decodeCompletion(d *decoder, n *Node, what string) *Completion {
 	switch {
 	case n == nil:
 		return nil
@@ -150,8 +150,8 @@ func (d *decoder) completion(n *Node, what string) *Completion {
 	return nil
 }
 
-// every decodes "subscribe".
-func (s *section) every() time.Duration {
+// decodeEvery decodes "subscribe".
+func decodeEvery(s *section) time.Duration {
 	sub := s.subsection("subscribe")
 	if sub == nil || !sub.has("everyMs") {
 		return 0

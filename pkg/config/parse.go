@@ -45,7 +45,7 @@ type Options struct {
 	Context context.Context
 }
 
-// MCPFile is a file with a map of upstream servers under one of entriesKeys.
+// MCPFile is a file with a map of upstream servers under one of serverMapKeys.
 type MCPFile struct {
 	Path   string
 	Source []byte
@@ -72,11 +72,13 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 	if opts.Getenv == nil {
 		opts.Getenv = os.LookupEnv
 	}
-	d := &decoder{getenv: opts.Getenv, inputs: opts.Inputs, allowUnset: opts.AllowUnset, keepVariables: opts.KeepVariables, meter: meter, path: path, diagnostics: ds, file: &File{
-		Path: path, Source: doc.source, Root: root,
-		Limits: Limits{DefaultMaxNodeExecutions, DefaultMaxTotalExecutions, DefaultMaxExecutionTime, DefaultMaxCallDepth},
-	}}
-	d.serversOnly, d.workspaceFolder = opts.ServersOnly, opts.WorkspaceFolder
+	d := &decoder{
+		getenv: opts.Getenv, inputs: opts.Inputs, allowUnset: opts.AllowUnset, keepVariables: opts.KeepVariables,
+		serversOnly: opts.ServersOnly, workspaceFolder: opts.WorkspaceFolder,
+		meter: meter, path: path, diagnostics: ds,
+		file: &File{Path: path, Source: doc.source, Root: root},
+	}
+	d.file.Limits = decodeLimits(d, nil)
 	switch {
 	case root.Kind() != Map:
 		d.report(root.Expected("the configuration", "a map"))
@@ -89,9 +91,9 @@ func Parse(path string, source []byte, opts Options) (*File, []diag.Diagnostic) 
 		if opts.Serving {
 			d.serving(root)
 		}
-		d.file.Upstreams = d.upstreams(d.servers(root), nil)
+		d.file.Upstreams = decodeUpstreams(d, decodeServers(d, root), nil)
 	}
-	d.file.Source = d.redactTokens(doc)
+	d.file.Source = redactTokens(d, doc)
 	d.decodeMCPFiles(opts.MCPFiles)
 	diag.Sort(d.diagnostics)
 	return d.file, d.diagnostics
@@ -160,8 +162,8 @@ type decoder struct {
 	diagnostics     []diag.Diagnostic
 	literalTokens   []*Node // of callers, where they are written in the file
 
-	offerNames  map[string][]Text // see offered
-	scopes      *diag.Names       // see grantedScopes
+	offerNames  map[string][]Text // see namesOfOffers
+	scopes      *diag.Names       // see decodeGrantedScopes
 	scopesOf    *ServerAuth
 	scopesKnown bool
 }
@@ -172,30 +174,30 @@ func (d *decoder) topLevel(root *Node) {
 	top := d.newSection(root, "the configuration", topSettings, nil)
 	d.version(root)
 	if server := top.optional("server", Map); server != nil {
-		d.server(server)
+		decodeServer(d, server)
 	}
 	if limits := top.optional("executionLimits", Map); limits != nil {
-		d.limits(limits)
+		d.file.Limits = decodeLimits(d, limits)
 	}
 	if engine := top.optional("engine", Map); engine != nil {
-		d.engine(engine)
+		decodeEngine(d, engine)
 	}
-	d.file.Upstreams = d.upstreams(d.servers(root), nil)
+	d.file.Upstreams = decodeUpstreams(d, decodeServers(d, root), nil)
 	if nodes, ok := root.Field("nodes"); ok {
 		d.file.Flat = true
 		d.file.Nodes = d.requiredItems(nodes.Value, `"nodes"`)
 	}
 	if tools := top.optional("tools", List); tools != nil {
-		d.tools(tools, root)
+		decodeTools(d, tools, root)
 	}
-	d.offers(top)
+	decodeOffers(d, top)
 }
 
 // serving decodes "server" alone.
 func (d *decoder) serving(root *Node) {
 	d.report(unknownFields(root, "the configuration", names(topSettings))...)
 	if server := d.optional(root, "server", Map); server != nil {
-		d.server(server)
+		decodeServer(d, server)
 	}
 }
 

@@ -22,7 +22,7 @@ type Passthrough struct {
 	Node *Node
 }
 
-func (d *decoder) passthrough(n *Node, index int) Passthrough {
+func decodePassthrough(d *decoder, n *Node, index int) Passthrough {
 	owner := fmt.Sprintf("passthrough %d", index+1)
 	s := d.newSection(n, owner, passthroughSettings, nil)
 	p := Passthrough{

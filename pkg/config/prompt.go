@@ -23,20 +23,20 @@ type Argument struct {
 	Node *Node
 }
 
-func (d *decoder) prompt(n *Node, index int, first map[string]Text) *Prompt {
+func decodePrompt(d *decoder, n *Node, index int, first map[string]Text) *Prompt {
 	owner := ownerOf(n, "prompt", index)
 	s := d.newSection(n, owner, promptSettings, nil)
-	p := &Prompt{Offer: s.offer(Prompts)}
-	d.unique(p.Name, "prompt name", first)
+	p := &Prompt{Offer: decodeOffer(s, Prompts)}
+	checkUnique(d, p.Name, "prompt name", first)
 	if name := p.Name.String(); name != "" && !isToolName(name) {
 		w := p.Name.Problem(diag.CodeToolName, "clients may reject the name of "+owner)
 		w.Hint = "use at most 128 ASCII letters, digits, _, - and ."
 		d.report(w)
 	}
 	names := map[string]Text{}
-	for i, a := range d.maps(s.optional("arguments", List), "argument", " of "+owner) {
+	for i, a := range listedMaps(d, s.optional("arguments", List), "argument", " of "+owner) {
 		if a != nil {
-			p.Arguments = append(p.Arguments, d.argument(a, i, owner, names))
+			p.Arguments = append(p.Arguments, decodeArgument(d, a, i, owner, names))
 		}
 	}
 	messages, hasMessages := n.Field("messages")
@@ -46,9 +46,9 @@ func (d *decoder) prompt(n *Node, index int, first map[string]Text) *Prompt {
 		s.reportConflict(messages.Key, owner+` has both "messages" and "nodes"`, "nodes")
 	case hasMessages:
 		p.Messages = s.optional("messages", List)
-		for i, m := range d.maps(p.Messages, "message", " of "+owner) {
+		for i, m := range listedMaps(d, p.Messages, "message", " of "+owner) {
 			if m != nil {
-				d.message(m, fmt.Sprintf("message %d of %s", i+1, owner))
+				decodeMessage(d, m, fmt.Sprintf("message %d of %s", i+1, owner))
 			}
 		}
 		if f, ok := n.Field("catch"); ok {
@@ -63,21 +63,21 @@ func (d *decoder) prompt(n *Node, index int, first map[string]Text) *Prompt {
 	return p
 }
 
-func (d *decoder) argument(n *Node, index int, of string, first map[string]Text) Argument {
+func decodeArgument(d *decoder, n *Node, index int, of string, first map[string]Text) Argument {
 	owner := ownerOf(n, "argument", index) + " of " + of
 	s := d.newSection(n, owner, argumentSettings, nil)
 	a := Argument{
 		Name: s.literal("name"), Title: s.literal("title"), Description: s.literal("description"),
-		Required: s.boolean("required"), Complete: d.completion(n.Get("complete"), `"complete" of `+owner), Node: n,
+		Required: s.boolean("required"), Complete: decodeCompletion(d, n.Get("complete"), `"complete" of `+owner), Node: n,
 	}
 	if a.Name != "" {
-		d.unique(n.Get("name").Text(), "argument name", first)
+		checkUnique(d, n.Get("name").Text(), "argument name", first)
 	}
 	return a
 }
 
-// message checks what a message says without its expressions.
-func (d *decoder) message(n *Node, owner string) {
+// decodeMessage checks what a message says without its expressions.
+func decodeMessage(d *decoder, n *Node, owner string) {
 	s := d.newSection(n, owner, messageSettings, nil)
 	if role := n.Get("role"); role != nil && !role.IsString() {
 		d.report(d.notAString(role, "role"))

@@ -56,13 +56,13 @@ func isAbsolute(path string) bool {
 // reportRelativePaths reports the paths of an entry that depend on the folder in which
 // somebody starts mcpgraph. program holds "args" and, under the name command, the
 // program.
-func (s *section) reportRelativePaths(program *Node, command string) {
+func reportRelativePaths(s *section, program *Node, command string) {
 	if s.decoder.foreign && s.decoder.serversOnly {
 		return // who only looks at another program's file cannot change it
 	}
 	if cwd := s.node.Get("cwd"); cwd.IsString() && cwd.Text().String() != "" {
 		if path := constantPath(cwd.Text().String()); path != "" && !isAbsolute(path) {
-			s.reportRelativePath(cwd, "cwd", path, "")
+			reportRelativePath(s, cwd, "cwd", path, "")
 		}
 		return // the others start there
 	}
@@ -79,7 +79,7 @@ func (s *section) reportRelativePaths(program *Node, command string) {
 		return
 	}
 	if written.IsString() && RelativeProgram(name) {
-		s.reportRelativePath(written, command, name, "")
+		reportRelativePath(s, written, command, name, "")
 	}
 	for i, n := range program.Get("args").Items() {
 		if !n.IsString() {
@@ -89,7 +89,7 @@ func (s *section) reportRelativePaths(program *Node, command string) {
 		flag := flagValue.FindString(argument)
 		path := constantPath(argument[len(flag):])
 		if _, ok := RelativePath(path); ok || i == 0 && path != "" && RelativeScript(name, path) {
-			s.reportRelativePath(n, "args", path, flag)
+			reportRelativePath(s, n, "args", path, flag)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func constantPath(written string) string {
 }
 
 // reportRelativePath reports one path of the field.
-func (s *section) reportRelativePath(n *Node, field, path, flag string) {
+func reportRelativePath(s *section, n *Node, field, path, flag string) {
 	p := n.Problem(diag.CodeRelativePath, fmt.Sprintf("%q of %s has the relative path %s; clients start mcpgraph in other folders", field, s.owner, quote(path)))
 	from := "${workspaceFolder}"
 	if clean := slashpath.Clean(strings.ReplaceAll(path, `\`, "/")); clean != "." {

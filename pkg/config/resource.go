@@ -29,24 +29,24 @@ type Resource struct {
 	SubscribeEvery time.Duration
 }
 
-func (d *decoder) resource(n *Node, index int, names, uris map[string]Text) *Resource {
+func decodeResource(d *decoder, n *Node, index int, names, uris map[string]Text) *Resource {
 	owner := ownerOf(n, "resource", index)
 	s := d.newSection(n, owner, resourceSettings, nil)
-	r := &Resource{Offer: s.offer(Resources), MIMEType: s.literal("mimeType")}
-	d.unique(r.Name, "resource name", names)
-	d.resourceURI(s, r)
-	d.unique(r.URI, "resource URI", uris)
+	r := &Resource{Offer: decodeOffer(s, Resources), MIMEType: s.literal("mimeType")}
+	checkUnique(d, r.Name, "resource name", names)
+	decodeResourceURI(d, s, r)
+	checkUnique(d, r.URI, "resource URI", uris)
 	if a := s.subsection("annotations"); a != nil {
-		a.resourceAnnotations()
+		decodeResourceAnnotations(a)
 		r.Annotations = a.node.Value()
 	}
-	s.completions(r)
-	r.SubscribeEvery = s.every()
+	decodeCompletions(s, r)
+	r.SubscribeEvery = decodeEvery(s)
 	return r
 }
 
-// resourceURI decodes "uri" or "uriTemplate".
-func (d *decoder) resourceURI(s *section, r *Resource) {
+// decodeResourceURI decodes "uri" or "uriTemplate".
+func decodeResourceURI(d *decoder, s *section, r *Resource) {
 	uri, hasURI := s.node.Field("uri")
 	_, r.Template = s.node.Field("uriTemplate")
 	switch {
@@ -122,8 +122,8 @@ func notInURI(c byte) bool {
 	return c <= ' ' || c >= 0x7f || slices.Contains([]byte("\"<>\\^`{|}"), c)
 }
 
-// resourceAnnotations checks the annotations of a resource.
-func (s *section) resourceAnnotations() {
+// decodeResourceAnnotations checks the annotations of a resource.
+func decodeResourceAnnotations(s *section) {
 	valid := s.setting("audience").Values
 	for _, n := range s.optional("audience", List).Items() {
 		switch {
@@ -146,8 +146,8 @@ func (s *section) resourceAnnotations() {
 	}
 }
 
-// completions decodes "complete" of a resource.
-func (s *section) completions(r *Resource) {
+// decodeCompletions decodes "complete" of a resource.
+func decodeCompletions(s *section, r *Resource) {
 	all := s.optional("complete", Map)
 	if all == nil {
 		return
@@ -172,7 +172,7 @@ func (s *section) completions(r *Resource) {
 			s.decoder.report(p)
 			continue
 		}
-		if c := s.decoder.completion(f.Value, fmt.Sprintf("%q in \"complete\" of %s", name, s.owner)); c != nil {
+		if c := decodeCompletion(s.decoder, f.Value, fmt.Sprintf("%q in \"complete\" of %s", name, s.owner)); c != nil {
 			r.Complete[name] = c
 		}
 	}

@@ -1,7 +1,7 @@
 package config
 
-// server decodes "server".
-func (d *decoder) server(n *Node) {
+// decodeServer decodes "server".
+func decodeServer(d *decoder, n *Node) {
 	out := &d.file.Server
 	s := d.newSection(n, "the server", serverSettings, &out.Secrets)
 	out.Name, out.Version = s.string("name"), s.string("version")
@@ -12,18 +12,23 @@ func (d *decoder) server(n *Node) {
 	if out.Instructions = s.string("instructions"); out.Instructions == "" {
 		out.Instructions = description
 	}
-	s.httpAccess(out)
+	decodeHTTPAccess(s, out)
 	out.MaxConcurrentCalls = s.count("maxConcurrentCalls")
 	out.MaxConcurrentCallsPerCaller = s.count("maxConcurrentCallsPerCaller")
 	out.MaxCallWait = s.duration("maxCallWaitMs")
 }
 
-// limits decodes "executionLimits".
-func (d *decoder) limits(n *Node) {
+// decodeLimits decodes "executionLimits"; of nil, it returns the defaults.
+func decodeLimits(d *decoder, n *Node) Limits {
 	s := d.newSection(n, `"executionLimits"`, limitSettings, nil)
-	l := Limits{s.count("maxNodeExecutions"), s.count("maxTotalExecutions"), s.duration("maxExecutionTimeMs"), s.count("maxCallDepth")}
+	l := Limits{
+		MaxNodeExecutions:  s.count("maxNodeExecutions"),
+		MaxTotalExecutions: s.count("maxTotalExecutions"),
+		MaxExecutionTime:   s.duration("maxExecutionTimeMs"),
+		MaxCallDepth:       s.count("maxCallDepth"),
+	}
 	if n.Get("maxTotalExecutions") == nil {
 		l.MaxTotalExecutions = max(l.MaxTotalExecutions, l.MaxNodeExecutions)
 	}
-	d.file.Limits = l
+	return l
 }

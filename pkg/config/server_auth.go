@@ -11,17 +11,17 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
 
-// httpAccess decodes the settings for access over HTTP.
-func (s *section) httpAccess(out *Server) {
-	out.Auth = s.serverAuth()
+// decodeHTTPAccess decodes the settings for access over HTTP.
+func decodeHTTPAccess(s *section, out *Server) {
+	out.Auth = decodeServerAuth(s)
 	out.HideUnscopedTools = s.boolean("hideUnscopedTools")
-	out.AllowedHosts = s.checkedStrings("allowedHosts", IsHost, "a host with or without a port",
+	out.AllowedHosts = checkedStrings(s, "allowedHosts", IsHost, "a host with or without a port",
 		"write it as in the Host header: tools.example.com or tools.example.com:8443")
-	out.AllowedOrigins = s.checkedStrings("allowedOrigins", IsOrigin, "the origin of a web page",
+	out.AllowedOrigins = checkedStrings(s, "allowedOrigins", IsOrigin, "the origin of a web page",
 		"write it as in the Origin header: https://example.com, without a path, and with a port only if it is not the default")
 }
 
-func (s *section) serverAuth() *ServerAuth {
+func decodeServerAuth(s *section) *ServerAuth {
 	a := s.subsection("auth")
 	if a == nil {
 		return nil
@@ -33,16 +33,16 @@ func (s *section) serverAuth() *ServerAuth {
 	a.selectType(out.Type, "")
 	switch out.Type {
 	case AuthBearer:
-		a.bearerTokens(out)
+		decodeBearerTokens(a, out)
 	case AuthOAuth:
 		out.Issuer, out.JWKS, out.PublicURL = a.string("issuer"), a.string("jwks"), a.string("publicUrl")
 		out.Audience = a.string("audience")
-		out.RequiredScopes = a.scopes("requiredScopes")
+		out.RequiredScopes = decodeScopes(a, "requiredScopes")
 		if i := a.subsection("introspection"); i != nil {
 			out.Introspection = &Introspection{URL: i.string("url"), ClientID: i.string("clientId"), ClientSecret: i.string("clientSecret")}
 		}
 		if !a.has("publicUrl") {
-			a.checkAudienceURL(out.Audience)
+			checkAudienceURL(a, out.Audience)
 		}
 	}
 	return out
@@ -50,7 +50,7 @@ func (s *section) serverAuth() *ServerAuth {
 
 // checkAudienceURL reports an audience that is not the URL of the endpoint:
 // without publicUrl, clients find the endpoint by its audience.
-func (s *section) checkAudienceURL(audience string) {
+func checkAudienceURL(s *section, audience string) {
 	if audience == "" || strings.Contains(audience, "${") || IsSecureURL(audience) {
 		return // or reported already
 	}
@@ -60,8 +60,8 @@ func (s *section) checkAudienceURL(audience string) {
 	s.decoder.report(p)
 }
 
-// bearerTokens decodes the tokens of callers.
-func (s *section) bearerTokens(out *ServerAuth) {
+// decodeBearerTokens decodes the tokens of callers.
+func decodeBearerTokens(s *section, out *ServerAuth) {
 	tokens, hasTokens := s.node.Field("tokens")
 	if out.TokensFile = s.string("tokensFile"); out.TokensFile != "" && !filepath.IsAbs(out.TokensFile) {
 		out.TokensFile = filepath.Join(filepath.Dir(s.node.File()), out.TokensFile)
@@ -83,7 +83,7 @@ func (s *section) bearerTokens(out *ServerAuth) {
 		if IsFree(f.Key.String()) {
 			continue
 		}
-		t := s.bearerToken(f)
+		t := decodeBearerToken(s, f)
 		if t.Token == "" {
 			continue // reported
 		}
@@ -103,9 +103,9 @@ func (s *section) bearerTokens(out *ServerAuth) {
 	}
 }
 
-// bearerToken decodes one caller: a token, or a map with the token and its
+// decodeBearerToken decodes one caller: a token, or a map with the token and its
 // scopes. It reports an unusable token, and returns an empty one.
-func (s *section) bearerToken(f Field) CallerToken {
+func decodeBearerToken(s *section, f Field) CallerToken {
 	owner := diag.Quote(f.Key.String()) + ` in "tokens" of ` + s.owner
 	out := CallerToken{Caller: f.Key.String()}
 	if out.Caller == "" {
@@ -117,7 +117,7 @@ func (s *section) bearerToken(f Field) CallerToken {
 	case token.IsString():
 	case token.Kind() == Map:
 		c := s.decoder.newSection(token, owner, callerTokenSettings, s.secrets)
-		out.Scopes = c.scopes("scopes")
+		out.Scopes = decodeScopes(c, "scopes")
 		if c.literal("token") == "" {
 			return out // reported
 		}
@@ -126,12 +126,12 @@ func (s *section) bearerToken(f Field) CallerToken {
 		s.decoder.report(token.Expected(owner, "a token, or a map with token and scopes"))
 		return out
 	}
-	out.Token = s.checkToken(token, out.Caller)
+	out.Token = checkToken(s, token, out.Caller)
 	return out
 }
 
 // checkToken returns a token, or an empty string if it is unusable.
-func (s *section) checkToken(n *Node, caller string) string {
+func checkToken(s *section, n *Node, caller string) string {
 	token := s.expand(n.Text())
 	if strings.Contains(token, "${") {
 		return "" // reported already
@@ -164,7 +164,7 @@ func (s *section) checkToken(n *Node, caller string) string {
 }
 
 // checkedStrings returns a list of strings that valid accepts.
-func (s *section) checkedStrings(name string, valid func(string) bool, what, hint string) []string {
+func checkedStrings(s *section, name string, valid func(string) bool, what, hint string) []string {
 	var out []string
 	for _, n := range s.optional(name, List).Items() {
 		if !n.IsString() {
@@ -185,7 +185,7 @@ func (s *section) checkedStrings(name string, valid func(string) bool, what, hin
 
 // redactTokens returns the text of a file without the tokens that are written
 // in it, so that the text can be shown and logged.
-func (d *decoder) redactTokens(doc *document) []byte {
+func redactTokens(d *decoder, doc *document) []byte {
 	if d.literalTokens == nil {
 		return doc.source
 	}

@@ -15,9 +15,9 @@ var scopeToken = regexp.MustCompile(`^[!#-\[\]-~]+$`)
 // IsScope reports whether s is a valid OAuth scope (RFC 6749, 3.3).
 func IsScope(s string) bool { return scopeToken.MatchString(s) }
 
-// scopes returns a list of scopes, which may be written as one string with
+// decodeScopes returns a list of scopes, which may be written as one string with
 // white space between them.
-func (s *section) scopes(name string) []string {
+func decodeScopes(s *section, name string) []string {
 	words := s.words(name)
 	for i, w := range words {
 		n := s.node.Get(name)
@@ -32,14 +32,14 @@ func (s *section) scopes(name string) []string {
 	return words
 }
 
-// requiredScopes returns the scopes that callers of a tool need.
-func (s *section) requiredScopes() []string {
+// decodeRequiredScopes returns the scopes that callers of a tool need.
+func decodeRequiredScopes(s *section) []string {
 	const name = "requiredScopes"
 	list := s.optional(name, List)
 	if list == nil {
 		return nil
 	}
-	granted, known := s.decoder.grantedScopes()
+	granted, known := decodeGrantedScopes(s.decoder)
 	for _, n := range list.Items() {
 		scope := n.Text().String()
 		switch {
@@ -57,9 +57,9 @@ func (s *section) requiredScopes() []string {
 	return s.decoder.strings(list, name)
 }
 
-// grantedScopes returns the scopes that callers have, and whether they are known. The
+// decodeGrantedScopes returns the scopes that callers have, and whether they are known. The
 // callers are decoded before.
-func (d *decoder) grantedScopes() (*diag.Names, bool) {
+func decodeGrantedScopes(d *decoder) (*diag.Names, bool) {
 	auth := d.file.Server.Auth
 	if d.scopes == nil || d.scopesOf != auth {
 		scopes, known := auth.granted()

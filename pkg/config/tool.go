@@ -8,14 +8,14 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-func (d *decoder) tools(list, root *Node) {
+func decodeTools(d *decoder, list, root *Node) {
 	first := map[string]Text{}
 	for i, n := range list.Items() {
 		if n.Kind() != Map {
 			d.report(n.Expected(fmt.Sprintf("tool %d", i+1), "a map"))
 			continue
 		}
-		t := d.tool(n, i, root)
+		t := decodeTool(d, n, i, root)
 		if name := t.Name.String(); name != "" {
 			if f, ok := first[name]; ok {
 				p := t.Name.Problem(diag.CodeDuplicateTool, fmt.Sprintf("duplicate tool name %q", name))
@@ -33,7 +33,7 @@ func (d *decoder) tools(list, root *Node) {
 	}
 }
 
-func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
+func decodeTool(d *decoder, n *Node, index int, root *Node) *Tool {
 	t, owner := &Tool{Node: n, Pos: n.Pos()}, fmt.Sprintf("tool %d", index+1)
 	if name := n.Get("name"); name.IsString() && name.Text().String() != "" {
 		t.Name, owner = name.Text(), "tool "+diag.Quote(name.Text().String())
@@ -56,14 +56,14 @@ func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 		t.OutputSchema = s.optional("outputSchema", Map)
 	}
 	if a := s.optional("annotations", Map); a != nil {
-		d.annotations(a, owner)
+		decodeAnnotations(d, a, owner)
 		t.Annotations = a.Value()
 	}
 	if icons := s.optional("icons", List); icons != nil {
-		d.icons(icons, owner)
+		decodeIcons(d, icons, owner)
 		t.Icons = icons.Value()
 	}
-	t.RequiredScopes = s.requiredScopes()
+	t.RequiredScopes = decodeRequiredScopes(s)
 	t.Private, t.Task = s.boolean("private"), s.choice("task")
 	if f, ok := n.Field("requiredScopes"); ok && t.Private {
 		p := f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf(`"requiredScopes" of %s has no effect: the tool is private, and call nodes need no scopes`, owner))
@@ -75,7 +75,7 @@ func (d *decoder) tool(n *Node, index int, root *Node) *Tool {
 		p.Hint = "set task on the tools that call it"
 		d.report(p)
 	}
-	s.nodes(t, root)
+	decodeNodes(s, t, root)
 	return t
 }
 
@@ -95,9 +95,9 @@ func noDescription(n *Node, t *Tool, owner string) diag.Diagnostic {
 	return p
 }
 
-// nodes sets the nodes of a tool, which are in the tool or, in the flat layout,
+// decodeNodes sets the nodes of a tool, which are in the tool or, in the flat layout,
 // at the top level.
-func (s *section) nodes(t *Tool, root *Node) {
+func decodeNodes(s *section, t *Tool, root *Node) {
 	own, hasOwn := s.node.Field("nodes")
 	shared, flat := root.Field("nodes")
 	switch {
@@ -113,7 +113,7 @@ func (s *section) nodes(t *Tool, root *Node) {
 	}
 }
 
-func (d *decoder) annotations(n *Node, owner string) {
+func decodeAnnotations(d *decoder, n *Node, owner string) {
 	s := d.newSection(n, "the annotations of "+owner, annotationSettings, nil)
 	for _, field := range s.settings {
 		if field.Shape == BoolShape {
@@ -124,7 +124,7 @@ func (d *decoder) annotations(n *Node, owner string) {
 	}
 }
 
-func (d *decoder) icons(list *Node, owner string) {
+func decodeIcons(d *decoder, list *Node, owner string) {
 	for i, n := range list.Items() {
 		owner := fmt.Sprintf("icon %d of %s", i+1, owner)
 		if n.Kind() != Map {

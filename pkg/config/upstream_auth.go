@@ -9,8 +9,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// auth decodes the credential for a server.
-func (s *section) auth() *Auth {
+// decodeAuth decodes the credential for a server.
+func decodeAuth(s *section) *Auth {
 	a := s.subsection("auth")
 	if a == nil {
 		return nil
@@ -19,7 +19,7 @@ func (s *section) auth() *Auth {
 	switch out.Type {
 	case AuthBearer:
 		a.selectType(out.Type, "")
-		a.bearer(out)
+		decodeBearer(a, out)
 	case AuthOAuth2:
 		if out.Flow = a.choice("flow"); out.Flow == "" {
 			if !a.has("flow") {
@@ -28,10 +28,10 @@ func (s *section) auth() *Auth {
 			break
 		}
 		a.selectType(out.Type, out.Flow)
-		a.oauth2(out)
+		decodeOAuth2(a, out)
 	case AuthTokenExchange:
 		a.selectType(out.Type, "")
-		a.tokenExchange(out)
+		decodeTokenExchange(a, out)
 	}
 	for _, h := range s.node.Get("headers").Fields() {
 		if strings.EqualFold(h.Key.String(), "Authorization") && out.Type != "" {
@@ -41,7 +41,7 @@ func (s *section) auth() *Auth {
 	return out
 }
 
-func (s *section) bearer(out *Auth) {
+func decodeBearer(s *section, out *Auth) {
 	out.Token, out.TokenCommand = s.string("token"), s.words("tokenCommand")
 	token, hasToken := s.node.Field("token")
 	command := s.node.Get("tokenCommand")
@@ -60,8 +60,8 @@ func (s *section) bearer(out *Auth) {
 	}
 }
 
-func (s *section) oauth2(out *Auth) {
-	s.client(out)
+func decodeOAuth2(s *section, out *Auth) {
+	decodeClient(s, out)
 	out.Store = s.string("store")
 	switch out.Flow {
 	case FlowRefreshToken:
@@ -78,28 +78,28 @@ func (s *section) oauth2(out *Auth) {
 			}
 		}
 	}
-	s.needsIssuer(out)
+	needsIssuer(s, out)
 }
 
-func (s *section) tokenExchange(out *Auth) {
-	s.client(out)
+func decodeTokenExchange(s *section, out *Auth) {
+	decodeClient(s, out)
 	out.From, out.FromMeta = s.string("from"), s.string("fromMeta")
 	if out.From == "" && out.FromMeta == "" {
 		out.From = authorization
 	} else if out.From != "" {
-		s.isHeaderName("from")
+		isHeaderNameOf(s, "from")
 	}
 	out.SubjectTokenType, out.RequestedTokenType = s.string("subjectTokenType"), s.string("requestedTokenType")
 	if out.SubjectTokenType == "" {
 		out.SubjectTokenType = AccessTokenType
 	}
-	s.needsIssuer(out)
+	needsIssuer(s, out)
 }
 
 // needsIssuer reports a client that has something to keep from strangers and does not say
 // where its tokens come from. The server would: any server could have a secret sent
 // anywhere.
-func (s *section) needsIssuer(out *Auth) {
+func needsIssuer(s *section, out *Auth) {
 	what := "the caller's token"
 	for _, name := range []string{"clientSecret", "refreshToken"} {
 		if s.has(name) {
@@ -127,8 +127,8 @@ func (s *section) needsIssuer(out *Auth) {
 	}
 }
 
-// client decodes the fields of every client of an authorization server.
-func (s *section) client(out *Auth) {
+// decodeClient decodes the fields of every client of an authorization server.
+func decodeClient(s *section, out *Auth) {
 	out.Issuer, out.TokenURL = s.string("issuer"), s.string("tokenUrl")
 	out.ClientID, out.ClientSecret = s.string("clientId"), s.string("clientSecret")
 	out.Scopes, out.Audience = s.words("scopes"), s.string("audience")
@@ -138,8 +138,8 @@ func (s *section) client(out *Auth) {
 	}
 }
 
-// session decodes where the session id is kept: the word memory, or a file.
-func (s *section) session() *Session {
+// decodeSession decodes where the session id is kept: the word memory, or a file.
+func decodeSession(s *section) *Session {
 	f := s.node.Get("session")
 	switch {
 	case f == nil:

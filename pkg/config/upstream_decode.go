@@ -23,9 +23,9 @@ var unusedForeignFields = []string{
 	"source", "settings", "sandbox", "sandboxEnabled", "watchPaths", "$schema", "extensionName",
 }
 
-// servers returns the map of upstream servers of a file, under either of its
+// decodeServers returns the map of upstream servers of a file, under either of its
 // names; nil if there is none.
-func (d *decoder) servers(root *Node) *Node {
+func decodeServers(d *decoder, root *Node) *Node {
 	current, older := root.Get("mcpServers"), root.Get("servers")
 	if current != nil && older != nil {
 		f, _ := root.Field("servers")
@@ -41,8 +41,8 @@ func (d *decoder) servers(root *Node) *Node {
 	return d.optional(root, "servers", Map)
 }
 
-// upstreams decodes the entries that wanted accepts; nil accepts all.
-func (d *decoder) upstreams(entries *Node, wanted func(name string) bool) []*Upstream {
+// decodeUpstreams decodes the entries that wanted accepts; nil accepts all.
+func decodeUpstreams(d *decoder, entries *Node, wanted func(name string) bool) []*Upstream {
 	var us []*Upstream
 	for _, f := range entries.Fields() {
 		name := f.Key.String()
@@ -62,53 +62,53 @@ func (d *decoder) upstreams(entries *Node, wanted func(name string) bool) []*Ups
 			continue
 		}
 		d.unset = &u.Unset
-		s.upstream(u)
+		decodeUpstream(s, u)
 		d.unset = nil
 		us = append(us, u)
 	}
 	return us
 }
 
-// upstream decodes an entry of mcpServers.
-func (s *section) upstream(u *Upstream) {
-	s.checkFields()
-	u.Transport = s.transport()
+// decodeUpstream decodes an entry of mcpServers.
+func decodeUpstream(s *section, u *Upstream) {
+	checkFields(s)
+	u.Transport = decodeTransport(s)
 	switch u.Transport {
 	case Stdio:
-		s.reportOtherTransport(names(remoteSettings)...)
-		s.reportOtherTransport("session")
-		s.reportProcessCredentials()
-		s.process(u)
+		reportOtherTransport(s, names(remoteSettings)...)
+		reportOtherTransport(s, "session")
+		reportProcessCredentials(s)
+		decodeProcess(s, u)
 	case HTTP, SSE, WebSocket:
-		s.reportOtherTransport(names(processSettings)...)
-		u.URL = s.url(u.Transport)
-		u.MayBeSSE = u.Transport == HTTP && s.transportField() == nil && !s.has("httpUrl")
-		u.Headers = s.headers()
-		u.ForwardHeaders = s.forwardRules("forwardHeaders")
-		u.ForwardMeta = s.forwardRules("forwardMeta")
-		if !s.isForeignAuth() {
-			u.Auth = s.auth()
+		reportOtherTransport(s, names(processSettings)...)
+		u.URL = decodeURL(s, u.Transport)
+		u.MayBeSSE = u.Transport == HTTP && transportField(s) == nil && !s.has("httpUrl")
+		u.Headers = decodeHeaders(s)
+		u.ForwardHeaders = decodeForwardRules(s, "forwardHeaders")
+		u.ForwardMeta = decodeForwardRules(s, "forwardMeta")
+		if !isForeignAuth(s) {
+			u.Auth = decodeAuth(s)
 		}
 		if u.Transport == HTTP {
-			u.Session = s.session()
+			u.Session = decodeSession(s)
 		} else {
-			s.reportOtherTransport("session")
+			reportOtherTransport(s, "session")
 		}
 	}
 	u.ConnectTimeout = s.duration("connectTimeoutMs")
-	u.Timeout = s.timeout()
+	u.Timeout = decodeTimeout(s)
 	u.MaxCallTime = s.duration("maxCallTimeMs")
 	u.MaxConcurrency = s.count("maxConcurrency")
 	u.MaxMessageBytes = int64(s.number("maxMessageBytes"))
 	u.Eager = s.boolean("eager")
-	u.Tools = s.toolFilter()
+	u.Tools = decodeToolFilter(s)
 	u.NamePrefix = s.string("namePrefix")
-	u.Retry = s.retry()
+	u.Retry = decodeRetry(s)
 	u.RetryUnsafe = s.boolean("retryUnsafe")
-	u.CircuitBreaker = s.circuitBreaker()
-	u.RateLimit = s.rateLimit(u.Tools)
-	u.Cache = s.cache(u.Tools)
-	u.RequireApproval = s.approval(u.Tools)
+	u.CircuitBreaker = decodeCircuitBreaker(s)
+	u.RateLimit = decodeRateLimit(s, u.Tools)
+	u.Cache = decodeCache(s, u.Tools)
+	u.RequireApproval = decodeApproval(s, u.Tools)
 	if f, ok := s.node.Field("retryUnsafe"); ok && u.RetryUnsafe && !s.has("retry") {
 		p := f.Key.Problem(diag.CodeMeaningless, fmt.Sprintf(`"retryUnsafe" of %s has no effect without "retry"`, s.owner))
 		p.Hint = `add "retry" to turn retries on: retry: {}`
@@ -116,41 +116,41 @@ func (s *section) upstream(u *Upstream) {
 	}
 }
 
-// process decodes the fields of a child process. In Zed's older form they are
+// decodeProcess decodes the fields of a child process. In Zed's older form they are
 // in a map under "command", where the program is called "path".
-func (s *section) process(u *Upstream) {
+func decodeProcess(s *section, u *Upstream) {
 	p, command := s, "command"
 	if inner := s.node.Get("command"); inner.Kind() == Map {
 		p, command = s.subsection("command"), "path"
 	}
 	if u.Command = p.string(command); u.Command == "" && p.node.Get(command).IsString() && command == "command" {
-		s.reportEmpty(command)
+		reportEmpty(s, command)
 	}
 	u.Args = p.texts("args")
-	s.addArgumentSecrets(u.Args)
-	u.Env = s.envFile()
+	addArgumentSecrets(s, u.Args)
+	u.Env = decodeEnvFile(s)
 	for _, f := range p.textMap("env") {
-		s.addNamedSecret(f.Name, f.Value)
+		addNamedSecret(s, f.Name, f.Value)
 		u.Env = append(slices.DeleteFunc(u.Env, func(v EnvVar) bool { return v.Name == f.Name }), EnvVar(f))
 	}
-	u.InheritEnv = s.inheritEnv()
+	u.InheritEnv = decodeInheritEnv(s)
 	u.Cwd = s.string("cwd")
-	s.reportRelativePaths(p.node, command)
+	reportRelativePaths(s, p.node, command)
 }
 
 // reportEmpty reports a field without which there is no server.
-func (s *section) reportEmpty(name string) {
+func reportEmpty(s *section, name string) {
 	s.decoder.report(s.node.Get(name).Problem(diag.CodeServerIncomplete, fmt.Sprintf("the %s of %s is empty", name, s.owner)))
 }
 
 // checkFields reports the fields that an entry should not have.
-func (s *section) checkFields() {
+func checkFields(s *section) {
 	valid := names(s.settings)
 	var ignored []Text // of another program's file
 	for _, f := range s.node.Fields() {
 		key := f.Key.String()
 		switch {
-		case IsFree(key), slices.Contains(valid, key) && !(key == "auth" && s.isForeignAuth()):
+		case IsFree(key), slices.Contains(valid, key) && !(key == "auth" && isForeignAuth(s)):
 		case s.decoder.foreign:
 			ignored = append(ignored, f.Key)
 		case slices.Contains(unusedForeignFields, key):
@@ -160,13 +160,13 @@ func (s *section) checkFields() {
 		}
 	}
 	if len(ignored) > 0 {
-		s.reportIgnored(ignored)
+		reportIgnored(s, ignored)
 	}
 }
 
 // reportIgnored reports the fields of another program's entry that have no
 // effect here.
-func (s *section) reportIgnored(keys []Text) {
+func reportIgnored(s *section, keys []Text) {
 	quotedKeys := make([]string, len(keys))
 	for i, k := range keys {
 		quotedKeys[i] = fmt.Sprintf("%q", k.String())
@@ -190,7 +190,7 @@ func (s *section) reportIgnored(keys []Text) {
 }
 
 // reportOtherTransport reports fields of other transports.
-func (s *section) reportOtherTransport(fields ...string) {
+func reportOtherTransport(s *section, fields ...string) {
 	for _, name := range fields {
 		if f, ok := s.node.Field(name); ok {
 			s.decoder.report(f.Key.Problem(diag.CodeMeaningless,
@@ -201,7 +201,7 @@ func (s *section) reportOtherTransport(fields ...string) {
 
 // reportProcessCredentials reports credentials for a child process. Only HTTP
 // requests can carry them; a process gets them from its environment.
-func (s *section) reportProcessCredentials() {
+func reportProcessCredentials(s *section) {
 	for _, name := range names(credentialSettings) {
 		if f, ok := s.node.Field(name); ok {
 			p := f.Key.Problem(diag.CodeConflict, fmt.Sprintf("%s is a child process, which cannot use %q", s.owner, name))
@@ -211,13 +211,13 @@ func (s *section) reportProcessCredentials() {
 	}
 }
 
-// transport returns the transport of the server, or empty if the entry has no
+// decodeTransport returns the transport of the server, or empty if the entry has no
 // type.
-func (s *section) transport() string {
+func decodeTransport(s *section) string {
 	command, hasCommand := s.node.Field("command")
-	address := s.addressField()
+	address := addressField(s)
 	hasURL := address != nil
-	if f := s.transportField(); f != nil {
+	if f := transportField(s); f != nil {
 		written := ""
 		if f.IsString() {
 			written = s.expand(f.Text())
@@ -231,11 +231,11 @@ func (s *section) transport() string {
 		switch {
 		case !ok:
 			// Not written: the expanded value may be a secret.
-			s.decoder.report(s.unknownTransport(f, f.Text().String()))
+			s.decoder.report(unknownTransport(s, f, f.Text().String()))
 		case t == Stdio && !hasCommand:
-			s.decoder.report(s.incomplete(fmt.Sprintf(`%s has the type %q but no "command"`, s.owner, written)))
+			s.decoder.report(incompleteEntry(s, fmt.Sprintf(`%s has the type %q but no "command"`, s.owner, written)))
 		case t != Stdio && !hasURL:
-			s.decoder.report(s.incomplete(fmt.Sprintf(`%s has the type %q but no "url"`, s.owner, written)))
+			s.decoder.report(incompleteEntry(s, fmt.Sprintf(`%s has the type %q but no "url"`, s.owner, written)))
 		}
 		return t
 	}
@@ -254,18 +254,18 @@ func (s *section) transport() string {
 		}
 		return HTTP
 	}
-	s.decoder.report(s.incomplete(s.owner + ` has no "command" and no "url"`))
+	s.decoder.report(incompleteEntry(s, s.owner+` has no "command" and no "url"`))
 	return ""
 }
 
-func (s *section) incomplete(message string) diag.Diagnostic {
+func incompleteEntry(s *section, message string) diag.Diagnostic {
 	p := s.node.Problem(diag.CodeServerIncomplete, message)
 	p.End = diag.Pos{}
 	p.Hint = `write "command" for a program to start, or "url" for a server on the network`
 	return p
 }
 
-func (s *section) unknownTransport(f *Node, written string) diag.Diagnostic {
+func unknownTransport(s *section, f *Node, written string) diag.Diagnostic {
 	valid := transportNames()
 	p := f.Problem(diag.CodeTransport, fmt.Sprintf("%s has the unknown type %s", s.owner, quote(written)))
 	p.Hint = "expected " + diag.List(valid)

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// headers returns "headers" and those of "requestInit" that are not in it.
+// decodeHeaders returns "headers" and those of "requestInit" that are not in it.
 // Header names are case-insensitive (RFC 9110, 5.1).
-func (s *section) headers() []Header {
+func decodeHeaders(s *section) []Header {
 	var out []Header
 	add := func(pairs []nameValue) {
 		for _, p := range pairs {
@@ -32,12 +32,12 @@ func (s *section) headers() []Header {
 		add(init.textMap("headers"))
 	}
 	for _, h := range out {
-		s.addHeaderSecret(h)
+		addHeaderSecret(s, h)
 	}
 	return out
 }
 
-func (s *section) inheritEnv() Inherit {
+func decodeInheritEnv(s *section) Inherit {
 	const name = "inheritEnv"
 	f := s.node.Get(name)
 	switch {
@@ -55,16 +55,16 @@ var schemes = map[string][]string{
 	HTTP: {"http", "https"}, SSE: {"http", "https"}, WebSocket: {"ws", "wss"},
 }
 
-// url returns the URL of a server that is reached over the network.
-func (s *section) url(transport string) string {
-	field := s.addressField()
+// decodeUrl returns the URL of a server that is reached over the network.
+func decodeURL(s *section, transport string) string {
+	field := addressField(s)
 	if field == nil {
 		return "" // reported already
 	}
 	name := field.Key.String()
 	address := s.string(name)
 	if address == "" && field.Value.IsString() {
-		s.reportEmpty(name)
+		reportEmpty(s, name)
 	}
 	if address == "" || strings.Contains(address, "${") {
 		return address // reported already
@@ -80,26 +80,26 @@ func (s *section) url(transport string) string {
 	case !slices.Contains(valid, u.Scheme):
 		problem("must begin with " + strings.Join(valid, ":// or ") + "://")
 	default:
-		s.addSecretOf(address)
+		addSecretOf(s, address)
 		for segment := range strings.SplitSeq(u.Path, "/") {
-			s.addSecretOf(segment)
+			addSecretOf(s, segment)
 		}
 		for name, values := range u.Query() {
 			for _, v := range values {
-				s.addNamedSecret(name, v)
+				addNamedSecret(s, name, v)
 			}
 		}
 	}
 	return address
 }
 
-// toolFilter returns the tools that nodes may call, from "tools" and from what
+// decodeToolFilter returns the tools that nodes may call, from "tools" and from what
 // other programs write.
-func (s *section) toolFilter() ToolFilter {
+func decodeToolFilter(s *section) ToolFilter {
 	out := ToolFilter{}
-	s.addForeignFilter(&out)
+	addForeignFilter(s, &out)
 	if list := s.node.Get("tools"); list != nil && list.Kind() == List { // GitHub Copilot's form of allow
-		out.Allow = append(s.globs("tools"), out.Allow...)
+		out.Allow = append(decodeGlobs(s, "tools"), out.Allow...)
 		return out
 	}
 	tools := s.subsection("tools")
@@ -107,10 +107,10 @@ func (s *section) toolFilter() ToolFilter {
 		return out
 	}
 	if tools.has("allow") {
-		if allow := tools.globs("allow"); allow != nil {
+		if allow := decodeGlobs(tools, "allow"); allow != nil {
 			out.Allow = append(allow, out.Allow...)
 		}
 	}
-	out.Deny = append(tools.globs("deny"), out.Deny...)
+	out.Deny = append(decodeGlobs(tools, "deny"), out.Deny...)
 	return out
 }

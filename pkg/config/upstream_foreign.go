@@ -10,7 +10,7 @@ import (
 var addressNames = []string{"httpUrl", "url", "serverUrl"}
 
 // addressField returns the field with a server's URL; nil if there is none.
-func (s *section) addressField() *Field {
+func addressField(s *section) *Field {
 	for _, name := range addressNames {
 		if f, ok := s.node.Field(name); ok {
 			return &f
@@ -21,7 +21,7 @@ func (s *section) addressField() *Field {
 
 // transportField returns the field with a server's transport, under either of
 // its names; nil if there is none.
-func (s *section) transportField() *Node {
+func transportField(s *section) *Node {
 	if f := s.node.Get("type"); f != nil {
 		return f
 	}
@@ -29,14 +29,14 @@ func (s *section) transportField() *Node {
 }
 
 // isForeignAuth reports whether "auth" is Cursor's, which has no type.
-func (s *section) isForeignAuth() bool {
+func isForeignAuth(s *section) bool {
 	f := s.node.Get("auth")
 	return s.decoder.foreign && f != nil && f.Get("type") == nil
 }
 
-// timeout returns the timeout of a call: timeoutMs, or the timeout of other
+// decodeTimeout returns the timeout of a call: timeoutMs, or the timeout of other
 // programs.
-func (s *section) timeout() time.Duration {
+func decodeTimeout(s *section) time.Duration {
 	const limit = 1000 // timeouts in seconds are shorter
 	if !s.has("timeout") || s.has("timeoutMs") {
 		return s.duration("timeoutMs")
@@ -52,9 +52,9 @@ func (s *section) timeout() time.Duration {
 }
 
 // addForeignFilter adds what other programs write to a tool filter.
-func (s *section) addForeignFilter(f *ToolFilter) {
+func addForeignFilter(s *section, f *ToolFilter) {
 	for name, list := range map[string]*[]string{"includeTools": &f.Allow, "excludeTools": &f.Deny, "disabledTools": &f.Deny} {
-		if globs := s.globs(name); globs != nil {
+		if globs := decodeGlobs(s, name); globs != nil {
 			*list = slices.Concat(*list, globs)
 			if *list == nil {
 				*list = []string{} // an empty list allows nothing

@@ -21,8 +21,8 @@ var (
 
 const authorization = "Authorization"
 
-// forwardRules decodes forwardHeaders or forwardMeta.
-func (s *section) forwardRules(name string) []Forward {
+// decodeForwardRules decodes forwardHeaders or forwardMeta.
+func decodeForwardRules(s *section, name string) []Forward {
 	var out []Forward
 	targets := map[string]Text{}
 	for i, n := range s.optional(name, List).Items() {
@@ -32,7 +32,7 @@ func (s *section) forwardRules(name string) []Forward {
 			continue
 		}
 		rule := s.decoder.newSection(n, owner, s.setting(name).Fields, s.secrets)
-		f := rule.forwardRule(name == "forwardHeaders")
+		f := decodeForwardRule(rule, name == "forwardHeaders")
 		if f.From == "" || f.To == "" {
 			continue // reported
 		}
@@ -56,17 +56,17 @@ func (s *section) forwardRules(name string) []Forward {
 	return out
 }
 
-func (s *section) forwardRule(ofHeaders bool) Forward {
+func decodeForwardRule(s *section, ofHeaders bool) Forward {
 	f := Forward{
 		From: s.string("from"), To: s.string("to"), Prefix: s.string("prefix"),
 		Required: s.boolean("required"), Pos: s.node.Pos(),
 	}
 	if !ofHeaders {
-		s.checkTargetHeader("to", f.To)
+		checkTargetHeader(s, "to", f.To)
 		return f
 	}
 	f.UnsafePassthrough = s.boolean("unsafePassthrough")
-	if f.From == "" || !s.isHeaderName("from") {
+	if f.From == "" || !isHeaderNameOf(s, "from") {
 		return f
 	}
 	if textproto.CanonicalMIMEHeaderKey(f.From) == authorization && !f.UnsafePassthrough {
@@ -79,13 +79,13 @@ func (s *section) forwardRule(ofHeaders bool) Forward {
 	if f.To == "" {
 		name, f.To = "from", f.From
 	}
-	s.checkTargetHeader(name, f.To)
+	checkTargetHeader(s, name, f.To)
 	return f
 }
 
 // checkTargetHeader reports a header that upstream requests must not get.
-func (s *section) checkTargetHeader(name, header string) {
-	if header == "" || !s.isHeaderName(name) {
+func checkTargetHeader(s *section, name, header string) {
+	if header == "" || !isHeaderNameOf(s, name) {
 		return
 	}
 	if key := textproto.CanonicalMIMEHeaderKey(header); slices.Contains(reservedHeaders, key) {
@@ -93,8 +93,8 @@ func (s *section) checkTargetHeader(name, header string) {
 	}
 }
 
-// isHeaderName reports whether a field that is a string is a valid header name.
-func (s *section) isHeaderName(name string) bool {
+// isHeaderNameOf reports whether a field that is a string is a valid header name.
+func isHeaderNameOf(s *section, name string) bool {
 	f := s.node.Get(name)
 	if text := f.Text().String(); !f.IsString() || headerToken.MatchString(text) {
 		return true

@@ -11,18 +11,18 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-func (s *section) retry() *Retry {
+func decodeRetry(s *section) *Retry {
 	r := s.subsection("retry")
 	if r == nil {
 		return nil
 	}
-	out := r.retryTimings()
-	out.RetryOn, out.SkipOn = r.failureList("retryOn"), r.failureList("skipOn")
+	out := decodeRetryTimings(r)
+	out.RetryOn, out.SkipOn = decodeFailures(r, "retryOn"), decodeFailures(r, "skipOn")
 	return out
 }
 
-// retryTimings decodes the settings that RetryTimings describes.
-func (s *section) retryTimings() *Retry {
+// decodeRetryTimings decodes the settings that RetryTimings describes.
+func decodeRetryTimings(s *section) *Retry {
 	out := &Retry{
 		MaxAttempts:  s.count("maxAttempts"),
 		InitialDelay: s.duration("initialDelayMs"),
@@ -46,7 +46,7 @@ func (s *section) retryTimings() *Retry {
 func DecodeRetryTimings(n *Node, owner string) (*Retry, []diag.Diagnostic) {
 	d := &decoder{}
 	s := &section{environment{decoder: d}, owner, n, retryTimings}
-	return s.retryTimings(), d.diagnostics
+	return decodeRetryTimings(s), d.diagnostics
 }
 
 // DecodeNumber decodes a number of a node. It returns the default if the number
@@ -73,8 +73,8 @@ var (
 // ("503"), a class of statuses ("5xx"), or a JSON-RPC error code ("-32001").
 func IsFailureCode(s string) bool { return statusCode.MatchString(s) || messageCode.MatchString(s) }
 
-// failureList returns a list of failures, which are strings or numbers.
-func (s *section) failureList(name string) []string {
+// decodeFailures returns a list of failures, which are strings or numbers.
+func decodeFailures(s *section, name string) []string {
 	var out []string
 	for _, n := range s.optional(name, List).Items() {
 		k := n.Value().Kind()
@@ -97,7 +97,7 @@ func (s *section) failureList(name string) []string {
 	return out
 }
 
-func (s *section) circuitBreaker() *CircuitBreaker {
+func decodeCircuitBreaker(s *section) *CircuitBreaker {
 	b := s.subsection("circuitBreaker")
 	if b == nil {
 		return nil
@@ -110,7 +110,7 @@ func (s *section) circuitBreaker() *CircuitBreaker {
 	}
 }
 
-func (s *section) rateLimit(filter ToolFilter) *RateLimit {
+func decodeRateLimit(s *section, filter ToolFilter) *RateLimit {
 	r := s.subsection("rateLimit")
 	if r == nil {
 		return nil
@@ -133,14 +133,14 @@ func (s *section) rateLimit(filter ToolFilter) *RateLimit {
 			s.decoder.report(f.Value.Expected(owner, "a map"))
 			continue
 		}
-		s.reportUnreachable(f.Key, "rateLimit", filter)
+		reportUnreachable(s, f.Key, "rateLimit", filter)
 		rate := s.decoder.newSection(f.Value, owner, r.setting("perTool").Fields, s.secrets)
 		out.PerTool = append(out.PerTool, ToolRate{tool, rate.count("limit"), rate.duration("periodMs")})
 	}
 	return out
 }
 
-func (s *section) cache(filter ToolFilter) *Cache {
+func decodeCache(s *section, filter ToolFilter) *Cache {
 	c := s.subsection("cache")
 	if c == nil {
 		return nil
@@ -155,34 +155,34 @@ func (s *section) cache(filter ToolFilter) *Cache {
 		p.Hint = "list the tools whose results may be reused"
 		s.decoder.report(p)
 	}
-	out.Tools = c.globs("tools")
+	out.Tools = decodeGlobs(c, "tools")
 	for _, n := range list.Items() {
 		if n.IsString() {
-			s.reportUnreachable(n.Text(), "cache", filter)
+			reportUnreachable(s, n.Text(), "cache", filter)
 		}
 	}
 	return out
 }
 
-func (s *section) approval(filter ToolFilter) *Approval {
+func decodeApproval(s *section, filter ToolFilter) *Approval {
 	n := s.node.Get("requireApproval")
 	if n == nil {
 		return nil
 	}
 	out, list := &Approval{}, n
 	if n.Kind() == List {
-		out.Tools = s.globs("requireApproval")
+		out.Tools = decodeGlobs(s, "requireApproval")
 	} else {
 		a := s.subsection("requireApproval")
 		if a == nil {
 			return nil
 		}
 		list = a.optional("tools", List)
-		out.Tools, out.Once = a.globs("tools"), a.boolean("once")
+		out.Tools, out.Once = decodeGlobs(a, "tools"), a.boolean("once")
 	}
 	for _, item := range list.Items() {
 		if item.IsString() {
-			s.reportUnreachable(item.Text(), "requireApproval", filter)
+			reportUnreachable(s, item.Text(), "requireApproval", filter)
 		}
 	}
 	return out
@@ -190,7 +190,7 @@ func (s *section) approval(filter ToolFilter) *Approval {
 
 // reportUnreachable reports a setting for a tool that the server's "tools" do
 // not allow.
-func (s *section) reportUnreachable(tool Text, setting string, filter ToolFilter) {
+func reportUnreachable(s *section, tool Text, setting string, filter ToolFilter) {
 	if name := tool.String(); !isGlob(name) && !filter.Allows(name) {
 		p := tool.Problem(diag.CodeConflict, fmt.Sprintf("%q names the tool %q, which \"tools\" of %s does not allow", setting, name, s.owner))
 		if f, ok := s.node.Field("tools"); ok {
@@ -200,8 +200,8 @@ func (s *section) reportUnreachable(tool Text, setting string, filter ToolFilter
 	}
 }
 
-// globs returns a list of names and globs; nil if the field is absent.
-func (s *section) globs(name string) []string {
+// decodeGlobs returns a list of names and globs; nil if the field is absent.
+func decodeGlobs(s *section, name string) []string {
 	list := s.optional(name, List)
 	if list == nil {
 		return nil

@@ -141,17 +141,17 @@ func NamesSecret(name string) bool {
 }
 
 // addNamedSecret adds what is secret in the value of a variable or parameter.
-func (s *section) addNamedSecret(name, val string) {
+func addNamedSecret(s *section, name, val string) {
 	switch {
 	case isCredential(name) && len(val) >= minNamedSecret, mayBeCredential(name) && looksRandom(val):
 		s.addSecret(val)
 	default:
-		s.addSecretOf(val)
+		addSecretOf(s, val)
 	}
 }
 
 // addSecretOf adds what is secret in a value whatever its name is.
-func (s *section) addSecretOf(val string) {
+func addSecretOf(s *section, val string) {
 	if isIssued(val) || strings.Contains(val, "PRIVATE KEY-----") {
 		s.addSecret(val)
 		return
@@ -168,7 +168,7 @@ func (s *section) addSecretOf(val string) {
 
 // addHeaderSecret adds what is secret in a header. Of "Bearer TOKEN" that is the
 // token: it may appear without the scheme.
-func (s *section) addHeaderSecret(h Header) {
+func addHeaderSecret(s *section, h Header) {
 	_, secret, found := strings.Cut(h.Value, " ")
 	if !found {
 		secret = h.Value
@@ -176,7 +176,7 @@ func (s *section) addHeaderSecret(h Header) {
 	if isCredential(h.Name) {
 		s.addSecret(secret)
 	} else {
-		s.addNamedSecret(h.Name, secret)
+		addNamedSecret(s, h.Name, secret)
 	}
 }
 
@@ -186,10 +186,10 @@ var nonSecretSuffixes = []string{"file", "path", "dir", "env", "url", "command"}
 
 // addArgumentSecrets adds the credentials among the arguments of a program:
 // --token=VALUE, and --token VALUE if VALUE is not an option.
-func (s *section) addArgumentSecrets(args []string) {
+func addArgumentSecrets(s *section, args []string) {
 	for i, arg := range args {
 		if !strings.HasPrefix(arg, "-") {
-			s.addSecretOf(arg)
+			addSecretOf(s, arg)
 			continue
 		}
 		name, val, found := strings.Cut(arg, "=")
@@ -197,7 +197,7 @@ func (s *section) addArgumentSecrets(args []string) {
 			val = args[i+1]
 		}
 		if !slices.ContainsFunc(nonSecretSuffixes, func(word string) bool { return strings.HasSuffix(name, word) }) {
-			s.addNamedSecret(name, val)
+			addNamedSecret(s, name, val)
 		}
 	}
 }

@@ -91,20 +91,20 @@ func about(source []byte) int {
 func (d *document) load(text []byte, meter *memory.Meter) (*yaml.Node, *diag.Diagnostic) {
 	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithPlugin(yamlLimits{meter}))
 	if err != nil {
-		return nil, d.syntax(err)
+		return nil, syntaxProblem(d, err)
 	}
 	var doc, more yaml.Node
 	if err := loader.Load(&doc); err == io.EOF {
 		return nil, d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeEmpty, "the file is empty",
 			`begin the configuration with version: "1.0"`)
 	} else if err != nil {
-		return nil, d.syntax(err)
+		return nil, syntaxProblem(d, err)
 	}
 	if err := loader.Load(&more); err == nil {
 		return nil, d.problem(diag.Pos{Line: more.Line, Col: more.Column}, diag.CodeDocuments,
 			"a configuration must be a single YAML document; a second one starts here", "put each server into a file of its own")
 	} else if err != io.EOF {
-		return nil, d.syntax(err)
+		return nil, syntaxProblem(d, err)
 	}
 	if len(doc.Content) == 0 {
 		return nil, d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeEmpty, "the file is empty", "")

@@ -46,7 +46,7 @@ const lookalikeLines = 20
 // spaceLookalikeBefore describes the character nearest to an error of syntax, at most
 // so many lines before it, that looks like a space where a space would have another
 // meaning: in an indentation, behind a colon, or before what ends a value.
-func (d *document) spaceLookalikeBefore(pos diag.Pos) string {
+func spaceLookalikeBefore(d *document, pos diag.Pos) string {
 	for line := pos.Line; line > max(0, pos.Line-lookalikeLines); line-- {
 		text := d.lines.Line(line)
 		for i, r := range string(text) {

@@ -14,7 +14,7 @@ import (
 // unclosedQuote returns the diagnostic for a string whose closing quote is
 // missing, so that it swallowed lines of the file up to the next quote, behind
 // which YAML could not go on at pos, or nil if there is none.
-func (d *document) unclosedQuote(pos diag.Pos) *diag.Diagnostic {
+func unclosedQuote(d *document, pos diag.Pos) *diag.Diagnostic {
 	s := quoteScanner{src: d.source, limit: d.lines.Offset(pos)}
 	s.scan()
 	if s.to == 0 || !swallowedLines().Match(s.src[s.from:s.to]) {

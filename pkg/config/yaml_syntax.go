@@ -66,8 +66,8 @@ var constructNames = map[string]string{
 	"while scanning a plain scalar":    "the text",
 }
 
-// syntax returns the diagnostic for an error of the YAML library.
-func (d *document) syntax(err error) *diag.Diagnostic {
+// syntaxProblem returns the diagnostic for an error of the YAML library.
+func syntaxProblem(d *document, err error) *diag.Diagnostic {
 	var e *yaml.LoadError
 	if !errors.As(err, &e) {
 		return d.problem(diag.Pos{Line: 1, Col: 1}, diag.CodeSyntax, err.Error(), "")
@@ -80,7 +80,7 @@ func (d *document) syntax(err error) *diag.Diagnostic {
 	case e.Message == errDepth.Error():
 		return d.problem(pos, diag.CodeDepth, fmt.Sprintf("the file is nested more than %d levels deep", maxDepth), "")
 	case strings.HasPrefix(e.Message, "unknown anchor "):
-		return d.unknownAlias(pos)
+		return unknownAlias(d, pos)
 	}
 	message, hint := e.Message, ""
 	if at := d.lines.Offset(pos); at < len(d.source) && d.source[at] == '\t' {
@@ -89,15 +89,15 @@ func (d *document) syntax(err error) *diag.Diagnostic {
 	if s, ok := syntaxMessages[message]; ok {
 		message, hint = s[0], s[1]
 	}
-	lookalike := d.spaceLookalikeBefore(pos)
+	lookalike := spaceLookalikeBefore(d, pos)
 	begin := diag.Pos{Line: e.ContextMark.Line, Col: e.ContextMark.Column}
 	if reportedAtStart[e.Message] && !begin.IsZero() {
-		if lookalike = d.spaceLookalikeBefore(begin); lookalike != "" {
+		if lookalike = spaceLookalikeBefore(d, begin); lookalike != "" {
 			hint = lookalike
 		}
 		return d.problem(begin, diag.CodeSyntax, message, hint)
 	}
-	if unclosed := d.unclosedQuote(pos); unclosed != nil {
+	if unclosed := unclosedQuote(d, pos); unclosed != nil {
 		return unclosed
 	}
 	if lookalike != "" {
@@ -119,7 +119,7 @@ var bareExpression = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // unknownAlias names the alias at pos and the anchors that could be meant.
-func (d *document) unknownAlias(pos diag.Pos) *diag.Diagnostic {
+func unknownAlias(d *document, pos diag.Pos) *diag.Diagnostic {
 	at := d.lines.Offset(pos)
 	name := anchorName(d.source[min(at+1, len(d.source)):])
 	p := d.problem(pos, diag.CodeAlias, fmt.Sprintf("unknown alias *%s: there is no anchor &%s before it", name, name),
