@@ -38,7 +38,7 @@ func TestWhatAnEvaluationAllocatesIsAccounted(t *testing.T) {
 			ev := newEvaluator(context.Background(), nil)
 			ev.known = &e.unit.known
 			runtime.ReadMemStats(&before)
-			_, evErr := ev.run(e.unit, data)
+			_, evErr := runUnit(ev, e.unit, data)
 			runtime.ReadMemStats(&after)
 			if evErr != nil {
 				t.Fatal(evErr)

@@ -16,7 +16,7 @@ func pushAncestry(n, part *ast) {
 
 // seekParent lets step answer for a parent lookup, or counts the level that it
 // takes up.
-func (p *parser) seekParent(step *ast, s *slot) {
+func seekParent(p *parser, step *ast, s *slot) {
 	switch step.kind {
 	case astName, astWildcard:
 		s.level--
@@ -34,12 +34,12 @@ func (p *parser) seekParent(step *ast, s *slot) {
 	case astBlock:
 		if len(step.list) > 0 {
 			step.tuple = true
-			p.seekParent(step.list[len(step.list)-1], s)
+			seekParent(p, step.list[len(step.list)-1], s)
 		}
 	case astPath:
 		step.tuple = true
 		for i := len(step.list) - 1; i >= 0; i-- {
-			p.seekParent(step.list[i], s)
+			seekParent(p, step.list[i], s)
 			if s.level <= 0 {
 				break
 			}
@@ -52,7 +52,7 @@ func (p *parser) seekParent(step *ast, s *slot) {
 
 // resolveAncestry resolves the parents that the last step of a path looks for
 // among the steps before it, and leaves the rest to whatever surrounds it.
-func (p *parser) resolveAncestry(path *ast) {
+func resolveAncestry(p *parser, path *ast) {
 	last := path.list[len(path.list)-1]
 	slots := last.seeking
 	if last.kind == astParent {
@@ -76,7 +76,7 @@ func (p *parser) resolveAncestry(path *ast) {
 				step = path.list[i]
 				i--
 			}
-			p.seekParent(step, s)
+			seekParent(p, step, s)
 		}
 	}
 }

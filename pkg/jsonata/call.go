@@ -33,9 +33,9 @@ func callableOf(v value.Value) callable {
 	return c
 }
 
-// apply calls a function from inside another one. A sequence that the function
+// applyTo calls a function from inside another one. A sequence that the function
 // makes with its last step is not reduced.
-func (ev *evaluator) apply(fn callable, args []value.Value) (value.Value, *Error) {
+func applyTo(ev *evaluator, fn callable, args []value.Value) (value.Value, *Error) {
 	if err := ev.enter(-1); err != nil {
 		return value.Undef, err
 	}

@@ -59,24 +59,24 @@ func (c *collector) result(ev *evaluator, last bool) (value.Value, *Error) {
 // member looks up the name of the step in an item.
 func (st *step) member(ev *evaluator, item value.Value) (value.Value, *Error) {
 	if !st.keep || item.Kind() != value.Array {
-		return ev.member(item, st.name)
+		return memberOf(ev, item, st.name)
 	}
 	var out []value.Value
-	if err := ev.members(item.Elems(), st.name, &out, 0); err != nil || len(out) == 0 {
+	if err := membersOf(ev, item.Elems(), st.name, &out, 0); err != nil || len(out) == 0 {
 		return value.Undef, err
 	}
 	return value.FromArray(out).WithFlags(value.Sequence | value.KeepSingleton), nil
 }
 
-// member looks a name up in an item of any kind; in an array, in each of its
+// memberOf looks a name up in an item of any kind; in an array, in each of its
 // elements.
-func (ev *evaluator) member(item value.Value, name string) (value.Value, *Error) {
+func memberOf(ev *evaluator, item value.Value, name string) (value.Value, *Error) {
 	switch item.Kind() {
 	case value.Object:
 		return item.Get(name), nil
 	case value.Array:
 		var out []value.Value
-		if err := ev.members(item.Elems(), name, &out, 0); err != nil {
+		if err := membersOf(ev, item.Elems(), name, &out, 0); err != nil {
 			return value.Undef, err
 		}
 		return unwrap(value.FromArray(out).WithFlags(value.Sequence)), nil
@@ -84,7 +84,7 @@ func (ev *evaluator) member(item value.Value, name string) (value.Value, *Error)
 	return value.Undef, nil
 }
 
-func (ev *evaluator) members(items []value.Value, name string, out *[]value.Value, depth int) (err *Error) {
+func membersOf(ev *evaluator, items []value.Value, name string, out *[]value.Value, depth int) (err *Error) {
 	if depth > maxValueDepth {
 		return stopped(-1, "a value is nested too deeply")
 	}
@@ -102,7 +102,7 @@ func (ev *evaluator) members(items []value.Value, name string, out *[]value.Valu
 				*out, err = ev.push(*out, v)
 			}
 		case value.Array:
-			err = ev.members(item.Elems(), name, out, depth+1)
+			err = membersOf(ev, item.Elems(), name, out, depth+1)
 		}
 		if err != nil {
 			return err

@@ -139,7 +139,7 @@ func (c *compiler) core(n *ast) node {
 	case astRegex:
 		return c.regex(n)
 	case astBinary:
-		return c.binary(n)
+		return compileBinary(c, n)
 	case astNegate:
 		return &negateNode{operand: c.node(n.lhs), off: n.off}
 	case astArray:

@@ -101,7 +101,7 @@ func (fl *filter) keeps(ev *evaluator, f *frame, item value.Value, i, n int) (in
 			return count, nil
 		}
 	}
-	ok, err := ev.truth(v, fl.off)
+	ok, err := truth(ev, v, fl.off)
 	if ok {
 		return 1, err
 	}
@@ -132,7 +132,7 @@ func allOf(elems []value.Value, kind value.Kind) bool {
 }
 
 // truth casts a value to a boolean as $boolean does; undefined is false.
-func (ev *evaluator) truth(v value.Value, off int) (bool, *Error) {
+func truth(ev *evaluator, v value.Value, off int) (bool, *Error) {
 	switch v.Kind() {
 	case value.Bool:
 		return v.Bool(), nil
@@ -145,14 +145,14 @@ func (ev *evaluator) truth(v value.Value, off int) (bool, *Error) {
 	case value.String:
 		return v.Str() != "", nil
 	case value.Array:
-		return ev.truthOfAny(v.Elems(), off, 0)
+		return truthOfAny(ev, v.Elems(), off, 0)
 	case value.Object:
 		return v.Len() > 0, nil
 	}
 	return false, nil
 }
 
-func (ev *evaluator) truthOfAny(elems []value.Value, off, depth int) (bool, *Error) {
+func truthOfAny(ev *evaluator, elems []value.Value, off, depth int) (bool, *Error) {
 	if depth > maxValueDepth {
 		return false, stopped(off, "a value is nested too deeply")
 	}
@@ -163,9 +163,9 @@ func (ev *evaluator) truthOfAny(elems []value.Value, off, depth int) (bool, *Err
 		var ok bool
 		var err *Error
 		if e.Kind() == value.Array {
-			ok, err = ev.truthOfAny(e.Elems(), off, depth+1)
+			ok, err = truthOfAny(ev, e.Elems(), off, depth+1)
 		} else {
-			ok, err = ev.truth(e, off)
+			ok, err = truth(ev, e, off)
 		}
 		if ok || err != nil {
 			return ok, err

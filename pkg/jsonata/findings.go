@@ -169,7 +169,7 @@ func check(src string, tree *ast, o *compileOptions, typeOf func(Read) Kinds) ch
 	c.visit(tree)
 	c.resolve()
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return a.Offset - b.Offset })
-	shape, kinds := c.shapeOf(tree), c.kindsOf(tree)
+	shape, kinds := shapeOf(c, tree), c.kindsOf(tree)
 	return checked{c.findings, shape, kinds, c.typed}
 }
 
@@ -267,16 +267,16 @@ func (c *checker) visit(n *ast) {
 	case astPath:
 		c.visit(n.list[0])
 		if first := n.list[0]; first.kind == astName {
-			c.foreignName(first, true)
+			foreignName(c, first, true)
 		}
-		c.lengthField(n)
-		c.elsewhere(func() { c.behindFirst(n) })
+		findLength(c, n)
+		c.elsewhere(func() { behindFirst(c, n) })
 	case astTransform, astSort:
 		c.elsewhere(func() { c.parts(n) })
 	case astName:
 		c.characters(n)
 	case astBinary:
-		c.operands(n)
+		checkOperands(c, n)
 		c.parts(n)
 	default:
 		c.parts(n)
@@ -381,10 +381,10 @@ func (c *checker) withoutDollar(n *ast, args []*ast) {
 	f := Finding{
 		Kind: UnknownFunction, Name: n.text, Offset: n.off, End: n.end,
 		Message: "the name " + n.text + " reads a field here, which is not a function",
-		Hint:    c.foreignFunction(n.text, args),
+		Hint:    foreignFunction(c, n.text, args),
 	}
 	switch {
-	case c.isFunction(n.text):
+	case isFunctionOf(c, n.text):
 		f.Hint = "names of functions begin with $: $" + n.text
 	case f.Hint == "":
 		f.Visible = c.visible(c.scope)
@@ -435,7 +435,7 @@ func (c *checker) resolve() {
 		}
 		if u.called {
 			f.Kind = UnknownFunction
-			if hint := c.foreignFunction(u.name, u.args); hint != "" {
+			if hint := foreignFunction(c, u.name, u.args); hint != "" {
 				f.Hint = hint
 			}
 		}

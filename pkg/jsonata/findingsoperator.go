@@ -2,34 +2,34 @@ package jsonata
 
 import "fmt"
 
-// operands finds an operand that its operator never takes, and comparisons that have
+// checkOperands finds an operand that its operator never takes, and comparisons that have
 // the same outcome whatever the values are.
-func (c *checker) operands(n *ast) {
+func checkOperands(c *checker, n *ast) {
 	switch n.text {
 	case "+", "-", "*", "/", "%", "..":
 		for i := range 2 {
-			if c.wrongOperand(n, i, maskNumber) {
+			if wrongOperand(c, n, i, maskNumber) {
 				return
 			}
 		}
 	case "<", "<=", ">", ">=":
-		if c.wrongOperand(n, 0, maskNumber|maskString) || c.wrongOperand(n, 1, maskNumber|maskString) {
+		if wrongOperand(c, n, 0, maskNumber|maskString) || wrongOperand(c, n, 1, maskNumber|maskString) {
 			return
 		}
-		l, r := c.known(n.lhs), c.known(n.rhs)
+		l, r := knownOperand(c, n.lhs), knownOperand(c, n.rhs)
 		if l == 0 || r == 0 || l&r&(maskNumber|maskString) != 0 {
 			return
 		}
-		c.compared(n, fmt.Sprintf("%s compares two numbers or two texts, found %s and %s", n.text, l, r), "$number makes a number of a text")
+		compared(c, n, fmt.Sprintf("%s compares two numbers or two texts, found %s and %s", n.text, l, r), "$number makes a number of a text")
 	case "=", "!=":
 		for i, side := range []*ast{n.lhs, n.rhs} {
 			if side.kind == astPath && side.fromName && side.list[0].text == "undefined" && c.src[side.off] == 'u' && !c.keys["undefined"] {
-				c.foreign(n, "nothing equals a field that is not there, so this is always the same",
-					foreignIndex().names["x = undefined"].hint(c.shownArguments([]*ast{[]*ast{n.rhs, n.lhs}[i]})))
+				foreignOperator(c, n, "nothing equals a field that is not there, so this is always the same",
+					foreignIndex().names["x = undefined"].hint(shownArguments(c, []*ast{[]*ast{n.rhs, n.lhs}[i]})))
 				return
 			}
 		}
-		l, r := c.known(n.lhs), c.known(n.rhs)
+		l, r := knownOperand(c, n.lhs), knownOperand(c, n.rhs)
 		if c.typeOf == nil || l == 0 || r == 0 || l&r != 0 {
 			return
 		}
@@ -42,17 +42,17 @@ func (c *checker) operands(n *ast) {
 		case (l|r)&maskArray != 0:
 			hint = "to look for an element of a list, write VALUE in LIST"
 		}
-		c.compared(n, fmt.Sprintf("the two sides of %s are never equal: found %s and %s", n.text, l, r), hint)
+		compared(c, n, fmt.Sprintf("the two sides of %s are never equal: found %s and %s", n.text, l, r), hint)
 	case "in":
-		if n.rhs.kind != astString && c.known(n.rhs) == maskString {
-			c.compared(n, "in compares with the whole text, found a string on its right side", "to look for a part of a text, write $contains(TEXT, PART)")
+		if n.rhs.kind != astString && knownOperand(c, n.rhs) == maskString {
+			compared(c, n, "in compares with the whole text, found a string on its right side", "to look for a part of a text, write $contains(TEXT, PART)")
 		}
 	}
 }
 
-// known returns the types that a value surely has, if it has one; none if nothing is
+// knownOperand returns the types that a value surely has, if it has one; none if nothing is
 // known of it.
-func (c *checker) known(n *ast) Types {
+func knownOperand(c *checker, n *ast) Types {
 	if of := c.kindsOf(n).Of &^ maskMissing; of != maskAny&^maskMissing {
 		return of
 	}
@@ -61,9 +61,9 @@ func (c *checker) known(n *ast) Types {
 
 // wrongOperand reports whether a side of an operator, 0 for the left one, is never of
 // the types that it takes, and makes a finding of that.
-func (c *checker) wrongOperand(n *ast, side int, takes Types) bool {
+func wrongOperand(c *checker, n *ast, side int, takes Types) bool {
 	operand := [...]*ast{n.lhs, n.rhs}[side]
-	found := c.known(operand)
+	found := knownOperand(c, operand)
 	if found == 0 || found&takes != 0 {
 		return false
 	}
@@ -86,15 +86,15 @@ func (c *checker) wrongOperand(n *ast, side int, takes Types) bool {
 	return true
 }
 
-// foreign makes a finding of a form of another language.
-func (c *checker) foreign(n *ast, message, hint string) {
+// foreignOperator makes a finding of a form of another language.
+func foreignOperator(c *checker, n *ast, message, hint string) {
 	f := Finding{Kind: ForeignForm, Name: n.text, Message: message, Hint: hint}
 	f.Offset, f.End = n.span()
 	c.findings = append(c.findings, f)
 }
 
 // compared makes a finding of a comparison.
-func (c *checker) compared(n *ast, message, hint string) {
+func compared(c *checker, n *ast, message, hint string) {
 	f := Finding{Kind: WrongCall, Name: n.text, Message: message, Hint: hint}
 	f.Offset, f.End = n.span()
 	c.findings = append(c.findings, f)

@@ -73,7 +73,7 @@ func fnShuffle(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	}
 	out := make([]value.Value, len(elems))
 	for i := range elems {
-		j := min(int(ev.random()*float64(i+1)), i)
+		j := min(int(randomOf(ev)*float64(i+1)), i)
 		out[i] = out[j]
 		out[j] = elems[i]
 	}
@@ -95,7 +95,7 @@ func fnDistinct(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	before := make([]int32, 0, len(elems))
 next:
 	for _, e := range elems {
-		hash, comparable, err := ev.hash(e, 0)
+		hash, comparable, err := hashOf(ev, e, 0)
 		if err != nil {
 			return value.Undef, err
 		}
@@ -105,7 +105,7 @@ next:
 				last = at
 			}
 			for at := last; at >= 0; at = before[at] {
-				same, err := ev.equal(out[at], e, 0)
+				same, err := equal(ev, out[at], e, 0)
 				if err != nil {
 					return value.Undef, err
 				}
@@ -156,7 +156,7 @@ func fnSort(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		pair := make([]value.Value, 2)
 		swap = func(a, b int) (bool, *Error) {
 			pair[0], pair[1] = elems[a], elems[b]
-			v, err := ev.apply(fn, pair)
+			v, err := applyTo(ev, fn, pair)
 			return v.Truthy(), err // the answer counts as in JavaScript
 		}
 	} else if !allOf(elems, value.Number) && !allOf(elems, value.String) {

@@ -51,7 +51,7 @@ func (cb *callback) call(element, place, whole value.Value) (value.Value, *Error
 func (cb *callback) again() (value.Value, *Error) {
 	ev := cb.ev
 	if cb.plain == nil {
-		return ev.apply(cb.fn, cb.args[:cb.n])
+		return applyTo(ev, cb.fn, cb.args[:cb.n])
 	}
 	if err := ev.enter(-1); err != nil {
 		return value.Undef, err
@@ -130,7 +130,7 @@ func fnFilter(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		if err != nil {
 			return value.Undef, err
 		}
-		keep, err := ev.truth(v, -1)
+		keep, err := truth(ev, v, -1)
 		if err != nil {
 			return value.Undef, err
 		}
@@ -141,11 +141,11 @@ func fnFilter(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		}
 	}
 	cb.done()
-	return ev.unstack(base)
+	return unstack(ev, base)
 }
 
 // unstack makes a sequence of what lies on the stack from base on.
-func (ev *evaluator) unstack(base int) (value.Value, *Error) {
+func unstack(ev *evaluator, base int) (value.Value, *Error) {
 	kept := ev.stack[base:]
 	if err := ev.cells(len(kept)); err != nil {
 		return value.Undef, err
@@ -173,7 +173,7 @@ func fnSingle(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			if err != nil {
 				return value.Undef, err
 			}
-			ok, err := ev.truth(v, -1)
+			ok, err := truth(ev, v, -1)
 			if err != nil {
 				return value.Undef, err
 			}
@@ -249,7 +249,7 @@ func fnSift(ev *evaluator, args []value.Value) (value.Value, *Error) {
 			if err != nil {
 				return value.Undef, err
 			}
-			if ok, err = ev.truth(v, -1); err != nil {
+			if ok, err = truth(ev, v, -1); err != nil {
 				return value.Undef, err
 			}
 		}
@@ -264,5 +264,5 @@ func fnSift(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if len(out) == 0 {
 		return value.Undef, nil
 	}
-	return value.FromEntries(out), ev.construct(0)
+	return value.FromEntries(out), construct(ev, 0)
 }

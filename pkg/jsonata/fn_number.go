@@ -212,7 +212,7 @@ func power(x, y float64) float64 {
 }
 
 func fnRandom(ev *evaluator, _ []value.Value) (value.Value, *Error) {
-	return value.FromFloat(ev.random()), nil
+	return value.FromFloat(randomOf(ev)), nil
 }
 
 func fnFormatBase(_ *evaluator, args []value.Value) (value.Value, *Error) {

@@ -16,7 +16,7 @@ func fnKeys(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	var out []value.Value
 	if args[0].Kind() == value.Array {
 		b := value.NewBuilder(8)
-		if err := ev.keysOf(args[0], b, 0); err != nil {
+		if err := keysOf(ev, args[0], b, 0); err != nil {
 			return value.Undef, err
 		}
 		return fnKeys(ev, []value.Value{b.Value()})
@@ -34,7 +34,7 @@ func fnKeys(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	return sequence(out), nil
 }
 
-func (ev *evaluator) keysOf(v value.Value, b *value.Builder, depth int) *Error {
+func keysOf(ev *evaluator, v value.Value, b *value.Builder, depth int) *Error {
 	if depth > maxValueDepth {
 		return stopped(-1, "a value is nested too deeply")
 	}
@@ -51,7 +51,7 @@ func (ev *evaluator) keysOf(v value.Value, b *value.Builder, depth int) *Error {
 			return err
 		}
 		if e.Kind() == value.Array {
-			if err := ev.keysOf(e, b, depth+1); err != nil {
+			if err := keysOf(ev, e, b, depth+1); err != nil {
 				return err
 			}
 		}
@@ -65,13 +65,13 @@ func fnLookup(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		if !known {
 			return value.Undef, nil
 		}
-		return ev.member(args[0], args[1].Str())
+		return memberOf(ev, args[0], args[1].Str())
 	}
 	var out []value.Value
 	if !known {
 		return sequence(out), nil
 	}
-	err := ev.members(args[0].Elems(), args[1].Str(), &out, 0)
+	err := membersOf(ev, args[0].Elems(), args[1].Str(), &out, 0)
 	return sequence(out), err
 }
 
@@ -81,7 +81,7 @@ func fnSpread(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		return v, nil
 	}
 	var out []value.Value
-	if err := ev.spread(v, &out, 0); err != nil {
+	if err := spreadOf(ev, v, &out, 0); err != nil {
 		return value.Undef, err
 	}
 	// Of one object, or of items that are all undefined, it is a sequence.
@@ -91,7 +91,7 @@ func fnSpread(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	return sequence(out), nil
 }
 
-func (ev *evaluator) spread(v value.Value, out *[]value.Value, depth int) *Error {
+func spreadOf(ev *evaluator, v value.Value, out *[]value.Value, depth int) *Error {
 	if depth > maxValueDepth {
 		return stopped(-1, "a value is nested too deeply")
 	}
@@ -101,7 +101,7 @@ func (ev *evaluator) spread(v value.Value, out *[]value.Value, depth int) *Error
 			return err
 		}
 		for _, e := range v.Elems() {
-			if err := ev.spread(e, out, depth+1); err != nil {
+			if err := spreadOf(ev, e, out, depth+1); err != nil {
 				return err
 			}
 		}
@@ -154,7 +154,7 @@ func fnClone(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if args[0].IsUndefined() {
 		return value.Undef, nil
 	}
-	d, err := ev.draft(args[0])
+	d, err := draftOf(ev, args[0])
 	if err != nil {
 		return value.Undef, err
 	}

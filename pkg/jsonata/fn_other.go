@@ -21,7 +21,7 @@ func fnBoolean(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if args[0].IsUndefined() {
 		return value.Undef, nil
 	}
-	ok, err := ev.truth(args[0], -1)
+	ok, err := truth(ev, args[0], -1)
 	return value.FromBool(ok), err
 }
 
@@ -29,7 +29,7 @@ func fnNot(ev *evaluator, args []value.Value) (value.Value, *Error) {
 	if args[0].IsUndefined() {
 		return value.Undef, nil
 	}
-	ok, err := ev.truth(args[0], -1)
+	ok, err := truth(ev, args[0], -1)
 	return value.FromBool(!ok), err
 }
 

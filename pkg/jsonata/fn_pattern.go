@@ -82,9 +82,9 @@ func fnContains(ev *evaluator, args []value.Value) (value.Value, *Error) {
 		return value.FromBool(strings.Contains(s.Str(), token.Str())), nil
 	}
 	if re, ok := callableOf(token).(*matcher); ok {
-		found, err := re.re.MatchString(ev.ctx, ev.searchTime(), s.Str())
+		found, err := re.re.MatchString(ev.ctx, searchTime(ev), s.Str())
 		if err != nil {
-			return value.Undef, ev.regexError(err)
+			return value.Undef, regexError(ev, err)
 		}
 		return value.FromBool(found), nil
 	}

@@ -110,7 +110,7 @@ func (m *matches) replaced(out []byte, fn callable) ([]byte, *Error) {
 			return out, err
 		}
 	}
-	v, err := m.ev.apply(fn, []value.Value{arg})
+	v, err := applyTo(m.ev, fn, []value.Value{arg})
 	if err != nil {
 		return out, err
 	}

@@ -32,7 +32,7 @@ var stringFunctions = []native{
 }
 
 func fnString(ev *evaluator, args []value.Value) (value.Value, *Error) {
-	return ev.stringOf(args[0], args[1].Bool())
+	return stringOf(ev, args[0], args[1].Bool())
 }
 
 func isASCII(s string) bool {

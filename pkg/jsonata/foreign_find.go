@@ -10,7 +10,7 @@ const maxShownArgument = 40
 
 // shownArguments returns values as the source has them, or nil if one of them would
 // need brackets or much room.
-func (c *checker) shownArguments(args []*ast) []string {
+func shownArguments(c *checker, args []*ast) []string {
 	var out []string
 	for _, a := range args {
 		from, to := a.span()
@@ -29,21 +29,21 @@ func (c *checker) shownArguments(args []*ast) []string {
 
 // foreignFunction returns what to write for a call of a function that does not
 // exist, or "".
-func (c *checker) foreignFunction(name string, args []*ast) string {
+func foreignFunction(c *checker, name string, args []*ast) string {
 	f := foreignIndex().functions[name]
 	if f == nil {
 		if f = foreignIndex().methods[name]; f == nil {
 			return ""
 		}
 	}
-	return f.hint(c.shownArguments(args))
+	return f.hint(shownArguments(c, args))
 }
 
 // behindFirst visits the steps of a path behind the first.
-func (c *checker) behindFirst(path *ast) {
+func behindFirst(c *checker, path *ast) {
 	for i, s := range path.list[1:] {
 		if s.kind == astCall && calledName(s) != "" && !c.keys[calledName(s)] {
-			c.method(path, i+1)
+			foreignMethod(c, path, i+1)
 			for _, a := range s.list {
 				c.visit(a)
 			}
@@ -62,15 +62,15 @@ func calledName(call *ast) string {
 	return ""
 }
 
-// method finds a call of a name behind a value: values have no methods. JSON.parse(x)
+// foreignMethod finds a call of a name behind a value: values have no methods. JSON.parse(x)
 // is one to the parser, too.
-func (c *checker) method(path *ast, i int) {
+func foreignMethod(c *checker, path *ast, i int) {
 	call, name := path.list[i], calledName(path.list[i])
 	f := Finding{
 		Kind: UnknownFunction, Name: name, Offset: call.off, End: call.off + len(name),
 		Message: fmt.Sprintf("values have no methods: .%s(…) calls nothing", name),
 	}
-	args := c.shownArguments(call.list)
+	args := shownArguments(c, call.list)
 	if first := path.list[0]; i == 1 && first.kind == astName {
 		if known := foreignIndex().functions[first.text+"."+name]; known != nil {
 			f.Name, f.Offset = first.text+"."+name, first.off
@@ -90,9 +90,9 @@ func (c *checker) method(path *ast, i int) {
 	switch known := foreignIndex().methods[name]; {
 	case known != nil:
 		f.Hint = known.hint(args)
-	case c.isFunction(name) && args != nil:
+	case isFunctionOf(c, name) && args != nil:
 		f.Hint = "write $" + name + "(" + strings.Join(args, ", ") + ")"
-	case c.isFunction(name):
+	case isFunctionOf(c, name):
 		f.Hint = "write $" + name + "(x, …)"
 	default:
 		f.Hint = "functions are called as $name(x, …)"
@@ -100,14 +100,14 @@ func (c *checker) method(path *ast, i int) {
 	c.findings = append(c.findings, f)
 }
 
-func (c *checker) isFunction(name string) bool {
+func isFunctionOf(c *checker, name string) bool {
 	_, ok := c.global(name)
 	return ok
 }
 
 // foreignName finds a name that is a word of another language. In back-quotes it is
 // the name of a field.
-func (c *checker) foreignName(n *ast, first bool) {
+func foreignName(c *checker, n *ast, first bool) {
 	quoted := n.off < len(c.src) && (c.src[n.off] == '`' || c.src[n.off] == '"' || c.src[n.off] == '\'')
 	f := Finding{Kind: ForeignForm, Name: n.text, Offset: n.off, End: n.end}
 	if quoted {
@@ -125,9 +125,9 @@ func (c *checker) foreignName(n *ast, first bool) {
 	}
 }
 
-// lengthField finds a path that ends with the field length: other languages have it
+// findLength finds a path that ends with the field length: other languages have it
 // on every list and text.
-func (c *checker) lengthField(path *ast) {
+func findLength(c *checker, path *ast) {
 	last := path.list[len(path.list)-1]
 	if !isLengthField(path) || c.src[last.off] == '`' || c.keys[last.text] {
 		return

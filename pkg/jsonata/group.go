@@ -146,7 +146,7 @@ func joinItems(ev *evaluator, items []value.Value) (value.Value, *Error) {
 
 // plain is for the usual object constructor: one context, fixed keys.
 func (g *groupNode) plain(ev *evaluator, f *frame, in value.Value) (value.Value, *Error) {
-	if err := ev.construct(2 * len(g.members)); err != nil {
+	if err := construct(ev, 2*len(g.members)); err != nil {
 		return value.Undef, err
 	}
 	entries := make([]value.Entry, 0, len(g.members))
@@ -164,7 +164,7 @@ func (g *groupNode) plain(ev *evaluator, f *frame, in value.Value) (value.Value,
 }
 
 // construct counts an array or object that a constructor makes.
-func (ev *evaluator) construct(cells int) *Error {
+func construct(ev *evaluator, cells int) *Error {
 	ev.built++
 	return ev.meter(48 + 24*cells)
 }
@@ -204,7 +204,7 @@ func (g *groupNode) buckets(ev *evaluator, f *frame, items []value.Value) (value
 		}
 	}
 	ev.dropNumbers(base)
-	if err := ev.construct(2 * len(set.list)); err != nil {
+	if err := construct(ev, 2*len(set.list)); err != nil {
 		return value.Undef, err
 	}
 	entries := make([]value.Entry, 0, len(set.list))

@@ -10,9 +10,9 @@ import (
 // hashSeed keeps callers from choosing values that share a hash.
 var hashSeed = maphash.MakeSeed()
 
-// hash returns a number that equal values share, whatever the order of their
+// hashOf returns a number that equal values share, whatever the order of their
 // keys. It is not ok for a value that equals none, because it is or holds NaN.
-func (ev *evaluator) hash(v value.Value, depth int) (hash uint64, ok bool, err *Error) {
+func hashOf(ev *evaluator, v value.Value, depth int) (hash uint64, ok bool, err *Error) {
 	if depth > maxValueDepth {
 		return 0, false, stopped(-1, "a value is nested too deeply")
 	}
@@ -33,7 +33,7 @@ func (ev *evaluator) hash(v value.Value, depth int) (hash uint64, ok bool, err *
 	case value.Array:
 		hash = uint64(value.Array)
 		for _, e := range v.Elems() {
-			part, ok, err := ev.hash(e, depth+1)
+			part, ok, err := hashOf(ev, e, depth+1)
 			if !ok || err != nil {
 				return 0, false, err
 			}
@@ -43,7 +43,7 @@ func (ev *evaluator) hash(v value.Value, depth int) (hash uint64, ok bool, err *
 	case value.Object:
 		hash = uint64(value.Object)
 		for _, e := range v.Entries() {
-			part, ok, err := ev.hash(e.Value, depth+1)
+			part, ok, err := hashOf(ev, e.Value, depth+1)
 			if !ok || err != nil {
 				return 0, false, err
 			}

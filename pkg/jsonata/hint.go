@@ -8,7 +8,7 @@ import (
 
 // explain adds to an error of syntax what was probably meant: how other
 // languages write it, or which quotation mark is missing.
-func (p *parser) explain(err *Error) *Error {
+func explain(p *parser, err *Error) *Error {
 	if err.Code[0] != 'S' || err.Offset < 0 || err.Offset > len(p.src) {
 		return err
 	}
@@ -26,7 +26,7 @@ func (p *parser) explain(err *Error) *Error {
 		err.Hint = "a quotation mark is missing, or an operator behind the string that ends here"
 		return err
 	}
-	err.Hint = p.meant(err)
+	err.Hint = meantBy(p, err)
 	return err
 }
 
@@ -41,9 +41,9 @@ func (t token) isOperand() bool {
 
 const commentHint = "comments are written /* … */"
 
-// meant returns what was probably meant where an error of syntax stands; ""
+// meantBy returns what was probably meant where an error of syntax stands; ""
 // where that is not clear.
-func (p *parser) meant(err *Error) string {
+func meantBy(p *parser, err *Error) string {
 	rest, before := p.src[err.Offset:], p.src[:err.Offset]
 	switch {
 	case p.slashes > 0 && p.slashes <= err.Offset, err.Code == "S0301" && strings.HasPrefix(rest, "//"):
@@ -68,7 +68,7 @@ func (p *parser) meant(err *Error) string {
 	missing := err.Code == "S0203" || err.Code == "S0202" && !p.tok.isOperand()
 	switch last := len(p.open) - 1; {
 	case last >= 0 && missing && p.tok.off == err.Offset:
-		around := p.around(p.open[last])
+		around := aroundToken(p, p.open[last])
 		if around == p.open[last].text {
 			return "nothing closes the " + around
 		}
@@ -100,9 +100,9 @@ func oddAround(before, rest string) string {
 	return ""
 }
 
-// around returns the word that a bracket stands behind, with the bracket and
+// aroundToken returns the word that a bracket stands behind, with the bracket and
 // what follows it on its line.
-func (p *parser) around(bracket token) string {
+func aroundToken(p *parser, bracket token) string {
 	const runes = 24
 	before := p.src[:bracket.off]
 	from := strings.LastIndexFunc(before, func(r rune) bool {

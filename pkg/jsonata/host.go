@@ -63,7 +63,7 @@ func (c *Call) Apply(fn value.Value, args ...value.Value) (value.Value, error) {
 	}
 	ev := c.ev
 	before := *ev
-	v, err := ev.apply(f, args)
+	v, err := applyTo(ev, f, args)
 	if err != nil {
 		// The function may go on in spite of the error.
 		ev.levels, ev.context = before.levels, before.context

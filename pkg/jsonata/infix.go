@@ -1,13 +1,13 @@
 package jsonata
 
-// infix parses an operator and what stands right of it.
-func (p *parser) infix(left *ast) (*ast, *Error) {
+// parseInfix parses an operator and what stands right of it.
+func parseInfix(p *parser, left *ast) (*ast, *Error) {
 	t := p.tok
 	switch t.text {
 	case "[":
 		return p.predicate(left)
 	case "(":
-		return p.call(left)
+		return parseCall(p, left)
 	case "{":
 		return p.groupBy(left)
 	case "^":

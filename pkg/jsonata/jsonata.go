@@ -207,7 +207,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-func (ev *evaluator) random() float64 {
+func randomOf(ev *evaluator) float64 {
 	if ev.opts.Random != nil {
 		return ev.opts.Random()
 	}
@@ -229,7 +229,7 @@ func (e *Expr) Eval(ctx context.Context, input value.Value, opts *Options) (valu
 	if err := ev.cancelled(-1); err != nil {
 		return value.Undef, err
 	}
-	v, err := ev.run(e.unit, input)
+	v, err := runUnit(ev, e.unit, input)
 	ev.settle(v, err != nil)
 	if err != nil {
 		return value.Undef, err
@@ -238,8 +238,8 @@ func (e *Expr) Eval(ctx context.Context, input value.Value, opts *Options) (valu
 	return v, nil
 }
 
-// run evaluates a unit from the top.
-func (ev *evaluator) run(u *unit, input value.Value) (value.Value, *Error) {
+// runUnit evaluates a unit from the top.
+func runUnit(ev *evaluator, u *unit, input value.Value) (value.Value, *Error) {
 	input = outer(input)
 	ev.root = input
 	f := u.blank
@@ -254,7 +254,7 @@ func (ev *evaluator) run(u *unit, input value.Value) (value.Value, *Error) {
 		ev.release(u.info, f)
 	}
 	if ev.built > maxValueDepth {
-		if err := ev.checkDepth(v, 0); err != nil {
+		if err := checkDepth(ev, v, 0); err != nil {
 			return value.Undef, err
 		}
 	}
@@ -275,7 +275,7 @@ func outer(v value.Value) value.Value {
 const maxValueDepth = value.MaxDepth
 
 // checkDepth refuses a value that is nested too deeply.
-func (ev *evaluator) checkDepth(v value.Value, depth int) *Error {
+func checkDepth(ev *evaluator, v value.Value, depth int) *Error {
 	if depth > maxValueDepth {
 		return stopped(-1, "its result is nested too deeply")
 	}
@@ -286,7 +286,7 @@ func (ev *evaluator) checkDepth(v value.Value, depth int) *Error {
 			return err
 		}
 		for _, e := range elems {
-			if err := ev.checkDepth(e, depth+1); err != nil {
+			if err := checkDepth(ev, e, depth+1); err != nil {
 				return err
 			}
 		}
@@ -296,10 +296,34 @@ func (ev *evaluator) checkDepth(v value.Value, depth int) *Error {
 			return err
 		}
 		for i := range entries {
-			if err := ev.checkDepth(entries[i].Value, depth+1); err != nil {
+			if err := checkDepth(ev, entries[i].Value, depth+1); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
 }
+
+// Reads lists the paths of at least one step that begin elsewhere than at the
+// input. The slice must not be modified.
+func (e *Expr) Reads() []Read { return e.reads }
+
+// Whole returns the path that the expression as a whole is, and reports whether it
+// is one: names behind the input, a variable or a function without arguments.
+// Filters, sorting and [] in it keep what the elements are, and count for nothing.
+func (e *Expr) Whole() (Read, bool) {
+	if e.whole == nil {
+		return Read{}, false
+	}
+	return *e.whole, true
+}
+
+// Refs lists what the expression refers to, in the order of the source. A path
+// is listed only where it is certain that it starts at the input: through $$
+// anywhere, through $ and bare names where the context is still the input.
+// The slice must not be modified.
+func (e *Expr) Refs() []Ref { return e.refs }
+
+// Shape returns what is sure about the value of the expression, or nil. It must
+// not be modified.
+func (e *Expr) Shape() *Shape { return e.shape }

@@ -17,7 +17,7 @@ func (m *matcher) call(ev *evaluator, args []value.Value, _ value.Value) (value.
 	if len(args) == 0 || args[0].IsUndefined() {
 		return value.Undef, nil
 	}
-	text, err := ev.stringOf(args[0], false)
+	text, err := stringOf(ev, args[0], false)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -57,9 +57,9 @@ func (n *nextMatch) step(ev *evaluator) (bool, *Error) {
 	if n.empty && n.sc.Rest() != "" {
 		return false, newError("D1004", -1, details{})
 	}
-	ok, err := n.sc.Next(ev.ctx, ev.searchTime())
+	ok, err := n.sc.Next(ev.ctx, searchTime(ev))
 	if err != nil {
-		return false, ev.regexError(err)
+		return false, regexError(ev, err)
 	}
 	if ok && n.begun && n.sc.Match() == "" {
 		return false, newError("D1004", -1, details{})
@@ -70,14 +70,14 @@ func (n *nextMatch) step(ev *evaluator) (bool, *Error) {
 }
 
 // searchTime is the processor of long searches, or nil if it is not shared.
-func (ev *evaluator) searchTime() regex.Processor {
+func searchTime(ev *evaluator) regex.Processor {
 	if ev.opts.Processor == nil {
 		return nil
 	}
 	return ev.opts.Processor
 }
 
-func (ev *evaluator) regexError(err error) *Error {
+func regexError(ev *evaluator, err error) *Error {
 	if errors.Is(err, regex.ErrTimeout) {
 		e := stopped(-1, "a regular expression takes too long on its text")
 		e.Err = err
@@ -102,7 +102,7 @@ func (n *nextMatch) find(ev *evaluator) (value.Value, *Error) {
 
 // object is the match as functions see it.
 func (n *nextMatch) object(ev *evaluator) (value.Value, *Error) {
-	if err := ev.construct(14 + n.re.Groups()); err != nil {
+	if err := construct(ev, 14+n.re.Groups()); err != nil {
 		return value.Undef, err
 	}
 	return value.FromEntries([]value.Entry{
@@ -176,7 +176,7 @@ func (m *matches) next() (bool, *Error) {
 	if m.fn == nil {
 		return false, newError("T1010", -1, details{})
 	}
-	v, err := m.ev.apply(m.fn, m.args)
+	v, err := applyTo(m.ev, m.fn, m.args)
 	if err != nil {
 		return false, err
 	}

@@ -76,10 +76,10 @@ type nameNode struct{ name string }
 
 func (n *nameNode) eval(ev *evaluator, _ *frame, in value.Value) (value.Value, *Error) {
 	if in.Kind() != value.Array {
-		return ev.member(in, n.name)
+		return memberOf(ev, in, n.name)
 	}
 	var out []value.Value
-	err := ev.members(in.Elems(), n.name, &out, 0)
+	err := membersOf(ev, in.Elems(), n.name, &out, 0)
 	return sequence(out), err
 }
 
@@ -98,7 +98,7 @@ func (n *wildcardNode) eval(ev *evaluator, _ *frame, in value.Value) (value.Valu
 		}
 		if v.Kind() == value.Array {
 			flat = true
-			return ev.flatten(v, &out, 0)
+			return flatten(ev, v, &out, 0)
 		}
 		var err *Error
 		out, err = ev.push(out, v)
@@ -132,7 +132,7 @@ func outermost(v value.Value) value.Value {
 }
 
 // flatten appends the leaves of nested arrays.
-func (ev *evaluator) flatten(v value.Value, out *[]value.Value, depth int) *Error {
+func flatten(ev *evaluator, v value.Value, out *[]value.Value, depth int) *Error {
 	if depth > maxValueDepth {
 		return stopped(-1, "a value is nested too deeply")
 	}
@@ -145,7 +145,7 @@ func (ev *evaluator) flatten(v value.Value, out *[]value.Value, depth int) *Erro
 		if e.Kind() != value.Array {
 			*out, err = ev.push(*out, e)
 		} else {
-			err = ev.flatten(e, out, depth+1)
+			err = flatten(ev, e, out, depth+1)
 		}
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (descendantNode) eval(ev *evaluator, _ *frame, in value.Value) (value.Value
 		return in, nil
 	}
 	var out []value.Value
-	if err := ev.descend(in, &out, 0); err != nil {
+	if err := descend(ev, in, &out, 0); err != nil {
 		return value.Undef, err
 	}
 	if len(out) == 1 {
@@ -171,7 +171,7 @@ func (descendantNode) eval(ev *evaluator, _ *frame, in value.Value) (value.Value
 	return unwrap(value.FromArray(out).WithFlags(value.Sequence)), nil
 }
 
-func (ev *evaluator) descend(v value.Value, out *[]value.Value, depth int) *Error {
+func descend(ev *evaluator, v value.Value, out *[]value.Value, depth int) *Error {
 	if depth > maxValueDepth {
 		return stopped(-1, "a value is nested too deeply")
 	}
@@ -180,7 +180,7 @@ func (ev *evaluator) descend(v value.Value, out *[]value.Value, depth int) *Erro
 	}
 	if v.Kind() == value.Array {
 		for _, e := range v.Elems() {
-			if err := ev.descend(e, out, depth+1); err != nil {
+			if err := descend(ev, e, out, depth+1); err != nil {
 				return err
 			}
 		}
@@ -191,7 +191,7 @@ func (ev *evaluator) descend(v value.Value, out *[]value.Value, depth int) *Erro
 		return err
 	}
 	for _, e := range v.Entries() {
-		if err := ev.descend(e.Value, out, depth+1); err != nil {
+		if err := descend(ev, e.Value, out, depth+1); err != nil {
 			return err
 		}
 	}
@@ -214,7 +214,7 @@ func (n *arrayNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	if err := ev.enter(n.off); err != nil {
 		return value.Undef, err
 	}
-	if err := ev.construct(len(n.items)); err != nil {
+	if err := construct(ev, len(n.items)); err != nil {
 		return value.Undef, err
 	}
 	ev.fuel -= len(n.items)
@@ -331,7 +331,7 @@ func (n *conditionNode) eval(ev *evaluator, f *frame, in value.Value) (v value.V
 	if err != nil {
 		return value.Undef, err
 	}
-	ok, err := ev.truth(c, n.off)
+	ok, err := truth(ev, c, n.off)
 	switch {
 	case err != nil:
 		return value.Undef, err
@@ -361,7 +361,7 @@ func (n *defaultNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value
 	}
 	take := !v.IsUndefined()
 	if !n.exists {
-		if take, err = ev.truth(v, n.off); err != nil {
+		if take, err = truth(ev, v, n.off); err != nil {
 			return value.Undef, err
 		}
 	}

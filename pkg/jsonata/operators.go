@@ -7,7 +7,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-func (c *compiler) binary(n *ast) node {
+func compileBinary(c *compiler, n *ast) node {
 	b := binaryNode{op: n.text, off: n.off}
 	if n.text == "&" {
 		return &concatNode{parts: c.nodes(n.list), off: n.off}
@@ -132,12 +132,12 @@ func (n *equalNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	if l.IsUndefined() || r.IsUndefined() {
 		return value.False, nil
 	}
-	same, err := ev.equal(l, r, 0)
+	same, err := equal(ev, l, r, 0)
 	return value.FromBool(same == (n.op == "=")), err
 }
 
 // equal compares deeply, counting the work.
-func (ev *evaluator) equal(l, r value.Value, depth int) (bool, *Error) {
+func equal(ev *evaluator, l, r value.Value, depth int) (bool, *Error) {
 	if l.Kind() != r.Kind() {
 		return false, nil
 	}
@@ -152,7 +152,7 @@ func (ev *evaluator) equal(l, r value.Value, depth int) (bool, *Error) {
 	}
 	b := r.Elems()
 	for i, e := range l.Elems() {
-		if same, err := ev.equalPart(e, b[i], depth); !same || err != nil {
+		if same, err := equalPart(ev, e, b[i], depth); !same || err != nil {
 			return false, err
 		}
 	}
@@ -165,18 +165,18 @@ func (ev *evaluator) equal(l, r value.Value, depth int) (bool, *Error) {
 			}
 			other = r.Get(e.Key)
 		}
-		if same, err := ev.equalPart(e.Value, other, depth); !same || err != nil {
+		if same, err := equalPart(ev, e.Value, other, depth); !same || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-func (ev *evaluator) equalPart(l, r value.Value, depth int) (bool, *Error) {
+func equalPart(ev *evaluator, l, r value.Value, depth int) (bool, *Error) {
 	if err := ev.spend(1); err != nil {
 		return false, err
 	}
-	return ev.equal(l, r, depth+1)
+	return equal(ev, l, r, depth+1)
 }
 
 // compareNode is <, <=, > or >=.
@@ -231,7 +231,7 @@ func (n *logicNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 	if err != nil {
 		return value.Undef, err
 	}
-	ok, err := ev.truth(v, n.off)
+	ok, err := truth(ev, v, n.off)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -239,7 +239,7 @@ func (n *logicNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value, 
 		if v, err = n.r.eval(ev, f, in); err != nil {
 			return value.Undef, err
 		}
-		ok, err = ev.truth(v, n.off)
+		ok, err = truth(ev, v, n.off)
 	}
 	ev.leave()
 	return value.FromBool(ok), err
@@ -288,7 +288,7 @@ func (n *concatNode) eval(ev *evaluator, f *frame, in value.Value) (value.Value,
 			return value.Undef, err
 		}
 		if v.Kind() != value.String {
-			if v, err = ev.stringOf(v, false); err != nil {
+			if v, err = stringOf(ev, v, false); err != nil {
 				return value.Undef, err.at(n.off, "&")
 			}
 		}

@@ -1,8 +1,8 @@
 package jsonata
 
-// call parses the arguments of a call, or a function definition where left is
+// parseCall parses the arguments of a call, or a function definition where left is
 // the word that begins one.
-func (p *parser) call(left *ast) (*ast, *Error) {
+func parseCall(p *parser, left *ast) (*ast, *Error) {
 	n := &ast{kind: astCall, off: left.off, end: p.tok.end, lhs: left}
 	n.raise(left)
 	err := p.list(")", func() *Error {
@@ -26,14 +26,14 @@ func (p *parser) call(left *ast) (*ast, *Error) {
 	}
 	if left.fromName && len(left.list[0].stages) == 0 && !left.keepArray {
 		if word := left.list[0].text; p.src[left.off] != '`' && (word == "function" || word == "λ") {
-			return p.lambda(n)
+			return parseLambda(p, n)
 		}
 	}
 	return n, nil
 }
 
-// lambda makes a function definition of the call that was read so far.
-func (p *parser) lambda(n *ast) (*ast, *Error) {
+// parseLambda makes a function definition of the call that was read so far.
+func parseLambda(p *parser, n *ast) (*ast, *Error) {
 	for i, a := range n.list {
 		if a.kind != astVariable || a.predicate != nil || a.group != nil || a.focus != "" {
 			return nil, newError("S0208", a.off, details{token: p.src[a.off:a.end], index: i + 1})

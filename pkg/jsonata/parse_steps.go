@@ -36,7 +36,7 @@ func (p *parser) dot(left, right *ast) *ast {
 			s.consArray = true
 		}
 	}
-	p.resolveAncestry(path)
+	resolveAncestry(p, path)
 	return path
 }
 
@@ -90,14 +90,14 @@ func (p *parser) predicate(left *ast) (*ast, *Error) {
 	}
 	for _, s := range e.seeking {
 		if s.level == 1 {
-			p.seekParent(step, s)
+			seekParent(p, step, s)
 		} else {
 			s.level--
 		}
 	}
 	if e.kind == astParent {
 		if e.slot.level == 1 {
-			p.seekParent(step, e.slot)
+			seekParent(p, step, e.slot)
 		} else {
 			e.slot.level--
 		}
@@ -170,7 +170,7 @@ func (p *parser) orderBy(left *ast) (*ast, *Error) {
 	path.list = append(path.list, s)
 	path.raise(s)
 	path.end = s.end
-	p.resolveAncestry(path)
+	resolveAncestry(p, path)
 	return path, nil
 }
 

@@ -32,7 +32,7 @@ func parse(src string) (*ast, *Error) {
 	p := &parser{lexer: lexer{src: src}}
 	n, err := p.whole()
 	if err != nil {
-		return nil, p.explain(err)
+		return nil, explain(p, err)
 	}
 	return n, nil
 }
@@ -166,7 +166,7 @@ func (p *parser) expression(limit int) (*ast, *Error) {
 		return nil, err
 	}
 	for p.power() > limit {
-		left, err = p.infix(left)
+		left, err = parseInfix(p, left)
 		if err != nil {
 			return nil, err
 		}

@@ -149,9 +149,9 @@ func (c *composed) call(ev *evaluator, args []value.Value, _ value.Value) (value
 	} else if len(args) == 0 {
 		args = []value.Value{value.Undef}
 	}
-	v, err := ev.apply(c.first, args)
+	v, err := applyTo(ev, c.first, args)
 	if err != nil {
 		return value.Undef, err
 	}
-	return ev.apply(c.second, []value.Value{unwrap(v)})
+	return applyTo(ev, c.second, []value.Value{unwrap(v)})
 }

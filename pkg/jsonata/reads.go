@@ -17,20 +17,6 @@ type Read struct {
 	Filtered bool
 }
 
-// Reads lists the paths of at least one step that begin elsewhere than at the
-// input. The slice must not be modified.
-func (e *Expr) Reads() []Read { return e.reads }
-
-// Whole returns the path that the expression as a whole is, and reports whether it
-// is one: names behind the input, a variable or a function without arguments.
-// Filters, sorting and [] in it keep what the elements are, and count for nothing.
-func (e *Expr) Whole() (Read, bool) {
-	if e.whole == nil {
-		return Read{}, false
-	}
-	return *e.whole, true
-}
-
 // start returns the beginning of a path that a node is, and reports false if it is
 // none that a Read has.
 func (r *refFinder) start(n *ast) (Read, bool) {

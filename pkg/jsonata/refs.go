@@ -38,12 +38,6 @@ type Ref struct {
 	Offset, End int
 }
 
-// Refs lists what the expression refers to, in the order of the source. A path
-// is listed only where it is certain that it starts at the input: through $$
-// anywhere, through $ and bare names where the context is still the input.
-// The slice must not be modified.
-func (e *Expr) Refs() []Ref { return e.refs }
-
 // refFinder walks a tree and collects references.
 type refFinder struct {
 	bound map[string]bool // variables that the source itself binds

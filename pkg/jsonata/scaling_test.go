@@ -88,7 +88,7 @@ func work(t *testing.T, src string, input value.Value) (steps, bytes int64) {
 	ev.known = &e.unit.known
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := ev.run(e.unit, input); err != nil {
+	if _, err := runUnit(ev, e.unit, input); err != nil {
 		t.Fatalf("%s: %v", src, err)
 	}
 	runtime.ReadMemStats(&after)

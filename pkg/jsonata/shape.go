@@ -33,10 +33,6 @@ func (s *Shape) Field(name string) *ShapeField {
 	return &s.Fields[i]
 }
 
-// Shape returns what is sure about the value of the expression, or nil. It must
-// not be modified.
-func (e *Expr) Shape() *Shape { return e.shape }
-
 const (
 	// maxShapeDepth bounds how deep objects are looked into.
 	maxShapeDepth = 20
@@ -45,42 +41,42 @@ const (
 	maxShapeFields = 256
 )
 
-func (c *checker) shapeOf(n *ast) *Shape { return c.shape(n, maxShapeDepth) }
+func shapeOf(c *checker, n *ast) *Shape { return shapeOfTree(c, n, maxShapeDepth) }
 
-// shape returns the shape of an expression; depth is how much deeper it may
+// shapeOfTree returns the shape of an expression; depth is how much deeper it may
 // look.
-func (c *checker) shape(n *ast, depth int) *Shape {
+func shapeOfTree(c *checker, n *ast, depth int) *Shape {
 	switch {
 	case n == nil || depth < 0:
 		return nil
 	case n.group != nil:
-		return c.object(n.group.pairs, depth)
+		return objectShape(c, n.group.pairs, depth)
 	}
 	switch n.kind {
 	case astObject:
-		return c.object(n.pairs, depth)
+		return objectShape(c, n.pairs, depth)
 	case astArray:
 		// Of an empty array nothing can be read either, but it shows little of the
 		// author's intent.
-		return c.anyOf(n.list, depth)
+		return anyShape(c, n.list, depth)
 	case astPath:
-		return c.pathShape(n, depth)
+		return pathShape(c, n, depth)
 	case astCondition:
 		if n.els == nil {
-			return c.shape(n.rhs, depth-1)
+			return shapeOfTree(c, n.rhs, depth-1)
 		}
-		return c.anyOf([]*ast{n.rhs, n.els}, depth)
+		return anyShape(c, []*ast{n.rhs, n.els}, depth)
 	case astDefault, astCoalesce:
-		return c.anyOf([]*ast{n.lhs, n.rhs}, depth)
+		return anyShape(c, []*ast{n.lhs, n.rhs}, depth)
 	case astBind:
-		return c.shape(n.rhs, depth-1)
+		return shapeOfTree(c, n.rhs, depth-1)
 	case astBlock:
 		if len(n.list) > 0 {
-			return c.shape(n.list[len(n.list)-1], depth-1)
+			return shapeOfTree(c, n.list[len(n.list)-1], depth-1)
 		}
 	case astCall:
 		if n.lhs.kind == astVariable && n.lhs.text == "map" && len(n.list) == 2 && n.list[1].kind == astLambda && c.signatureOf(n.lhs) != nil {
-			return c.shape(n.list[1].rhs, depth-1)
+			return shapeOfTree(c, n.list[1].rhs, depth-1)
 		}
 	}
 	if of := c.kindsOf(n).Of &^ maskMissing; of != 0 && of&(maskArray|maskObject|maskFunc) == 0 {
@@ -90,13 +86,13 @@ func (c *checker) shape(n *ast, depth int) *Shape {
 }
 
 // pathShape returns the shape of a path whose last step makes objects.
-func (c *checker) pathShape(n *ast, depth int) *Shape {
+func pathShape(c *checker, n *ast, depth int) *Shape {
 	for i := len(n.list) - 1; i >= 0; i-- {
 		switch s := n.list[i]; s.kind {
 		case astSort:
 			continue
 		case astObject, astBlock:
-			return c.shape(s, depth-1)
+			return shapeOfTree(c, s, depth-1)
 		default:
 			return nil
 		}
@@ -104,14 +100,14 @@ func (c *checker) pathShape(n *ast, depth int) *Shape {
 	return nil
 }
 
-// object returns the shape of an object whose keys are all written out.
-func (c *checker) object(pairs [][2]*ast, depth int) *Shape {
+// objectShape returns the shape of an object whose keys are all written out.
+func objectShape(c *checker, pairs [][2]*ast, depth int) *Shape {
 	s := &Shape{}
 	for _, p := range pairs {
 		if key := p[0]; key.kind != astString || isTrailed(key) {
 			return nil
 		}
-		f := ShapeField{Name: p[0].text, Shape: c.shape(p[1], depth-1), Kinds: c.kindsOf(p[1]), Offset: p[0].off, End: p[0].end}
+		f := ShapeField{Name: p[0].text, Shape: shapeOfTree(c, p[1], depth-1), Kinds: c.kindsOf(p[1]), Offset: p[0].off, End: p[0].end}
 		if old := s.Field(f.Name); old != nil {
 			old.Shape, old.Kinds = nil, anything
 			continue
@@ -123,11 +119,11 @@ func (c *checker) object(pairs [][2]*ast, depth int) *Shape {
 	return s
 }
 
-// anyOf returns what is sure where the value is that of any of the expressions.
-func (c *checker) anyOf(list []*ast, depth int) *Shape {
+// anyShape returns what is sure where the value is that of any of the expressions.
+func anyShape(c *checker, list []*ast, depth int) *Shape {
 	var sum *Shape
 	for _, n := range list {
-		s := c.shape(n, depth-1)
+		s := shapeOfTree(c, n, depth-1)
 		if s == nil {
 			return nil
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // stringOf casts a value to a string as $string does.
-func (ev *evaluator) stringOf(v value.Value, indent bool) (value.Value, *Error) {
+func stringOf(ev *evaluator, v value.Value, indent bool) (value.Value, *Error) {
 	switch v.Kind() {
 	case value.Undefined, value.String:
 		if v.IsUndefined() {
@@ -171,11 +171,11 @@ func (w *writer) object(entries []value.Entry, newline string, depth int) *Error
 	return w.check()
 }
 
-// draft makes the copy that a transform changes and $clone returns: what JSON
+// draftOf makes the copy that a transform changes and $clone returns: what JSON
 // makes of the value, with numbers rounded as $string rounds them.
-func (ev *evaluator) draft(v value.Value) (*value.Draft, *Error) {
+func draftOf(ev *evaluator, v value.Value) (*value.Draft, *Error) {
 	v = outermost(v)
-	if err := ev.checkDepth(v, 0); err != nil {
+	if err := checkDepth(ev, v, 0); err != nil {
 		return nil, err
 	}
 	cells, infinite := 0, false

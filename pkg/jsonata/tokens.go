@@ -23,7 +23,7 @@ func (t Token) Same(other Token) bool {
 func Tokens(src string) ([]Token, error) {
 	p := &parser{lexer: lexer{src: src}, record: true}
 	if _, err := p.whole(); err != nil {
-		return nil, p.explain(err)
+		return nil, explain(p, err)
 	}
 	return p.tokens, nil
 }

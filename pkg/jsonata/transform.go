@@ -33,7 +33,7 @@ func (t *transformer) call(ev *evaluator, args []value.Value, context value.Valu
 	if err := ev.enter(t.n.off); err != nil {
 		return value.Undef, err
 	}
-	draft, err := ev.draft(args[0])
+	draft, err := draftOf(ev, args[0])
 	if err != nil {
 		return value.Undef, err
 	}
@@ -85,7 +85,7 @@ func (t *change) apply(m value.Value) *Error {
 				return err
 			}
 			if inside {
-				copied, err := ev.draft(v)
+				copied, err := draftOf(ev, v)
 				if err != nil {
 					return err
 				}

@@ -29,7 +29,7 @@ func (g *groupNode) evalTuples(ev *evaluator, f *frame, t *tupleScope, ts []tupl
 			members[at] = append(members[at], i)
 		}
 	}
-	if err := ev.construct(2 * len(set.list)); err != nil {
+	if err := construct(ev, 2*len(set.list)); err != nil {
 		return value.Undef, err
 	}
 	entries := make([]value.Entry, 0, len(set.list))
