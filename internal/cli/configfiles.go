@@ -39,7 +39,12 @@ type fileSearch struct {
 // the command line names the wrong folder.
 func (s *fileSearch) files(paths []string) ([]string, error) {
 	var files []string
+	stdin := false
 	for _, path := range paths {
+		if path == "-" && stdin {
+			return nil, usagef("stdin can be read once; name a file")
+		}
+		stdin = stdin || path == "-"
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			files = append(files, path)
 			continue

@@ -77,6 +77,9 @@ changes, and shows what became different. Ctrl-C ends it.`,
 			if len(args) == 1 && o.record == "" && o.node == "" && !o.watch && !o.debug && !cmd.Flags().Changed("arg") && !cmd.Flags().Changed("args") {
 				return nil
 			}
+			if len(args) == 0 {
+				return usagef("missing CONFIG")
+			}
 			if err := configArgs("CONFIG", "TOOL")(cmd, args); err != nil {
 				return err
 			}
