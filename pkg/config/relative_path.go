@@ -18,7 +18,7 @@ var (
 	// firstVariable is a variable with which a text begins.
 	firstVariable = regexp.MustCompile(`^\$\{([^}]*)\}`)
 	// interpreters run the file that their first argument names.
-	interpreters = []string{"node", "python", "python3", "ruby", "perl", "php", "bash", "sh", "tsx"}
+	interpreters = []string{"node", "bun", "python", "python3", "ruby", "perl", "php", "bash", "sh", "tsx"}
 )
 
 // RelativePath reports whether an argument of a program certainly is a path that
@@ -118,6 +118,8 @@ func reportRelativePath(s *section, n *Node, field, path, flag string) {
 	switch {
 	case s.decoder.foreign:
 		p.Hint = "write an absolute path"
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		p.Hint = fmt.Sprintf("write %s: no shell reads ~ here", quote(flag+"${userHome}"+path[1:]))
 	case firstVariable.MatchString(n.Text().String()[len(flag):]):
 		// A default cannot have a variable in it.
 		p.Hint = "set cwd: ${workspaceFolder}, the folder of this file"
