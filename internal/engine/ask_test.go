@@ -32,7 +32,8 @@ tools:
 // parkedSecrets are the secrets of one request.
 type parkedSecrets string
 
-func (parkedSecrets) Learn(...string) {}
+func (parkedSecrets) Learn(...string)          {}
+func (parkedSecrets) LearnArguments(...string) {}
 func (s parkedSecrets) Text(text string) string {
 	return strings.ReplaceAll(text, string(s), "[redacted]")
 }

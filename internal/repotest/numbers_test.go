@@ -133,6 +133,7 @@ var numbers = []struct{ page, text, folder, name string }{
 	{"observability.md", "each cut to {}.", "pkg/telemetry", "DefaultContentLimit"},
 	{"observability.md", "only secrets of {} bytes or more", "pkg/upstream/internal/redact", "MinWordLength"},
 	{"observability.md", "A value of fewer than {} bytes", "internal/engine", "minSecretArgument"},
+	{"observability.md", "the latest {} of a run are redacted", "pkg/upstream/internal/redact", "maxLearned"},
 	{"observability.md", "or of more than {}, is redacted", "internal/engine", "maxSecretArgument"},
 	{"observability.md", "It logs {} refusals", "pkg/server", "refusalBurst"},
 	{"observability.md", "are cut to {} bytes", "pkg/audit", "maxText"},

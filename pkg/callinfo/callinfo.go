@@ -69,9 +69,10 @@ func (i *Info) OrNone() *Info {
 // Secrets collects secrets and redacts them in texts. It is safe for concurrent
 // use.
 type Secrets interface {
-	Learn(secrets ...string)
-	Text(text string) string // returns text without the secrets
-	Empty() bool             // reports whether there are no secrets
+	Learn(tokens ...string)
+	LearnArguments(secrets ...string) // of calls; they do not make it forget tokens
+	Text(text string) string          // returns text without the secrets
+	Empty() bool                      // reports whether there are no secrets
 }
 
 // Methods of a Notification.

@@ -197,7 +197,7 @@ func (s *server) runOnSession(ctx context.Context, call *credential.Call, op, to
 		if err == nil {
 			seen := session.link.PeerLog()
 			seen.Redact.Learn(call.Secrets...) // which may be others than those it was opened with
-			seen.Redact.Learn(infoOf(ctx).SecretArguments...)
+			seen.Redact.LearnArguments(infoOf(ctx).SecretArguments...)
 			odd, _ = seen.Unexpected()
 			s.prefetchHints(&slot.hints, session, call)
 			err = f(with, session, call)

@@ -99,7 +99,7 @@ func (s *server) checkArguments(ctx context.Context, in Input, tool string, args
 	if secrets := in.Secrets(args); len(secrets) > 0 {
 		for _, r := range append(redactors, infoOf(ctx).Secrets) {
 			if r != nil {
-				r.Learn(secrets...)
+				r.LearnArguments(secrets...)
 			}
 		}
 	}

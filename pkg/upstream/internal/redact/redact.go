@@ -29,18 +29,20 @@ const MinLength = 3
 // for people: in names that are compared, shorter ones are words like any other.
 const MinWordLength = 8
 
-// maxLearned is how many secrets a redactor learns before it forgets the oldest.
+// maxLearned is how many secrets a redactor learns before it forgets the one that was told
+// longest ago: of tokens, and of arguments.
 const maxLearned = 64
 
 // Redactor takes secrets out of texts. It is safe for concurrent use.
 type Redactor struct {
 	parents []*Redactor // whose secrets it takes out as well
 
-	mu      sync.RWMutex
-	fixed   []string
-	learned []string // of tokens that come and go
-	forms   *forms   // of all of them, above's included
-	seen    []*forms // of above, when forms was made
+	mu        sync.RWMutex
+	fixed     []string
+	tokens    []string // that come and go, the latest last
+	arguments []string // of calls; they push out no token
+	forms     *forms   // of all of them, above's included
+	seen      []*forms // of above, when forms was made
 }
 
 // forms is how secrets can look in a text.
@@ -80,21 +82,30 @@ func (r *Redactor) Empty() bool {
 	return f == nil || len(f.all) == 0
 }
 
-// Learn adds secrets that have just come to be.
-func (r *Redactor) Learn(secrets ...string) {
+// Learn adds tokens that have just come to be, or are used.
+func (r *Redactor) Learn(tokens ...string) { r.learn(&r.tokens, tokens) }
+
+// LearnArguments adds secrets among the arguments of a call.
+func (r *Redactor) LearnArguments(secrets ...string) { r.learn(&r.arguments, secrets) }
+
+func (r *Redactor) learn(list *[]string, secrets []string) {
 	if len(secrets) == 0 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range secrets {
-		if len(s) < MinLength || slices.Contains(r.learned, s) || slices.Contains(r.fixed, s) {
+		if len(s) < MinLength || slices.Contains(r.fixed, s) {
 			continue
 		}
-		if len(r.learned) == maxLearned {
-			r.learned = slices.Delete(r.learned, 0, 1)
+		if i := slices.Index(*list, s); i >= 0 {
+			*list = append(slices.Delete(*list, i, i+1), s)
+			continue
 		}
-		r.learned = append(r.learned, s)
+		if len(*list) == maxLearned {
+			*list = slices.Delete(*list, 0, 1)
+		}
+		*list = append(*list, s)
 		r.forms = nil
 	}
 }
@@ -107,7 +118,7 @@ func (r *Redactor) secrets() []string {
 	above := r.ofParents()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return slices.Concat(r.fixed, r.learned, above)
+	return slices.Concat(r.fixed, r.tokens, r.arguments, above)
 }
 
 func (r *Redactor) ofParents() (all []string) {
@@ -126,7 +137,7 @@ func (r *Redactor) current() *forms {
 	}
 	r.mu.RLock()
 	f, seen := r.forms, r.seen
-	own := len(r.fixed) + len(r.learned)
+	own := len(r.fixed) + len(r.tokens) + len(r.arguments)
 	r.mu.RUnlock()
 	if own == 0 && len(r.parents) == 1 {
 		return r.parents[0].current()
@@ -141,7 +152,7 @@ func (r *Redactor) current() *forms {
 	above := r.ofParents()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.forms, r.seen = formsOf(slices.Concat(r.fixed, r.learned, above)), seen
+	r.forms, r.seen = formsOf(slices.Concat(r.fixed, r.tokens, r.arguments, above)), seen
 	return r.forms
 }
 

@@ -28,8 +28,20 @@ func TestRedactorLearnsAndForgets(t *testing.T) {
 	if got := r.Text("first-secret"); got != Mark {
 		t.Errorf("what was there from the start is forgotten: %q", got)
 	}
-	if len(r.learned) != maxLearned {
-		t.Errorf("%d secrets are learned, want %d", len(r.learned), maxLearned)
+	if len(r.tokens) != maxLearned {
+		t.Errorf("%d secrets are learned, want %d", len(r.tokens), maxLearned)
+	}
+	r.Learn("token-in-use")
+	for n := range 3 * maxLearned {
+		r.LearnArguments(fmt.Sprintf("argument-%05d", n))
+		if n < maxLearned-1 {
+			r.Learn(fmt.Sprintf("token-%05d", n))
+		} else {
+			r.Learn("token-in-use", fmt.Sprintf("token-%05d", n))
+		}
+	}
+	if got := r.Text("token-in-use argument-00191 argument-00000"); got != Mark+" "+Mark+" argument-00000" {
+		t.Errorf("after many arguments and tokens: %q", got)
 	}
 }
 
