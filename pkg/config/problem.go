@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,17 +60,14 @@ func (t Text) Unknown(owner string, valid []string) diag.Diagnostic {
 		d.Hint = "it contains " + what + ": use a plain space"
 		return d
 	}
-	if near, ok := diag.Nearest(t.String(), valid); ok {
+	if hint := diag.Meant(diag.Nearest(t.String(), valid)); hint != "" {
 		d := t.Problem(diag.CodeMisspelt, message)
-		d.Hint = fmt.Sprintf("did you mean %q?", near)
+		d.Hint = hint
 		return d
 	}
 	d := t.Problem(diag.CodeUnknownField, message+"; it is ignored")
-	if known := synonym(t.String(), valid); known != "" {
-		d.Hint = fmt.Sprintf("did you mean %q?", known)
-		return d
-	}
-	d.Hint = "expected " + diag.List(valid) + "; fields that begin with \"x-\" are allowed too"
+	known := synonym(t.String(), valid)
+	d.Hint = cmp.Or(diag.Meant(known, known != ""), "expected "+diag.List(valid)+"; fields that begin with \"x-\" are allowed too")
 	return d
 }
 

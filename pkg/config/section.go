@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -164,10 +165,7 @@ func (s *section) choice(name string) string {
 	// The expanded value may be a secret.
 	written := f.Text().String()
 	p := f.Problem(diag.CodeValue, fmt.Sprintf("%s has the unknown %s %s", s.owner, name, quote(written)))
-	p.Hint = "expected " + diag.List(valid)
-	if near, ok := diag.Nearest(written, valid); ok {
-		p.Hint = fmt.Sprintf("did you mean %q?", near)
-	}
+	p.Hint = cmp.Or(diag.Meant(diag.Nearest(written, valid)), "expected "+diag.List(valid))
 	s.decoder.report(p)
 	return ""
 }

@@ -48,9 +48,7 @@ func decodeRequiredScopes(s *section) []string {
 			s.decoder.report(invalidScope(n, name))
 		case known && !granted.Has(scope):
 			p := n.Problem(diag.CodeUnheldScope, fmt.Sprintf("%s requires the scope %q, which no caller has", s.owner, scope))
-			if near, ok := granted.Nearest(scope); ok {
-				p.Hint = fmt.Sprintf("did you mean %q?", near)
-			}
+			p.Hint = diag.Meant(granted.Nearest(scope))
 			s.decoder.report(p)
 		}
 	}

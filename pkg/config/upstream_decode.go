@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -268,9 +269,6 @@ func incompleteEntry(s *section, message string) diag.Diagnostic {
 func unknownTransport(s *section, f *Node, written string) diag.Diagnostic {
 	valid := transportNames()
 	p := f.Problem(diag.CodeTransport, fmt.Sprintf("%s has the unknown type %s", s.owner, quote(written)))
-	p.Hint = "expected " + diag.List(valid)
-	if near, ok := diag.Nearest(written, valid); ok {
-		p.Hint = fmt.Sprintf("did you mean %q?", near)
-	}
+	p.Hint = cmp.Or(diag.Meant(diag.Nearest(written, valid)), "expected "+diag.List(valid))
 	return p
 }

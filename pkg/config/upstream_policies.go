@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -88,10 +89,7 @@ func decodeFailures(s *section, name string) []string {
 			continue
 		}
 		p := n.Problem(diag.CodeValue, fmt.Sprintf("unknown failure %s in %q of %s", quote(failure), name, s.owner))
-		p.Hint = "expected " + diag.List(FailureNames()) + ", an HTTP status such as 500, a class such as 5xx, or a JSON-RPC error code such as -32001"
-		if near, ok := diag.Nearest(failure, FailureNames()); ok {
-			p.Hint = fmt.Sprintf("did you mean %q?", near)
-		}
+		p.Hint = cmp.Or(diag.Meant(diag.Nearest(failure, FailureNames())), "expected "+diag.List(FailureNames())+", an HTTP status such as 500, a class such as 5xx, or a JSON-RPC error code such as -32001")
 		s.decoder.report(p)
 	}
 	return out

@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,10 +143,7 @@ func (n *Names) expected(name, before, last string) string {
 	if len(n.All()) == 0 {
 		return ""
 	}
-	if near, ok := n.Nearest(name); ok {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return before + n.list(name, last)
+	return cmp.Or(Meant(n.Nearest(name)), before+n.list(name, last))
 }
 
 // List returns names for a sentence: sorted, quoted, each once, and joined as in

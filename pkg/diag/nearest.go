@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -56,6 +57,15 @@ func within(name string, valid []string, limit int) (string, bool) {
 		}
 	}
 	return best, bestDistance <= limit
+}
+
+// Meant returns the hint for a name that [Nearest], or another function, found near to
+// one that is not known; "" if it found none.
+func Meant(near string, found bool) string {
+	if !found {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", near)
 }
 
 // distance is Levenshtein's with neighbours that changed places counted as one

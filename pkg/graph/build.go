@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -147,10 +148,7 @@ func (b *builder) node(src *config.Node, where string, s *scope) *Node {
 		}
 		if kind != "" {
 			d := src.Get("type").Problem(diag.CodeNodeType, fmt.Sprintf("%s has the unknown type %q", f.owner, kind))
-			d.Hint = "expected " + diag.List(b.kindNames)
-			if near, ok := diag.Nearest(kind, b.kindNames); ok {
-				d.Hint = fmt.Sprintf("did you mean %q?", near)
-			}
+			d.Hint = cmp.Or(diag.Meant(diag.Nearest(kind, b.kindNames)), "expected "+diag.List(b.kindNames))
 			b.report(d)
 		}
 		// What such a node calls is not known, but what it names is used.

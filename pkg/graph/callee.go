@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,11 +95,7 @@ func findCallees(b *builder, graphs []*Graph) {
 			if c.src.IsGenerated() {
 				d.Message = fmt.Sprintf("$call names tool %q, which does not exist in this file", c.name)
 			}
-			if near, ok := names.Nearest(c.name); ok {
-				d.Hint = fmt.Sprintf("did you mean %q?", near)
-			} else {
-				d.Hint = "tools of this file are " + names.List(c.name) + "; to call a tool of an upstream server, use an mcp node"
-			}
+			d.Hint = cmp.Or(diag.Meant(names.Nearest(c.name)), "tools of this file are "+names.List(c.name)+"; to call a tool of an upstream server, use an mcp node")
 			b.report(d)
 			continue
 		}

@@ -246,9 +246,7 @@ func (f *Fields) Choice(name, doc string, values []string, opts ...Option) strin
 		return s
 	}
 	d := n.Problem(diag.CodeValue, fmt.Sprintf("%s is %q; expected %s", f.what(name), s, diag.List(values)))
-	if near, ok := diag.Nearest(s, values); ok {
-		d.Hint = fmt.Sprintf("did you mean %q?", near)
-	}
+	d.Hint = diag.Meant(diag.Nearest(s, values))
 	f.report(d)
 	return ""
 }

@@ -111,9 +111,7 @@ func (f *flatNodes) findEnds() {
 			if tools == nil {
 				tools = diag.NewNames(slices.Clone(f.names))
 			}
-			if near, ok := tools.Nearest(n.owner); ok {
-				d.Hint = fmt.Sprintf("did you mean %q?", near)
-			}
+			d.Hint = diag.Meant(tools.Nearest(n.owner))
 			f.report(d)
 		}
 	}

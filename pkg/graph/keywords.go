@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,11 +148,7 @@ func checkRequired(b *reporter, src *config.Node, what string, whole bool) {
 			continue
 		}
 		d := item.Problem(diag.CodeRequired, fmt.Sprintf("%q is required in %s but not among its properties", name, what))
-		if misspelt {
-			d.Hint = fmt.Sprintf("did you mean %q?", near)
-		} else {
-			d.Hint = fmt.Sprintf("describe it under \"properties\", or write %s: true there", name)
-		}
+		d.Hint = cmp.Or(diag.Meant(near, misspelt), fmt.Sprintf("describe it under \"properties\", or write %s: true there", name))
 		b.report(d)
 	}
 }

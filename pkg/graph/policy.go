@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -215,10 +216,8 @@ func checkFailureNames(b *reporter, g *Graph) {
 			if slices.Contains(reservedNames, r.name) {
 				d.Message = fmt.Sprintf("%s names the failure %q, which always ends the run", r.owner, r.name)
 				d.Hint = "remove it: this failure is never retried or caught"
-			} else if near, ok := given.Nearest(r.name); ok {
-				d.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else {
-				d.Hint = "expected " + given.List(r.name) + ", an HTTP status such as 503, a class such as 5xx, a JSON-RPC error code such as -32001, or the error of a fail node"
+				d.Hint = cmp.Or(diag.Meant(given.Nearest(r.name)), "expected "+given.List(r.name)+", an HTTP status such as 503, a class such as 5xx, a JSON-RPC error code such as -32001, or the error of a fail node")
 			}
 			b.report(d)
 		}
