@@ -143,11 +143,11 @@ func WithDebug(o debug.Options) CallOption {
 }
 
 // MaxSessions is how many sessions of one Engine can be under way at the same time.
-const MaxSessions = engine.MaxSessions
+const MaxSessions = runs.MaxSessions
 
 // ErrTooManySessions is returned by [Engine.Debug] if there are as many as there can
 // be.
-var ErrTooManySessions = engine.ErrTooManySessions
+var ErrTooManySessions = runs.ErrTooManySessions
 
 // Debug calls a tool as [Engine.Call] does, under control: the run can be paused before
 // each node, looked into, changed and stopped. It returns at once, with the errors of

@@ -21,6 +21,16 @@ func WithPlace(place runs.Place, watched bool) Option {
 	return func(o *options) { o.engine.Place, o.engine.WatchPlace = place, watched }
 }
 
+// Place returns where the runs of calls are: that of [WithPlace], or this process.
+func (e *Engine) Place() runs.Place { return e.engine.Place() }
+
+// Program returns the version of the file that calls run on now, for those who start runs
+// of a place themselves. It stays usable until release is called.
+func (e *Engine) Program() (p runs.Program, release func()) {
+	own := e.engine.Use()
+	return own, own.Release
+}
+
 // Digest returns what tells this version of the file, and of the files that it was
 // read with, from others: 64 hexadecimal digits, the same on every machine.
 func (e *Engine) Digest() string { return e.engine.Current().Digest() }
@@ -84,6 +94,3 @@ func (e *Engine) ServerQueue(server string) (wait time.Duration, own bool) {
 	}
 	return file.Engine.ServerWait, true
 }
-
-// Forwards reports whether a server of the file may be sent this header of a caller.
-func (e *Engine) Forwards(header string) bool { return e.engine.Current().Forwards(header) }

@@ -10,16 +10,12 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
-// serveRuns lets mcpgraph runs see the runs of this process until close is called. It goes
+// serveRuns lets mcpgraph runs see the runs of a server until close is called. It goes
 // on without that where the system has no place for it.
-func serveRuns(a *app, path string, file *config.File, store *runs.Store, place runs.Place, log *slog.Logger) (closeSocket func()) {
+func serveRuns(a *app, path string, file *config.File, view runs.View, log *slog.Logger) (closeSocket func()) {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if file != nil && file.Server.Name != "" {
 		name = file.Server.Name
-	}
-	var view runs.View = runs.NewMemory(store)
-	if place != nil {
-		view = place
 	}
 	s, err := runsock.Listen(runsock.Folder(a.getenv), name, func() runs.View { return view })
 	if err != nil {

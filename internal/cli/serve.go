@@ -147,7 +147,7 @@ func serveFile(a *app, o serveOptions) (err error) {
 	}
 	defer endpoint.close()
 	again.of, again.log, again.audit, again.tokens = engine, ob.log, records, endpoint.tokens()
-	defer serveRuns(a, o.config, engine.File(), store, place, ob.log)()
+	defer serveRuns(a, o.config, engine.File(), engine.Place(), ob.log)()
 	ctx, stop := a.whileServing(os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { ending.Store(true) })
 	var beside sync.WaitGroup

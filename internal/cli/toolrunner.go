@@ -192,7 +192,9 @@ func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
 
 // start starts a durable run and returns its id.
 func (r *toolRunner) start(ctx context.Context, p prepared) (value.Value, error) {
-	s, err := r.client.Start(ctx, &runs.Call{Run: executor.NewRun(p.graph, p.args, rand.Uint64()), Program: r.engine, Info: p.info})
+	program, release := r.engine.Program()
+	defer release()
+	s, err := r.client.Start(ctx, &runs.Call{Run: executor.NewRun(p.graph, p.args, rand.Uint64()), Program: program, Info: p.info})
 	if err != nil {
 		return value.Undef, failed(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpgraph/mcpgraph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/telemetry/exporters"
 	"github.com/mcpgraph/mcpgraph/pkg/ui"
 )
@@ -163,7 +164,11 @@ func serveUI(a *app, o uiOptions) (err error) {
 	}
 	page := newPage(a, o.page, opts)
 	defer page.Close()
-	defer serveRuns(a, o.config, source.File(), store, opts.Place, ob.log)()
+	var view runs.View = runs.NewMemory(store, budget, ob.log)
+	if opts.Place != nil {
+		view = opts.Place
+	}
+	defer serveRuns(a, o.config, source.File(), view, ob.log)()
 	again.page = page
 	var reloading sync.WaitGroup
 	reloading.Go(func() { again.run(ctx) })

@@ -57,7 +57,7 @@ func askEngine(t *testing.T) *Engine {
 func TestParkedCallForgetsItsRequest(t *testing.T) {
 	e := askEngine(t)
 	const big = 32 << 20
-	call := func(arguments int) (*Parked, weak.Pointer[callinfo.Info]) {
+	call := func(arguments int) (string, weak.Pointer[callinfo.Info]) {
 		message, err := value.ParseLazy(`{"arguments":{"file":"` + strings.Repeat("a", arguments) + `"},"other":"` + strings.Repeat("x", big) + `"}`)
 		if err != nil {
 			t.Fatal(err)
@@ -67,15 +67,17 @@ func TestParkedCallForgetsItsRequest(t *testing.T) {
 		if !errors.Is(err, executor.ErrParked) {
 			t.Fatal(err)
 		}
-		return result.Parked, weak.Make(info)
+		return result.State.ID, weak.Make(info)
 	}
 	for _, arguments := range []int{100, 2000} { // decoded at once, and when they are read
 		before := testscale.Heap()
-		k, info := call(arguments)
+		id, info := call(arguments)
 		if held := testscale.Heap() - before; info.Value() != nil || held > big/2 {
 			t.Errorf("a parked call with arguments of %d bytes holds %d bytes more; its info is kept: %v", arguments, held, info.Value() != nil)
 		}
-		k.End(errors.New("over"))
+		if err := e.Local().Cancel(t.Context(), runs.Who{Operator: true}, id); err != nil || e.Local().Waiting() != 0 {
+			t.Error(err)
+		}
 	}
 }
 
@@ -86,12 +88,15 @@ func TestSecretsOfEachRequestAreTakenOut(t *testing.T) {
 	if !errors.Is(err, executor.ErrParked) {
 		t.Fatal(err)
 	}
-	k := result.Parked
-	if _, err := k.Resume(context.Background(), &callinfo.Info{Secrets: parkedSecrets("second")}, CallOptions{Park: true}); !errors.Is(err, executor.ErrParked) {
+	id := result.State.ID
+	if _, err := e.Current().Resume(context.Background(), &callinfo.Info{Secrets: parkedSecrets("second")}, id, CallOptions{Park: true}); !errors.Is(err, executor.ErrParked) {
 		t.Fatal(err)
 	}
-	if got := k.redactor()("first, second"); got != "[redacted], [redacted]" {
-		t.Errorf("kept %q", got)
+	run, ok := e.Runs().Find(id)
+	if !ok {
+		t.Fatal("the run is not known")
 	}
-	k.End(errors.New("over"))
+	if _, redact, _ := run.Live(); redact("first, second") != "[redacted], [redacted]" {
+		t.Errorf("kept %q", redact("first, second"))
+	}
 }

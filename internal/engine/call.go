@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -22,15 +20,16 @@ import (
 type Result struct {
 	Value value.Value // undefined if the call failed
 	Run   *executor.Run
-	// Parked is not nil if the run waits for answers. The error of the call is then
-	// [executor.ErrParked].
-	Parked *Parked
+	// State is the run as the place has it; nil if that is not known.
+	State *runs.State
 }
 
 // CallOptions change one call.
 type CallOptions struct {
-	// Hooks observe the call, inside those of the Engine.
+	// Hooks observe the call, inside those of the Engine: of a call that goes on with a run,
+	// from this record on.
 	Hooks []executor.Hooks
+	From  int
 	// Ask asks the client, and returns the result of the request. Without it questions
 	// fail with cannotAsk, unless Park is true.
 	Ask AskFunc
@@ -45,14 +44,37 @@ type CallOptions struct {
 	// of questions that its client cannot answer, by [graph.QuestionKind]; both may be nil.
 	Claim   *runs.Claim
 	Refuses map[string]*graph.Failure
+	// Slot is that of a call that goes on without its caller; it may be nil.
+	Slot runs.Slot
 	// Gate is that of [executor.Local]; it may be nil.
 	Gate func(ctx context.Context, r *executor.Run, t executor.Task) error
-	// Control changes the driver, and returns the port that it uses; nil changes
+	// Control changes the driver of this process, and returns the port that it uses; nil changes
 	// nothing.
 	Control func(*executor.Local, executor.Port) executor.Port
 	// Processor returns what shares processor time, for one goroutine; nil: that of
 	// the process, by caller.
 	Processor func() expr.Processor
+}
+
+// control returns what changes the driver, nil if nothing does.
+func (o *CallOptions) control() func(*executor.Local, executor.Port) executor.Port {
+	if o.Gate == nil && o.Processor == nil {
+		return o.Control
+	}
+	return controlled(o.Gate, o.Processor, o.Control)
+}
+
+func controlled(gate func(context.Context, *executor.Run, executor.Task) error, processor func() expr.Processor, next func(*executor.Local, executor.Port) executor.Port) func(*executor.Local, executor.Port) executor.Port {
+	return func(l *executor.Local, world executor.Port) executor.Port {
+		l.Gate = gate
+		if processor != nil {
+			world = ownProcessor{world, processor}
+		}
+		if next != nil {
+			world = next(l, world)
+		}
+		return world
+	}
 }
 
 // AskFunc asks the client what a run wants to know: q.Value has the params of the
@@ -64,7 +86,8 @@ type AskFunc func(ctx context.Context, q executor.Question) (value.Value, error)
 // Call runs the tool with this name. Arguments are anything that encodes to a JSON
 // object, a [value.Value] as it is; nil means none. It sets the fields of info that
 // are the engine's; nil is a call without a caller. If the run began there is a
-// Result, even if the call failed.
+// Result, even if the call failed. The error is [executor.ErrParked] if the run waits for
+// answers: [Program.Resume] goes on with it.
 func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, args any, o CallOptions) (*Result, error) {
 	if info == nil {
 		info = &callinfo.Info{}
@@ -76,17 +99,97 @@ func (p *Program) Call(ctx context.Context, info *callinfo.Info, tool string, ar
 	defer done()
 	if o.Park && g.Asks() {
 		if in, err = apart(ctx, in); err != nil {
-			return nil, interrupted(ctx, tool, err)
+			return nil, executor.Interrupted(ctx, tool, err)
 		}
 	} else {
 		o.Claim = nil // nobody has to come back to it
 	}
-	c := p.newCall(info, g, in, o)
-	if p.opts.Place == nil {
-		info.RunID = runs.NewID()
-		c.begin(info.RunID, info.Caller, time.Now())
+	c := p.newCall(info, o)
+	c.Run = executor.NewRun(g, in, o.seed())
+	return p.do(ctx, c)
+}
+
+// Resume goes on with a run that waits for answers, for another call of the same client,
+// which o.Claim proves. The error is that of the place if the Result has no Run.
+func (p *Program) Resume(ctx context.Context, info *callinfo.Info, id string, o CallOptions) (*Result, error) {
+	p.prepare(info)
+	c := p.newCall(info, o)
+	c.ID = id
+	return p.do(ctx, c)
+}
+
+// newCall returns a call for a place.
+func (p *Program) newCall(info *callinfo.Info, o CallOptions) *runs.Call {
+	c := &runs.Call{
+		Program: p, Info: info, URI: o.URI, Claim: o.Claim, Refuses: o.Refuses, Hooks: o.Hooks, From: o.From, Slot: o.Slot, Control: o.control(),
 	}
-	return c.drive(ctx, info, o)
+	if !o.Park {
+		c.Ask = p.asker(info, o.Ask)
+	}
+	return c
+}
+
+// do makes a call.
+func (p *Program) do(ctx context.Context, c *runs.Call) (*Result, error) {
+	st, err := p.engine.place.Do(ctx, c)
+	result, tool := &Result{Run: c.Run, State: st}, ""
+	if c.Run != nil {
+		tool = c.Run.Graph().Name
+	}
+	switch {
+	case err != nil:
+		err = forClients(c, err)
+	case st.Status == runs.Waiting:
+		return result, executor.ErrParked
+	case st.Err != nil:
+		err = st.Err
+	default:
+		result.Value = st.Result
+		return result, nil
+	}
+	return result, p.redacted(c.Info, executor.Interrupted(ctx, tool, err))
+}
+
+// forClients returns what callers may know of the error of a place: others can name
+// machines of the operator.
+func forClients(c *runs.Call, err error) error {
+	if c.Run != nil {
+		if own := c.Run.Err(); own != nil {
+			return own // has the place in the file
+		}
+	}
+	var failure *graph.Failure
+	if errors.Is(err, runs.ErrUnavailable) && errors.As(err, &failure) {
+		return failure
+	}
+	return err
+}
+
+// Begin starts a call of a tool that goes on without its caller, who comes back to it with
+// o.Claim. With the id of a run that waits it lets that one go on, whose tool and arguments
+// do not count then.
+func (p *Program) Begin(ctx context.Context, info *callinfo.Info, id, tool string, args any, o CallOptions) (*runs.State, error) {
+	o.Park = true
+	c := p.newCall(info, o)
+	if c.ID = id; id == "" {
+		ctx, g, in, done, err := p.accept(ctx, info, tool, args)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		if in, err = apart(ctx, in); err != nil {
+			return nil, executor.Interrupted(ctx, tool, err)
+		}
+		c.Run = executor.NewRun(g, in, o.seed())
+	} else {
+		p.prepare(info)
+	}
+	st, err := p.engine.place.Start(ctx, c)
+	if err != nil {
+		return nil, p.redacted(info, forClients(c, err))
+	}
+	info.RunID = st.ID
+	return st, nil
 }
 
 // accept returns what is called with its arguments, if they fit it. What follows counts
@@ -109,21 +212,6 @@ func (p *Program) accept(ctx context.Context, info *callinfo.Info, tool string, 
 	return ctx, g, in, done, nil
 }
 
-// newCall returns a call whose run has not begun.
-func (p *Program) newCall(info *callinfo.Info, g *graph.Graph, in value.Value, o CallOptions) *call {
-	c := &call{program: p, run: p.masking(executor.NewRun(g, in, o.seed()))}
-	c.note(info)
-	return c
-}
-
-// begin makes the run known under its id.
-func (c *call) begin(id, caller string, began time.Time) {
-	c.id = id
-	c.live = c.program.opts.Runs.Begin(runs.Entry{
-		ID: id, Run: c.run, Caller: caller, Began: began, Version: c.program.version, Redactor: c.redactor,
-	})
-}
-
 // arguments returns those of a call as the run gets them, if they fit the tool. They
 // count on held, which may be nil. info learns the secrets among them.
 func (p *Program) arguments(ctx context.Context, info *callinfo.Info, g *graph.Graph, args any, held *memory.Account) (value.Value, error) {
@@ -137,11 +225,8 @@ func (p *Program) arguments(ctx context.Context, info *callinfo.Info, g *graph.G
 	if held != nil {
 		in = in.Metered(held)
 	}
-	p.noteArguments(info, g, in)
-	if err := checkArguments(ctx, g, in); err != nil {
-		return in, interrupted(ctx, g.Name, checkError(g.Name, graph.FailArguments, "invalid arguments", err))
-	}
-	return in, nil
+	p.noteArguments(info, g, in, nil)
+	return in, executor.CheckArguments(ctx, g, in)
 }
 
 func (o *CallOptions) seed() uint64 {
@@ -163,93 +248,11 @@ func (p *Program) account(ctx context.Context) (_ context.Context, held *memory.
 	return ctx, held, cancel
 }
 
-// call is a call under way.
-type call struct {
-	program *Program
-	run     *executor.Run
-	id      string     // of the run; empty before it has begun
-	live    *runs.Live // nil before it has begun
-	known   int        // how many of its records another call has reported
-
-	mu      sync.Mutex
-	first   [1]secretsOfRequest // room for what most calls have
-	secrets []secretsOfRequest  // of the requests that drove it; nothing else of them is kept
-}
-
-// secretsOfRequest is what of the Info of a request says which secrets it had.
-type secretsOfRequest struct {
-	caller  string
-	secrets callinfo.Secrets
-}
-
-// note lets what is kept of the call be without the secrets of a request.
-func (c *call) note(info *callinfo.Info) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.secrets == nil {
-		c.secrets = c.first[:0]
-	}
-	c.secrets = append(c.secrets, secretsOfRequest{info.Caller, info.Secrets})
-}
-
-// redactor returns what takes the secrets of all requests that drove the call out
-// of texts, nil where there are none.
-func (c *call) redactor() func(string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var redact func(string) string
-	for i, one := range c.secrets {
-		if i > 0 && one.secrets == nil {
-			continue // it has those of the file alone, as the first one
-		}
-		f := c.program.redactor(&callinfo.Info{Caller: one.caller, Secrets: one.secrets})
-		if before := redact; before != nil && f != nil {
-			redact = func(text string) string { return f(before(text)) }
-		} else if f != nil {
-			redact = f
-		}
-	}
-	return redact
-}
-
-// drive drives the run to its end, or until it is parked.
-func (c *call) drive(ctx context.Context, info *callinfo.Info, o CallOptions) (*Result, error) {
-	p, g := c.program, c.run.Graph()
-	driver := &executor.Local{Info: info, Hooks: p.hooksOf(info, o.Hooks), Log: info.Log, Gate: o.Gate}
-	if !o.Park {
-		driver.Ask = p.asker(info, o.Ask)
-	}
-	failure := errPanicked // unless nothing panics
-	parked := false
-	defer func() {
-		if !parked && c.live != nil {
-			c.live.End(time.Now(), failure)
-		}
-	}()
-	var err error
-	if p.opts.Place != nil && o.Control == nil {
-		err = c.driveRemote(ctx, info, o, driver.Ask)
-	} else {
-		var world executor.Port = port{p.upstreams.caller, info.Caller, o.Processor}
-		if o.Control != nil {
-			world = o.Control(driver, world)
-		}
-		c.run.CheckCalls(p.checkCalls(info))
-		err = driver.Run(ctx, c.run, world)
-	}
-	result := &Result{Run: c.run}
-	if parked = errors.Is(err, executor.ErrParked); parked {
-		result.Parked = &Parked{c}
-		return result, err
-	}
-	if err == nil {
-		result.Value, err = checked(ctx, c.run, o.URI)
-	}
-	if err = interrupted(ctx, g.Name, err); err != nil {
-		result.Value = value.Undef
-	}
-	failure = err
-	return result, p.redacted(info, err)
+// Prepare implements [runs.Program].
+func (p *Program) Prepare(info *callinfo.Info, g *graph.Graph, args value.Value, secrets []string) {
+	p.NoteSecrets(info)
+	p.noteArguments(info, g, args, secrets)
+	p.log(info)
 }
 
 // checkCalls returns what checks calls of upstream tools for a caller before people are
@@ -273,9 +276,6 @@ func (p *Program) CheckLocked(ctx context.Context, server, tool string, args val
 	return nil
 }
 
-// errPanicked is why a call failed that did not return.
-var errPanicked = errors.New("internal error")
-
 // prepare lets a call with info note secrets, and log.
 func (p *Program) prepare(info *callinfo.Info) {
 	p.NoteSecrets(info)
@@ -289,92 +289,39 @@ func (p *Program) log(info *callinfo.Info) {
 	}
 }
 
-// hooksOf returns the hooks of a call: those of the Engine, telemetry first, and
-// then its own.
-func (p *Program) hooksOf(info *callinfo.Info, own []executor.Hooks) []executor.Hooks {
-	if p.recorder == nil {
-		return p.ownHooks(info, own)
+// Hooks implements [runs.Program]: those of telemetry first, and then those of the Engine.
+func (p *Program) Hooks(info *callinfo.Info, here bool) []executor.Hooks {
+	if here && p.recorder == nil && len(p.opts.HooksFunc) == 0 {
+		return slices.Clip(p.opts.Hooks)
 	}
-	return append([]executor.Hooks{p.recorder.Hooks(info)}, p.ownHooks(info, own)...)
-}
-
-// ownHooks is hooksOf without telemetry.
-func (p *Program) ownHooks(info *callinfo.Info, own []executor.Hooks) []executor.Hooks {
-	all := slices.Clip(p.opts.Hooks)
+	var all []executor.Hooks
+	if here && p.recorder != nil {
+		all = append(all, p.recorder.Hooks(info))
+	}
+	all = append(all, p.opts.Hooks...)
 	for _, f := range p.opts.HooksFunc {
 		all = append(all, f(info))
 	}
-	return append(all, own...)
-}
-
-// interrupted returns err, or if there was too little memory for the call, that:
-// what came of it then means nothing.
-func interrupted(ctx context.Context, tool string, err error) error {
-	short := memory.AccountOf(ctx).Err()
-	if short == nil {
-		return err
-	}
-	var already *executor.InterruptedError
-	if errors.As(err, &already) {
-		return err
-	}
-	return &executor.InterruptedError{Tool: tool, Err: short}
-}
-
-// checked returns the result of a run if it fits the tool's outputSchema; of a prompt
-// or resource, the result as clients get it.
-func checked(ctx context.Context, run *executor.Run, uri string) (value.Value, error) {
-	result, g := run.Result(), run.Graph()
-	if g.Offer != nil {
-		out, err := g.Result(result, run.Args(), uri)
-		if err != nil {
-			return value.Undef, checkError(g.Name, graph.FailResult, "", err)
-		}
-		return out, nil
-	}
-	if g.Output != nil {
-		if err := g.Output.ValidateContext(ctx, result); err != nil {
-			failed := checkError(g.Name, graph.FailResult, "the result does not fit its outputSchema", err)
-			var wrong *graph.SchemaError
-			if errors.As(err, &wrong) {
-				return value.Undef, &rejectedError{graph.FailResult, fmt.Errorf("%w: %s", failed, run.ResultAdvice())}
-			}
-			return value.Undef, failed
+	if !here { // the driver of the run tells the others
+		for i, h := range all {
+			all[i] = executor.Hooks{RunStart: h.RunStart, RunDone: h.RunDone}
 		}
 	}
-	return result, nil
+	return all
 }
 
-// checkError is returned if a check found a problem or was cancelled.
-func checkError(tool, name, wrong string, err error) error {
-	var found *graph.SchemaError
-	var failure *graph.Failure
-	switch {
-	case errors.As(err, &failure):
-		return &rejectedError{failure.Name, err}
-	case !errors.As(err, &found):
-		name, wrong = graph.FailCancelled, "stopped while it was checked"
+// Traced implements [runs.Program].
+func (p *Program) Traced(ctx context.Context, info *callinfo.Info) *callinfo.Info {
+	if p.recorder == nil {
+		return info
 	}
-	return &rejectedError{name, fmt.Errorf("%s: %s: %w", graph.Quoted(tool), wrong, err)}
+	own := *info
+	own.Trace = p.recorder.Trace(ctx, info)
+	return &own
 }
 
-// rejectedError is an error of a check, with the name that the failure has.
-type rejectedError struct {
-	name string
-	error
-}
-
-// Unwrap returns the error beneath.
-func (e *rejectedError) Unwrap() error { return e.error }
-
-// FailureName returns the name of the failure.
-func (e *rejectedError) FailureName() string { return e.name }
-
-// checkArguments checks arguments against the tool's schema. They must be an
-// object even if the schema does not require it.
-func checkArguments(ctx context.Context, g *graph.Graph, args value.Value) error {
-	if args.Kind() != value.Object {
-		return &graph.SchemaError{Problems: []graph.SchemaProblem{{Expected: "an object", Found: graph.Describe(args)}}}
-	}
-	return g.Input.ValidateContext(ctx, args)
+// Port implements [runs.Program].
+func (p *Program) Port(r *executor.Run, info *callinfo.Info) executor.Port {
+	r.CheckCalls(p.checkCalls(info))
+	return port{p.upstreams.caller, info.Caller}
 }

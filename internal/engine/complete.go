@@ -132,9 +132,9 @@ func (p *Program) search(ctx context.Context, info *callinfo.Info, g *graph.Grap
 	o := CallOptions{}
 	info.RunID = runs.NewID()
 	run := p.masking(executor.NewRun(g, in, o.seed()))
-	driver := &executor.Local{Info: info, Hooks: p.hooksOf(info, nil), Log: info.Log, Ask: p.asker(info, nil)}
-	if err := driver.Run(ctx, run, port{p.upstreams.caller, info.Caller, nil}); err != nil {
-		return nil, interrupted(ctx, g.Name, err)
+	driver := &executor.Local{Info: info, Hooks: p.Hooks(info, true), Log: info.Log, Ask: p.asker(info, nil)}
+	if err := driver.Run(ctx, run, p.Port(run, info)); err != nil {
+		return nil, executor.Interrupted(ctx, g.Name, err)
 	}
 	return suggestions(run.Result())
 }

@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -12,59 +10,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/expr"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
-	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
-
-// MaxSessions is how many sessions of one Engine can be under way at the same time.
-const MaxSessions = 64
-
-// ErrTooManySessions is returned if there are as many as there can be.
-var ErrTooManySessions = fmt.Errorf("%d runs are being debugged, which is as many as there can be: stop one of them", MaxSessions)
-
-// sessions are those under way, and places for those that are about to begin.
-type sessions struct {
-	mu     sync.Mutex
-	stops  map[*place]context.CancelCauseFunc
-	closed bool
-}
-
-// place is that of one session.
-type place struct{ _ byte }
-
-// begin takes a place, and returns a context that ends with the engine.
-func (s *sessions) begin(ctx context.Context) (_ context.Context, end func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return nil, nil, errClosed
-	case len(s.stops) >= MaxSessions:
-		return nil, nil, ErrTooManySessions
-	}
-	if s.stops == nil {
-		s.stops = map[*place]context.CancelCauseFunc{}
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	own := &place{}
-	s.stops[own] = stop
-	return ctx, func() {
-		stop(nil)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.stops, own)
-	}, nil
-}
-
-// close stops all sessions; no other one begins.
-func (s *sessions) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	for _, stop := range s.stops {
-		stop(errClosed)
-	}
-}
 
 var errArgumentsOfFrom = errors.New("a run that goes on from another one has the arguments of that one: leave them out")
 
@@ -79,16 +26,13 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 	if err != nil {
 		return nil, err
 	}
-	ctx, end, err := p.engine.sessions.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
 	release := p.Retain()
 	ctx, held, cancel := p.account(ctx)
+	leave := func() {}
 	over := func() {
+		leave()
 		cancel()
 		held.Close()
-		end()
 		if release != nil {
 			release()
 		}
@@ -114,35 +58,40 @@ func (p *Program) Debug(ctx context.Context, info *callinfo.Info, tool string, a
 		run = executor.NewRun(g, in, o.seed())
 	}
 	p.log(info)
-	info.RunID = runs.NewID()
-	c := &call{program: p, run: p.masking(run)}
-	c.note(info)
+	c := p.newCall(info, o)
+	c.Run = run
+	within, drive, end, err := p.engine.local.Session(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	leave = end
+	secrets := p.Secrets(run)
+	secrets.Note(info)
 	env := debug.Environment{
-		ID: info.RunID, Caller: info.Caller, Tools: p.set.Graphs, Functions: p.opts.Functions, Redactor: c.redactor,
+		ID: info.RunID, Caller: info.Caller, Tools: p.set.Graphs, Functions: p.opts.Functions, Redactor: secrets.Redactor,
 		Processor: func() expr.Processor { return processors.Task(info.Caller) },
 		Account: func(ctx context.Context) (context.Context, func()) {
 			own := p.opts.Memory.Account(info.Caller)
 			ctx, cancel := memory.WithAccount(ctx, own)
 			return ctx, func() { cancel(); own.Close() }
 		},
-		Shown: func(q executor.Question) executor.Question { return p.shown(info, q) },
+		Shown: func(q executor.Question) executor.Question { return p.Shown(info, q) },
 	}
 	env.Over = over
 	if o.Ask != nil {
 		env.Ask = o.Ask
 	}
 	began := make(chan struct{})
-	s, err := debug.Start(ctx, run, env, d, func(ctx context.Context, s *debug.Session) (value.Value, error) {
+	s, err := debug.Start(within, run, env, d, func(ctx context.Context, s *debug.Session) (value.Value, error) {
 		<-began
-		o.Control = s.Control
-		r, err := c.drive(ctx, info, o)
-		return r.Value, err
+		c.Control = s.Control
+		st := drive(ctx)
+		return st.Result, p.redacted(info, st.Err)
 	})
 	if err != nil {
 		return nil, err
 	}
 	listen(info, s)
-	c.begin(info.RunID, info.Caller, time.Now())
 	close(began)
 	return s, nil
 }

@@ -73,8 +73,10 @@ type Engine struct {
 	current atomic.Pointer[Program]
 	live    atomic.Pointer[[]*Program] // current, and those before it that calls still use
 
+	local *runs.Memory // runs of this process
+	place runs.Place   // runs of calls: local, or that of the options
+
 	inputs      toolInputs
-	sessions    sessions
 	completions completionSlots
 
 	mu     sync.Mutex // guards closed, and the replacing of the above
@@ -155,6 +157,10 @@ func newEngine(path string, opts Options) *Engine {
 	e := &Engine{path: path, opts: opts}
 	e.log = slog.New(telemetry.RewriteLog(opts.Log.Handler(), func(text string) string { return e.Redact(nil, text) }))
 	e.inputs.log = e.log
+	e.local = runs.NewMemory(opts.Runs, opts.Memory, e.log)
+	if e.place = e.local; opts.Place != nil {
+		e.place = runs.Mirror(opts.Place, opts.Runs, opts.WatchPlace)
+	}
 	return e
 }
 
@@ -185,7 +191,7 @@ func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.sessions.close()
+	e.local.Close()
 	all := e.alive()
 	errs := make([]error, len(all))
 	var wait sync.WaitGroup
@@ -196,8 +202,11 @@ func (e *Engine) Close() error {
 	return errors.Join(errs...)
 }
 
-// Place returns where the runs of calls are, nil for this process.
-func (e *Engine) Place() runs.Place { return e.opts.Place }
+// Place returns where the runs of calls are.
+func (e *Engine) Place() runs.Place { return e.place }
+
+// Local returns the runs of this process.
+func (e *Engine) Local() *runs.Memory { return e.local }
 
 // Current returns the program that is in use now.
 func (e *Engine) Current() *Program { return e.current.Load() }

@@ -60,11 +60,15 @@ func (p *Program) RunNode(ctx context.Context, info *callinfo.Info, tool, node s
 	}
 	info.RunID = runs.NewID()
 	run := executor.NewNodeRun(n, document, o.seed())
-	p.masking(run.Run).CheckCalls(p.checkCalls(info))
-	driver := &executor.Local{Info: info, Hooks: p.hooksOf(info, o.Hooks), Log: info.Log, Ask: p.asker(info, o.Ask)}
-	err = driver.Run(ctx, run.Run, port{p.upstreams.caller, info.Caller, o.Processor})
+	p.masking(run.Run)
+	driver := &executor.Local{Info: info, Hooks: append(p.Hooks(info, true), o.Hooks...), Log: info.Log, Ask: p.asker(info, o.Ask)}
+	world := p.Port(run.Run, info)
+	if control := o.control(); control != nil {
+		world = control(driver, world)
+	}
+	err = driver.Run(ctx, run.Run, world)
 	record, _ := run.Record()
-	return record, p.redacted(info, interrupted(ctx, tool, err))
+	return record, p.redacted(info, executor.Interrupted(ctx, tool, err))
 }
 
 // NodeIDs returns the ids of the nodes of a tool and of the bodies in it, in the

@@ -198,6 +198,12 @@ func (p *Program) Limits() server.Limits {
 // Has reports whether the file has a tool, prompt or resource with this name.
 func (p *Program) Has(tool string) bool { return p.byName[tool] != nil }
 
+// Asks reports whether the tool, prompt or resource with this name may ask its client.
+func (p *Program) Asks(tool string) bool {
+	g := p.byName[tool]
+	return g != nil && g.Asks()
+}
+
 // Graph returns the tool, prompt or resource with this name. The error is a *server.UnknownToolError.
 func (p *Program) Graph(tool string) (*graph.Graph, error) {
 	if g := p.byName[tool]; g != nil {

@@ -45,11 +45,11 @@ func secretSchemas(graphs []*graph.Graph) map[*graph.Graph]value.Value {
 
 // noteArguments lets what is written of a call with these arguments be without the secrets
 // among them: arguments with the name of a secret, and those that the tool declares as
-// secrets.
-func (p *Program) noteArguments(info *callinfo.Info, g *graph.Graph, args value.Value) {
+// secrets, and those that are known beside them.
+func (p *Program) noteArguments(info *callinfo.Info, g *graph.Graph, args value.Value, known []string) {
 	w := &secretWalk{root: p.secretSchemas[g], levels: maxSecretMembers}
 	w.arguments(args)
-	info.SecretArguments = slices.Clone(w.found)
+	info.SecretArguments = slices.Concat(w.found, known)
 	p.learnArguments(info)
 }
 

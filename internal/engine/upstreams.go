@@ -91,7 +91,6 @@ func (c poolCaller) CallTool(ctx context.Context, info *callinfo.Info, server, t
 type port struct {
 	graph.Caller
 	owner string // the caller that the run is for
-	own   func() expr.Processor
 }
 
 // processors are shared by all Engines of this process.
@@ -104,8 +103,14 @@ func (port) Now() time.Time { return time.Now() }
 func (port) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 
 func (p port) Processor() expr.Processor {
-	if p.own != nil {
-		return p.own()
-	}
 	return processors.Task(p.owner)
 }
+
+// ownProcessor is a port with processor time of its own.
+type ownProcessor struct {
+	executor.Port
+	processor func() expr.Processor
+}
+
+// Processor implements [executor.Port].
+func (p ownProcessor) Processor() expr.Processor { return p.processor() }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -65,4 +66,19 @@ func (p *Program) MayRepeat(ctx context.Context, info *callinfo.Info, server, to
 		return pool.MayRepeat(ctx, info, server, tool)
 	}
 	return p.opts.Repeatable != nil && p.opts.Repeatable(server, tool)
+}
+
+// Forwards reports whether a server of the file may be sent this header of the caller.
+func (p *Program) Forwards(header string) bool {
+	for _, u := range p.set.File.Upstreams {
+		if u.Auth != nil && strings.EqualFold(u.Auth.From, header) {
+			return true
+		}
+		for _, f := range u.ForwardHeaders {
+			if strings.EqualFold(f.From, header) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -28,6 +28,13 @@ tools:
       - {id: entry, type: entry, next: ask}
       - {id: ask, type: ask, message: "Why?", schema: {type: object, properties: {why: {type: string}}}, next: exit}
       - {id: exit, type: exit}
+  - name: brief
+    description: Asks for a short time
+    inputSchema: {type: object}
+    nodes:
+      - {id: entry, type: entry, next: ask}
+      - {id: ask, type: ask, message: "Now?", timeoutMs: 300, next: exit}
+      - {id: exit, type: exit}
   - name: says
     description: Says what it is told
     inputSchema: {type: object}
@@ -46,7 +53,7 @@ tools:
 
 // Program is the file as the place knows it.
 type Program interface {
-	runs.Program
+	Digest() string
 	Graph(tool string) (*graph.Graph, error)
 }
 
@@ -61,12 +68,13 @@ type suite struct {
 	view    runs.View
 	place   runs.Place // nil for a view
 	program Program
+	of      runs.Program // nil for a view
 	begin   func(context.Context, *runs.Call) (id string, err error)
 }
 
 // Run checks a place in which workers of the program are at work.
-func Run(t *testing.T, place runs.Place, program Program) {
-	own := suite{view: place, place: place, program: program, begin: func(ctx context.Context, c *runs.Call) (string, error) {
+func Run(t *testing.T, place runs.Place, program runs.Program) {
+	own := suite{view: place, place: place, program: program, of: program, begin: func(ctx context.Context, c *runs.Call) (string, error) {
 		at, err := place.Start(ctx, c)
 		if err != nil {
 			return "", err
@@ -83,6 +91,10 @@ func Run(t *testing.T, place runs.Place, program Program) {
 		"a call fails":                   (*suite).fails,
 		"a run belongs to its caller":    (*suite).owned,
 		"answers are given once":         (*suite).used,
+		"a call goes on without caller":  (*suite).left,
+		"an answer comes too late":       (*suite).late,
+		"a client cannot be asked":       (*suite).refuses,
+		"a run gives its slot back":      (*suite).slots,
 	})
 }
 
@@ -127,9 +139,9 @@ func (s *suite) call(tool, args, caller, check string) *runs.Call {
 	if err != nil {
 		s.Fatal(err)
 	}
-	c := &runs.Call{Run: executor.NewRun(g, parse(s, args), 7), Program: s.program, Info: &callinfo.Info{Caller: caller}}
+	c := &runs.Call{Run: executor.NewRun(g, parse(s, args), 7), Program: s.of, Info: &callinfo.Info{Caller: caller}}
 	if check != "" {
-		c.Claim = &runs.Claim{Check: check, Created: time.Now()}
+		c.Claim = &runs.Claim{Check: check, Created: time.Now(), Keep: time.Hour}
 	}
 	return c
 }
@@ -210,23 +222,6 @@ func (s *suite) answered() {
 	}
 	if last != 4 {
 		s.Errorf("the last record is %d", last)
-	}
-}
-
-func (s *suite) goesOn() {
-	c := s.call("asks", `{}`, "anna", "check")
-	at, err := s.place.Do(s.Context(), c)
-	if err != nil || at.Status != runs.Waiting {
-		s.Fatalf("it waits: %+v, %v", at, err)
-	}
-	anna := runs.Who{Caller: "anna", Check: "check"}
-	asked := s.until(at.ID, waits).Questions[0].ID
-	if err := s.view.Answer(s.Context(), anna, at.ID, []runs.Answer{{Question: asked, Value: parse(s, because)}}); err != nil {
-		s.Fatal(err)
-	}
-	c.ID = at.ID
-	if at, err = s.place.Do(s.Context(), c); err != nil || at.Status != runs.Completed || at.Result.JSON() != `{"why":"because"}` {
-		s.Errorf("it ended as %+v, %v", at, err)
 	}
 }
 

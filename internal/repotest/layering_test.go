@@ -152,8 +152,6 @@ var layers = map[string]struct{ ours, others []string }{
 		ours:   []string{"internal/textline", "pkg/callinfo", "pkg/executor", "pkg/graph", "pkg/memory", "pkg/runs", "pkg/value"},
 		others: []string{"go.temporal.io/api", "go.temporal.io/sdk", "google.golang.org/protobuf"},
 	},
-	"internal/tasks":  {ours: []string{"pkg/callinfo", "pkg/graph", "pkg/memory", "pkg/server", "pkg/value"}},
-	"internal/parked": {ours: []string{"pkg/executor", "pkg/graph", "pkg/memory", "pkg/value"}},
 	"internal/engine": {ours: []string{
 		"internal/project",
 		"internal/boundedfile", "pkg/auth", "pkg/callinfo", "pkg/config", "pkg/debug", "pkg/diag", "pkg/executor", "pkg/expr", "pkg/graph",
@@ -168,7 +166,7 @@ var layers = map[string]struct{ ours, others []string }{
 	}},
 	"internal/suite/report": {ours: []string{"internal/textline", "internal/diff", "internal/suite/runner", "pkg/diag", "pkg/graph"}},
 	"internal/serving": {ours: []string{
-		"internal/engine", "internal/parked", "internal/tasks", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
+		"internal/engine", "pkg/audit", "pkg/callinfo", "pkg/config", "pkg/diag", "pkg/executor", "pkg/graph",
 		"pkg/lock", "pkg/memory", "pkg/runs", "pkg/server", "pkg/upstream", "pkg/value",
 	}},
 	".": {ours: []string{

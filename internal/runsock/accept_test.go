@@ -16,7 +16,7 @@ import (
 func TestServersThatHangAreLeftOut(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "r")
-	s, err := Listen(folder, "shop", func() runs.View { return runs.Memory{} })
+	s, err := Listen(folder, "shop", func() runs.View { return runs.NewMemory(runs.New(runs.Limits{}), nil, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestFailedAcceptsDoNotEndTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveOn(&flaky{Listener: l}, func() runs.View { return runs.Memory{} })
+	s := serveOn(&flaky{Listener: l}, func() runs.View { return runs.NewMemory(runs.New(runs.Limits{}), nil, nil) })
 	t.Cleanup(s.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

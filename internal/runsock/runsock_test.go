@@ -42,13 +42,13 @@ func loaded(t *testing.T) (*mcpgraph.Engine, func(context.Context, *runs.Call) (
 
 func TestTheRunsOfThisProcess(t *testing.T) {
 	e, begin := loaded(t)
-	t.Run("in the process", func(t *testing.T) { placetest.RunView(t, runs.NewMemory(e.Runs()), e, begin) })
+	t.Run("in the process", func(t *testing.T) { placetest.RunView(t, e.Place(), e, begin) })
 }
 
 // listen serves the runs of an engine in a folder, and returns the client.
 func listen(t *testing.T, e *mcpgraph.Engine, folder, name string) (*runsock.Server, *runsock.Client) {
 	t.Helper()
-	s, err := runsock.Listen(folder, name, func() runs.View { return runs.NewMemory(e.Runs()) })
+	s, err := runsock.Listen(folder, name, func() runs.View { return e.Place() })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAFolderThatOthersCanUseIsRefused(t *testing.T) {
 	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := runsock.Listen(folder, "shop", func() runs.View { return runs.NewMemory(e.Runs()) }); err == nil {
+	if s, err := runsock.Listen(folder, "shop", func() runs.View { return e.Place() }); err == nil {
 		s.Close()
 		t.Error("it was taken")
 	}
@@ -119,7 +119,7 @@ func TestAFolderThatOthersCanUseIsRefused(t *testing.T) {
 	if err := errors.Join(os.Chmod(own, 0o700), os.Symlink(own, link)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := runsock.Listen(link, "shop", func() runs.View { return runs.NewMemory(e.Runs()) }); err == nil {
+	if s, err := runsock.Listen(link, "shop", func() runs.View { return e.Place() }); err == nil {
 		s.Close()
 		t.Error("a link was taken")
 	}

@@ -16,29 +16,25 @@ import (
 // one as the answer to the call, which the client then repeats with the answers.
 func (s *Servers) call(ctx context.Context, p *engine.Program, r *server.Request) (value.Value, error) {
 	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI}
-	state, goesOn := r.State()
-	var t round
-	switch {
-	case goesOn && s.remote != nil:
-		return s.remote.resume(ctx, p, r, state)
+	var given answers // that came with the call
+	secret := ""
+	switch state, goesOn := r.State(); {
 	case goesOn:
-		return s.resume(ctx, r, state)
+		return s.claims.resume(ctx, p, r, state)
 	case r.WantsTask() && !(r.CanAsk() && asksFirst(p, r.Tool)):
-		return value.Undef, s.startTask(ctx, p, r, nil)
+		return value.Undef, s.claims.start(ctx, p, r, "", newSecret())
 	case !r.Stateless() || !r.CanAsk():
 		o.Ask = Ask(r)
-	default:
+	case p.Asks(r.Tool):
 		early, err := responses(r)
 		if err != nil {
 			return value.Undef, err
 		}
-		o.Park, t.given = true, newAnswers(early)
-		if s.remote != nil {
-			o.Claim, o.Refuses, t.secret = newClaim(r)
-		}
+		secret = newSecret()
+		o.Park, o.Claim, given = true, newClaim(r, secret, KeepState), newAnswers(early)
 	}
 	result, err := p.Call(ctx, &r.Info, r.Tool, r.Args, o)
-	return s.finish(ctx, p, r, o, t, result, err)
+	return s.claims.finish(ctx, p, r, o, given, secret, result, err)
 }
 
 // Ask returns what asks a client in a session.

@@ -28,7 +28,7 @@ func (s *Servers) published(p *engine.Program, http *server.HTTPOptions) (server
 	return server.Options{
 		Info: p.Set().File.Server, Tools: p.Published(), Log: s.engine.Log(), Call: call, Hold: p.Retain,
 		Prompts: prompts, Resources: append(resources, s.resources()...), Dynamic: s.passthrough(p), Access: access, Limits: s.limits(p), Memory: s.engine.Memory(),
-		Tasks: s.tasks, Observe: s.observer(p), Exchanged: s.exchanged(p),
+		Tasks: s.claims, Observe: s.observer(p), Exchanged: s.exchanged(p),
 	}, err
 }
 

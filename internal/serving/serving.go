@@ -4,15 +4,12 @@ package serving
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net"
 	"slices"
 	"sync"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
-	"github.com/mcpgraph/mcpgraph/internal/parked"
-	"github.com/mcpgraph/mcpgraph/internal/tasks"
 	"github.com/mcpgraph/mcpgraph/pkg/audit"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 )
@@ -35,10 +32,7 @@ type Servers struct {
 	engine *engine.Engine
 	opts   Options
 
-	parked *parked.Store // runs that wait for answers
-	local  *tasks.Store  // calls that go on in this process after they were answered
-	tasks  taskStore     // these, or those of a Place
-	remote *remoteRuns   // those of a Place; nil without one
+	claims *claims // runs that callers come back to
 
 	reloading sync.Mutex
 	mu        sync.Mutex // guards the rest
@@ -48,23 +42,9 @@ type Servers struct {
 
 // New returns the servers of an engine, of which there are none yet.
 func New(e *engine.Engine, opts Options) *Servers {
-	s := &Servers{engine: e, opts: opts, parked: parked.New(e.Memory()), local: tasks.New(e.Memory(), e.Log())}
-	s.tasks = &localTasks{s.local, s}
-	if p := e.Place(); p != nil {
-		s.remote = &remoteRuns{servers: s, place: p, requests: map[string]int{}}
-		s.tasks = s.remote
-	}
+	s := &Servers{engine: e, opts: opts}
+	s.claims = &claims{servers: s, place: e.Place(), requests: map[string]int{}}
 	return s
-}
-
-// Close ends the runs and tasks of this process that wait for answers or go on. Close it
-// before the engine.
-func (s *Servers) Close() {
-	s.parked.Close()
-	s.local.Close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watchLists(nil, nil)
 }
 
 // served is a server while it is served.
@@ -88,18 +68,6 @@ func (s *served) start(p *engine.Program) {
 		if err := pool.Start(s.ctx); err != nil && s.ctx.Err() == nil {
 			s.log.Warn("eager server failed to start", "error", err)
 		}
-	})
-}
-
-// Stdio serves one client, which writes to in and reads from out, until in ends
-// or ctx is done.
-func (s *Servers) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return s.serve(ctx, nil, func(ctx context.Context, srv *server.Server) (err error) {
-		if r := s.engine.Current().Recorder(); r != nil {
-			done := r.Session(ctx, server.Pipe)
-			defer func() { done(err) }()
-		}
-		return srv.ServeStdio(ctx, in, out)
 	})
 }
 

@@ -19,7 +19,7 @@ func (s *Servers) StatusPage() http.Handler {
 		}
 		b := value.NewBuilder(2)
 		b.Set("servers", value.FromArray(known))
-		b.Set("parkedRuns", value.FromInt(int64(s.parked.Len())))
+		b.Set("parkedRuns", value.FromInt(int64(s.engine.Local().Waiting())))
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = w.Write(append(b.Value().AppendIndent(nil, "  "), '\n'))

@@ -66,6 +66,17 @@ func (i *Info) OrNone() *Info {
 	return i
 }
 
+// Footprint returns about how many bytes the header and _meta hold.
+func (i *Info) Footprint() (size int64) {
+	const most = 1 << 40 // where the size of a value stops to be counted
+	for name, values := range i.Header {
+		for _, v := range values {
+			size += int64(len(name) + len(v))
+		}
+	}
+	return size + i.Meta.Footprint(most)
+}
+
 // Secrets collects secrets and redacts them in texts. It is safe for concurrent
 // use.
 type Secrets interface {

@@ -50,21 +50,6 @@ func (c *Client) followChildren(ctx context.Context, run *executor.Run, budget *
 	return changed, nil
 }
 
-// fresh reports whether anything happened in a run, or in one of its children, that run
-// does not have yet. It is true if nobody can tell.
-func (c *Client) fresh(ctx context.Context, id string, run *executor.Run) bool {
-	list, _, _, err := c.records(ctx, id, run.NextIndex())
-	if err != nil || len(list) > 0 {
-		return true
-	}
-	for _, d := range run.Detached() {
-		if d.Child != nil && c.fresh(ctx, d.Run, d.Child) {
-			return true
-		}
-	}
-	return false
-}
-
 // stateOf returns what a worker tells of a run, with the questions of its children.
 func (c *Client) stateOf(ctx context.Context, id string, budget *int) (*state, error) {
 	s, err := c.ownState(ctx, id)

@@ -117,7 +117,7 @@ type ending struct {
 	count   int
 	said    []said
 	secrets []string // see runs.State
-	uses    []use
+	uses    []runs.Use
 }
 
 // inline returns the records of the run as JSON. It reports false if they are too long
@@ -194,7 +194,7 @@ func (c *Client) Use(ctx context.Context, w runs.Who, id, asked, given string) e
 	if err != nil {
 		return err
 	}
-	ok, one := true, use{asked, given}
+	ok, one := true, runs.Use{Asked: asked, Given: given}
 	if !at.Status.Over() {
 		h, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 			WorkflowID: id, UpdateName: updateUse, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{one},
@@ -220,7 +220,7 @@ func (c *Client) Use(ctx context.Context, w runs.Who, id, asked, given string) e
 	if err != nil {
 		return err
 	}
-	if _, ok = used(out.uses, one); !ok {
+	if _, ok = runs.Used(out.uses, one); !ok {
 		return runs.ErrUsed
 	}
 	return nil

@@ -33,12 +33,7 @@ func (c *Client) name(call *runs.Call) string {
 	if call.Claim != nil {
 		id = c.newID(call.Info.OrNone().Caller)
 	}
-	if call.Info != nil {
-		call.Info.RunID = id
-	}
-	if call.Begun != nil {
-		call.Begun(id)
-	}
+	call.Named(id)
 	return id
 }
 
@@ -48,12 +43,18 @@ func (c *Client) launched(ctx context.Context, call *runs.Call, id string) error
 	defer cancel()
 	return c.start(ctx, launch{
 		ID: id, Tool: call.Run.Graph().Name, Digest: call.Program.Digest(), Args: call.Run.Args(), Seed: call.Run.Seed(),
-		Info: call.Info, Forwarded: call.Program.Forwards, Claim: call.Claim, Refuses: call.Refuses,
+		Info: call.Program.Traced(ctx, call.Info), Forwarded: call.Program.Forwards, Claim: call.Claim, Refuses: call.Refuses,
 	})
 }
 
-// Start implements [runs.Place].
+// Start implements [runs.Place]. A run that waits goes on by itself.
 func (c *Client) Start(ctx context.Context, call *runs.Call) (*runs.State, error) {
+	if call.Slot != nil {
+		defer call.Slot.Release()
+	}
+	if call.ID != "" {
+		return c.Look(ctx, call.Who(), call.ID, runs.Brief)
+	}
 	id := c.name(call)
 	if err := c.launched(ctx, call, id); err != nil {
 		return nil, err
@@ -73,14 +74,28 @@ func (c *Client) stateFor(call *runs.Call, id string, phase runs.Phase) *runs.St
 	if call.Claim != nil {
 		s.Created, s.Updated, s.Blocks = call.Claim.Created, call.Claim.Created, call.Claim.Blocks
 	}
+	if phase == runs.Waiting {
+		s.Questions = call.Asked()
+	}
 	return s
 }
 
-// Do implements [runs.Place]. A run outlives the process if Options.Leave says so.
+// Do implements [runs.Place]. A run outlives the process if Options.Leave says so. One of
+// another version of the file goes on without the hooks of the call.
 func (c *Client) Do(ctx context.Context, call *runs.Call) (s *runs.State, err error) {
-	run, id := call.Run, call.ID
-	again := id != ""
-	if !again {
+	id := call.ID
+	if again := id != ""; again {
+		at, err := c.awaitState(ctx, call, runs.Whole)
+		switch {
+		case err != nil:
+			return nil, err
+		case at.Status.Over(), at.Version != call.Program.Digest():
+			return c.await(ctx, call)
+		}
+		if err := call.Attach(at); err != nil {
+			return nil, err
+		}
+	} else {
 		id = c.name(call)
 	}
 	ctx, record, done, watched, err := call.Elsewhere(ctx)
@@ -96,13 +111,12 @@ func (c *Client) Do(ctx context.Context, call *runs.Call) (s *runs.State, err er
 	if err != nil {
 		return nil, err
 	}
-	if !again {
+	if call.ID == "" {
 		if err := c.launched(ctx, call, id); err != nil {
 			return nil, err
 		}
-	} else if run.Parked() && !c.fresh(ctx, id, run) {
-		return c.stateFor(call, id, runs.Waiting), nil // without a new answer
 	}
+	run := call.Run
 	var w *watch
 	if watched {
 		q := &questions{answer: c.answer, call: call, id: id, asked: map[string]context.CancelFunc{}}
@@ -127,12 +141,64 @@ func (c *Client) Do(ctx context.Context, call *runs.Call) (s *runs.State, err er
 		return c.stateFor(call, id, runs.Waiting), nil
 	}
 	s = c.stateFor(call, id, runs.Completed)
-	s.Ended, s.Result = time.Now(), out.Value
-	if failed := out.Err(); failed != nil {
-		run.Stop(failed)                                         // where the records do not have it
-		s.Status, s.Err = runs.Failed, cmp.Or(run.Err(), failed) // the first one has the place in the file
+	s.Ended, s.Result, s.Err = time.Now(), out.Value, out.Err()
+	if s.Err != nil {
+		run.Stop(s.Err)                  // where the records do not have it
+		s.Err = cmp.Or(run.Err(), s.Err) // the first one has the place in the file
 	}
-	return s, nil
+	return presented(call, s), nil
+}
+
+// presented makes the result of a run what the caller gets.
+func presented(call *runs.Call, s *runs.State) *runs.State {
+	g, err := call.Program.Graph(s.Tool)
+	if s.Err == nil && err == nil {
+		s.Result, s.Err = executor.PresentResult(g, s.Result, s.Args, call.URI)
+	}
+	if s.Err != nil {
+		s.Status = runs.Failed
+	}
+	return s
+}
+
+// awaitFirst and awaitLast are after how long a run is asked for its state again.
+const awaitFirst, awaitLast = 100 * time.Millisecond, 2 * time.Second
+
+// awaitState is Look for a call that goes on with a run, and waits for a worker.
+func (c *Client) awaitState(ctx context.Context, call *runs.Call, detail runs.Detail) (*runs.State, error) {
+	for {
+		s, err := c.Look(ctx, call.Who(), call.ID, detail)
+		if !errors.Is(err, runs.ErrNoWorker) && (err != nil || s.Problem == "") {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(awaitLast):
+		}
+	}
+}
+
+// await waits for the end of a run that is over or of another version of the file, or
+// for what it asks next.
+func (c *Client) await(ctx context.Context, call *runs.Call) (*runs.State, error) {
+	for wait := awaitFirst; ; wait = min(2*wait, awaitLast) {
+		s, err := c.awaitState(ctx, call, runs.Status)
+		switch {
+		case err != nil:
+			return nil, err
+		case s.Status.Over():
+			return presented(call, s), nil
+		case len(s.Questions) > 0:
+			s.Status = runs.Waiting
+			return s, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
 }
 
 // Answer implements [runs.Place]. It needs a worker, and waits for one as long as ctx

@@ -7,19 +7,32 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpgraph/mcpgraph/internal/placetest"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Forwards implements runs.Program.
-func (*testSource) Forwards(string) bool { return false }
+// program is a source as a program, which calls nothing.
+type program struct {
+	runs.Program
+	*testSource
+}
+
+func (p program) Digest() string                                              { return p.testSource.Digest() }
+func (p program) Graph(tool string) (*graph.Graph, error)                     { return p.testSource.Graph(tool) }
+func (program) Forwards(string) bool                                          { return false }
+func (program) Hooks(*callinfo.Info, bool) []executor.Hooks                   { return nil }
+func (program) Shown(_ *callinfo.Info, q executor.Question) executor.Question { return q }
+func (program) Traced(_ context.Context, info *callinfo.Info) *callinfo.Info  { return info }
+func (program) Prepare(*callinfo.Info, *graph.Graph, value.Value, []string)   {}
 
 func TestOnAServerItIsAPlace(t *testing.T) {
 	c := dialed(t, nil)
 	source := unique(newSource(t, placetest.File))
 	working(t, c, source)
-	placetest.Run(t, c, source)
+	placetest.Run(t, c, program{testSource: source})
 }
 
 func TestThePlaceHasAName(t *testing.T) {

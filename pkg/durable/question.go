@@ -25,6 +25,8 @@ type question struct {
 	Until time.Time `json:"until,omitzero"`
 	// Approval is true for what is asked before a call.
 	Approval bool `json:"approval,omitempty"`
+	// Try counts the times that the node has asked this before.
+	Try int `json:"try,omitempty"`
 }
 
 // read returns the question for those who look at the run.
@@ -33,7 +35,7 @@ func (q *question) read() (runs.Question, error) {
 	if err != nil {
 		return runs.Question{}, fmt.Errorf("a question of the run %w: %w", runs.ErrUnreadable, err)
 	}
-	return runs.Question{ID: q.ID, Path: q.Path, Node: q.Node, Method: q.Method, Params: params, Approval: q.Approval, Until: q.Until}, nil
+	return runs.Question{ID: q.ID, Path: q.Path, Node: q.Node, Method: q.Method, Params: params, Approval: q.Approval, Try: q.Try, Until: q.Until}, nil
 }
 
 // questionOf returns a question as people may see it: what is asked before a call
@@ -47,5 +49,5 @@ func (d *driving) questionOf(q executor.Question) question {
 		q.Value = d.source.RedactValue(d.in.redacted(), q.Value)
 	}
 	own := runs.QuestionOf(q)
-	return question{ID: own.ID, Path: own.Path, Node: own.Node, Method: own.Method, Params: raw(own.Params), Until: own.Until, Approval: own.Approval}
+	return question{ID: own.ID, Path: own.Path, Node: own.Node, Method: own.Method, Params: raw(own.Params), Until: own.Until, Approval: own.Approval, Try: own.Try}
 }

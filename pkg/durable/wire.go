@@ -10,6 +10,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -42,7 +43,7 @@ type request struct {
 	Spent   int               `json:"spent,omitempty"`
 	Shares  map[string]int    `json:"shares,omitempty"`
 	// Uses are the answers that the caller has given.
-	Uses []use `json:"uses,omitempty"`
+	Uses []runs.Use `json:"uses,omitempty"`
 	// Refused has the failures of questions that nobody can answer, by their kind.
 	Refused map[string]json.RawMessage `json:"refused,omitempty"`
 }
@@ -143,25 +144,7 @@ type outcome struct {
 	// Secrets are those of the caller of the run at its end, for those who look at it.
 	Secrets []string `json:"secrets,omitempty"`
 	// Uses are the answers that the caller has given.
-	Uses []use `json:"uses,omitempty"`
-}
-
-// use says which answers the caller of a run gave to what it was asked; both are digests.
-type use struct {
-	Asked string `json:"asked"`
-	Given string `json:"given"`
-}
-
-// maxUses is how many uses are kept of a run, the latest ones.
-const maxUses = 100
-
-// used returns the uses with one more, and whether that is, or was, the one of its
-// questions.
-func used(all []use, one use) ([]use, bool) {
-	if i := slices.IndexFunc(all, func(u use) bool { return u.Asked == one.Asked }); i >= 0 {
-		return all, all[i].Given == one.Given
-	}
-	return append(all[max(0, len(all)-maxUses+1):], one), true
+	Uses []runs.Use `json:"uses,omitempty"`
 }
 
 // reply is the input of the update that answers questions.

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
+	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -228,8 +229,8 @@ func (d *driving) listen(ctx workflow.Context) error {
 	}, workflow.UpdateHandlerOptions{Validator: d.mayAnswer}); err != nil {
 		return err
 	}
-	if err := workflow.SetUpdateHandler(ctx, updateUse, func(_ workflow.Context, one use) (bool, error) {
-		all, ok := used(d.in.Uses, one)
+	if err := workflow.SetUpdateHandler(ctx, updateUse, func(_ workflow.Context, one runs.Use) (bool, error) {
+		all, ok := runs.Used(d.in.Uses, one)
 		d.in.Uses = all
 		return ok, nil
 	}); err != nil {
@@ -332,10 +333,8 @@ func (d *driving) end() (*outcome, error) {
 	}
 	out, err := &outcome{Count: d.run.NextIndex(), Executions: d.run.Spent(), Said: d.said, Secrets: d.in.Caller.secrets(), Uses: d.in.Uses}, d.run.Err()
 	result := d.run.Result()
-	if g := d.run.Graph(); err == nil && g.Output != nil && d.in.Share == nil { // a parent checks it
-		if wrong := g.Output.ValidateContext(d.eval, result); wrong != nil {
-			err = &graph.Failure{Name: graph.FailResult, Message: fmt.Sprintf("tool %q: the result does not fit its outputSchema: %s: %s", g.Name, wrong, d.run.ResultAdvice())}
-		}
+	if err == nil && d.in.Share == nil { // a parent checks it
+		err = executor.CheckResult(d.eval, d.run)
 	}
 	if text := raw(result); err == nil && len(text) > d.in.MaxValue {
 		err = tooLarge("the result", len(text), d.in.MaxValue)

@@ -11,6 +11,8 @@ import (
 type Question struct {
 	// ID names the question in its run.
 	ID string
+	// Try counts the times that the node has asked this before.
+	Try int
 	// Path is where the node stands, for people.
 	Path string
 	// Node is the node that asks.

@@ -193,7 +193,7 @@ func (r *Run) questions() []Question {
 	var list []Question
 	for _, f := range r.asked {
 		t := f.current()
-		q := Question{ID: t.ID(), Path: t.Path(), Node: f.node, Method: f.node.AskMethod(), Value: f.opened.value, Until: f.opened.until.time(), frame: f}
+		q := Question{ID: t.ID(), Try: int(f.try), Path: t.Path(), Node: f.node, Method: f.node.AskMethod(), Value: f.opened.value, Until: f.opened.until.time(), frame: f}
 		if f.node.Approval != nil {
 			if slices.ContainsFunc(list, func(other Question) bool { return f.shares(other.frame) }) {
 				continue

@@ -1,7 +1,7 @@
 package runs
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -16,12 +16,10 @@ type Entry struct {
 	// Caller is the owner of the run; see [Store.Get].
 	Caller string
 	Began  time.Time
-	// Version returns the digest of the file; it may be nil.
-	Version func() string
-	// Redactor returns what takes secrets out of what is shown and kept of the
-	// run, or nil if there are none. It is called again each time, since a call
-	// meets more of them as it goes on. A nil Redactor leaves everything as it is.
-	Redactor func() func(string) string
+	// Program is the file; nil: it is not known.
+	Program interface{ Digest() string }
+	// Secrets takes secrets out of what is shown and kept of the run; nil: there are none.
+	Secrets Secrets
 }
 
 // Live is a run under way. It is safe for concurrent use.
@@ -29,25 +27,14 @@ type Live struct {
 	store *Store
 	call  Entry
 
-	mu   sync.Mutex
-	held func() // of who holds the run while nobody drives it; nil while somebody does
+	check string // of its Claim
+	claim atomic.Pointer[claim]
 }
 
-// Hold notes that nobody drives the run, which waits for answers. Changed is called in a
-// goroutine of its own after somebody has answered a question of it or cancelled it. Nil
-// ends that.
-func (l *Live) Hold(changed func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held = changed
-}
-
-// changed tells who holds the run.
+// changed tells who drives the run, once it is ready again, that somebody has changed it.
 func (l *Live) changed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.held != nil {
-		go l.held()
+	if k := l.claim.Load(); k != nil {
+		k.changed()
 	}
 }
 
@@ -57,19 +44,24 @@ const liveBytes = 256
 // Begin makes a run known to its caller, from now until [Live.End]. What is held of
 // it meanwhile does not grow with it.
 func (s *Store) Begin(c Entry) *Live {
-	l := &Live{store: s, call: c}
-	if c.ID == "" {
+	l := &Live{call: c}
+	s.begin(l)
+	return l
+}
+
+// begin makes a run known; see Begin.
+func (s *Store) begin(l *Live) {
+	if l.store = s; l.call.ID == "" {
 		l.call.ID = NewID()
 	}
 	if s.limits.Count < 0 {
-		return l
+		return
 	}
 	_ = s.held.Grow(liveBytes) // so little that it may as well be known
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.live[l.call.ID] = l
 	s.changed(l.call.ID)
-	return l
 }
 
 // End keeps the run, which is over: err is why the call failed, which need not be
@@ -81,7 +73,7 @@ func (l *Live) End(ended time.Time, err error) {
 		return
 	}
 	r := s.pack(l.call, false, nil)
-	r.Ended = ended
+	r.Ended, r.check = ended, l.check
 	r.fail(l.call, err)
 	s.keep(l, r)
 }
@@ -111,7 +103,7 @@ func (l *Live) show() *Run {
 	c := l.call
 	return &Run{
 		ID: c.ID, Tool: c.Run.Graph().Name, Began: c.Began, Executions: c.Run.Len(), Running: true,
-		caller: c.Caller, version: c.version(), live: l,
+		caller: c.Caller, check: l.check, version: c.version(), live: l,
 	}
 }
 

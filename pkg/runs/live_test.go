@@ -19,7 +19,7 @@ func TestRunUnderWayIsReadAsItIsNow(t *testing.T) {
 	store := runs.New(runs.Limits{})
 	e := engine(t, store)
 	secrets := []string{"first-secret", "[redacted]"}
-	redactor := func() func(string) string { return strings.NewReplacer(secrets...).Replace }
+	redactor := func(text string) string { return strings.NewReplacer(secrets...).Replace(text) }
 	g, err := e.Graph("count")
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestRunUnderWayIsReadAsItIsNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := executor.NewRun(g, args, 1)
-	live := store.Begin(runs.Entry{Run: r, Caller: "ann", Began: time.Now(), Redactor: redactor})
+	live := store.Begin(runs.Entry{Run: r, Caller: "ann", Began: time.Now(), Secrets: redacting(redactor)})
 	run := store.List("ann")[0]
 	if !run.Running || run.Executions != 0 || len(store.List("bob")) != 0 {
 		t.Fatalf("%+v", run)

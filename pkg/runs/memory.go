@@ -1,46 +1,85 @@
 package runs
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Memory is a view of the runs of a [Store]: those of this process.
-type Memory struct{ store *Store }
+// Memory is the place of the runs of this process, which an [executor.Local] drives. What
+// it keeps of them for people is in a [Store], without secrets. What a caller with a
+// [Claim] comes back to it keeps as it is: runs that wait for answers, and what came of
+// runs. See [Memory.Do] for the bounds.
+type Memory struct {
+	store  *Store
+	budget *memory.Budget // may be nil
+	log    *slog.Logger
 
-var _ View = Memory{}
+	mu       sync.Mutex
+	closed   bool
+	claims   map[string]*claim // by the id of the run
+	outcomes list.List         // of *claim: of runs of Do that are over, the oldest first
+	working  sync.WaitGroup    // runs of Start
 
-// NewMemory returns the view of the runs of a Store.
-func NewMemory(store *Store) Memory { return Memory{store} }
+	waiting, started, kept, ended quota // runs of Do that wait; of Start under way, and kept; outcomes
+	sessions                      map[*session]context.CancelCauseFunc
+}
+
+var _ Place = &Memory{}
+
+// NewMemory returns the place around a Store. What it keeps for callers draws on budget,
+// which may be nil.
+func NewMemory(store *Store, budget *memory.Budget, log *slog.Logger) *Memory {
+	return &Memory{
+		store: store, budget: budget, log: log, claims: map[string]*claim{}, sessions: map[*session]context.CancelCauseFunc{},
+		waiting: newQuota(MaxWaiting, MaxWaitingPerCaller), started: newQuota(MaxStarted, MaxStartedPerCaller),
+		kept: newQuota(MaxKept, MaxKeptPerCaller), ended: newQuota(maxOutcomes, maxOutcomes),
+	}
+}
 
 // Name implements [View].
-func (m Memory) Name() string { return "this process" }
+func (m *Memory) Name() string { return "this process" }
 
 // errCanceled is why a run ends that somebody else cancelled than its caller.
 var errCanceled error = &graph.Failure{Name: graph.FailCancelled, Message: "the run was cancelled"}
 
-// seen returns the run with an id for who asks. Runs of a caller have no secrets here: a
-// Check is not looked at.
-func (m Memory) seen(w Who, id string) (*Run, error) {
-	r, ok := m.store.find(id, func(caller string) bool { return w.Operator || caller == w.Caller })
-	if !ok {
-		return nil, ErrNotFound
+// seen returns the run with an id for who asks: with its claim if that is the caller's.
+func (m *Memory) seen(w Who, id string) (*Run, *claim, error) {
+	if k := m.claimed(w, id); k != nil {
+		if l := k.live(); l != nil {
+			return l.show(), k, nil
+		}
+		r, _ := m.store.Find(id) // maybe it has been dropped
+		return r, k, nil
 	}
-	return r, nil
+	r, ok := m.store.find(id, func(string) bool { return true })
+	if !ok || !w.Operator && (r.check != "" || !w.Owns(r.caller, r.check)) {
+		return nil, nil, ErrNotFound
+	}
+	return r, nil, nil
 }
 
 // Look implements [View].
-func (m Memory) Look(_ context.Context, w Who, id string, d Detail) (*State, error) {
-	r, err := m.seen(w, id)
+func (m *Memory) Look(_ context.Context, w Who, id string, d Detail) (*State, error) {
+	r, k, err := m.seen(w, id)
 	if err != nil {
 		return nil, err
+	}
+	if k != nil {
+		if st := k.state(d); st != nil {
+			return st, nil
+		}
+		return m.Look(nil, w, id, d) // it has ended meanwhile
 	}
 	st := &State{Summary: r.listed(), Created: r.Began, Updated: r.Began, Seed: r.seed, Count: r.next()}
 	if r.live == nil {
@@ -77,12 +116,21 @@ func (r *Run) listed() Summary {
 		s.Status = Waiting
 	case r.live != nil:
 		s.Status = Running
-	case r.Failure != nil && executor.FailureOf(r.Failure).Name == graph.FailCancelled:
-		s.Status = Canceled
-	case r.Err != "":
-		s.Status = Failed
+	default:
+		s.Status = phaseOf(r.Failure)
 	}
 	return s
+}
+
+// phaseOf returns how a run is over that ended with err.
+func phaseOf(err error) Phase {
+	switch {
+	case err == nil:
+		return Completed
+	case executor.FailureOf(err).Name == graph.FailCancelled:
+		return Canceled
+	}
+	return Failed
 }
 
 // next returns the index of the next record.
@@ -139,17 +187,17 @@ func (c Entry) recordOf(rec executor.Record) value.Value {
 const followEvery = 50 * time.Millisecond
 
 // Follow implements [View].
-func (m Memory) Follow(ctx context.Context, w Who, id string, from int) iter.Seq2[Event, error] {
+func (m *Memory) Follow(ctx context.Context, w Who, id string, from int) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		asked := map[string]bool{}
 		for {
-			r, err := m.seen(w, id)
+			r, _, err := m.seen(w, id)
 			switch {
 			case err != nil:
 				yield(Event{}, err)
 				return
-			case r.live == nil:
-				m.ended(ctx, w, r, from, yield)
+			case r == nil || r.live == nil:
+				m.tellEnd(ctx, w, id, r, from, yield)
 				return
 			}
 			e := r.live.call
@@ -175,9 +223,9 @@ func (m Memory) Follow(ctx context.Context, w Who, id string, from int) iter.Seq
 	}
 }
 
-// ended tells of a run that is over.
-func (m Memory) ended(ctx context.Context, w Who, r *Run, from int, yield func(Event, error) bool) {
-	if !r.Truncated {
+// tellEnd tells of a run that is over.
+func (m *Memory) tellEnd(ctx context.Context, w Who, id string, r *Run, from int, yield func(Event, error) bool) {
+	if r != nil && !r.Truncated {
 		run, err := r.replay()
 		if err != nil {
 			yield(Event{}, fmt.Errorf("the run %w: %w", ErrUnreadable, err))
@@ -189,23 +237,27 @@ func (m Memory) ended(ctx context.Context, w Who, r *Run, from int, yield func(E
 			}
 		}
 	}
-	st, err := m.Look(ctx, w, r.ID, Whole)
+	st, err := m.Look(ctx, w, id, Whole)
 	yield(Event{Over: st}, err)
 }
 
-// Answer implements [View]. A run that waits in this process without being driven goes on
-// with it when its caller asks for it.
-func (m Memory) Answer(_ context.Context, w Who, id string, answers []Answer) error {
-	r, err := m.seen(w, id)
+// Answer implements [View]. A run of Do that waits goes on when its caller comes back.
+// Answers that there is no memory for are a *[graph.Failure] named "busy".
+func (m *Memory) Answer(_ context.Context, w Who, id string, answers []Answer) error {
+	r, _, err := m.seen(w, id)
 	switch {
 	case err != nil:
 		return err
-	case r.live == nil:
+	case r == nil || r.live == nil:
 		return ErrOver
 	}
-	defer r.live.changed()
+	l := r.live
+	defer l.changed()
 	for _, a := range answers {
-		switch err := r.live.call.Run.Answer(a.Question, a.Value, a.Err, time.Now()); {
+		if k := l.claim.Load(); k != nil && !k.account.TryGrow(a.Value.Footprint(maxSize)) {
+			return &graph.Failure{Name: graph.FailBusy, Message: "there is no memory for the answer"}
+		}
+		switch err := l.call.Run.Answer(a.Question, a.Value, a.Err, time.Now()); {
 		case errors.Is(err, executor.ErrStale):
 			return ErrNotAsked
 		case err != nil:
@@ -216,21 +268,25 @@ func (m Memory) Answer(_ context.Context, w Who, id string, answers []Answer) er
 }
 
 // Cancel implements [View].
-func (m Memory) Cancel(_ context.Context, w Who, id string) error {
-	r, err := m.seen(w, id)
+func (m *Memory) Cancel(_ context.Context, w Who, id string) error {
+	r, _, err := m.seen(w, id)
 	switch {
 	case err != nil:
 		return err
+	case r == nil:
+		return ErrOver
 	case r.live == nil:
 		return fmt.Errorf("%w: %s", ErrOver, r.listed().Status)
 	}
+	if k := r.live.claim.Load(); k != nil {
+		k.cancel(errCanceled)
+	}
 	r.live.call.Run.Stop(errCanceled)
-	r.live.changed()
 	return nil
 }
 
 // List implements [View].
-func (m Memory) List(_ context.Context, w Who, f Filter) iter.Seq2[Summary, error] {
+func (m *Memory) List(_ context.Context, w Who, f Filter) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
 		list := m.store.list(func(caller string) bool { return w.Operator || caller == w.Caller })
 		passed := f.Before == ""

@@ -141,18 +141,18 @@ func (s *Store) pack(c Entry, apart bool, held *memory.Account) *Run {
 
 // redactor returns what takes secrets out of the run, or nil if there are none.
 func (c Entry) redactor() func(string) string {
-	if c.Redactor == nil {
+	if c.Secrets == nil {
 		return nil
 	}
-	return c.Redactor()
+	return c.Secrets.Redactor()
 }
 
 // version returns the digest of the file; empty if it is not known.
 func (c Entry) version() string {
-	if c.Version == nil {
+	if c.Program == nil {
 		return ""
 	}
-	return c.Version()
+	return c.Program.Digest()
 }
 
 // taken returns how many bytes are taken so far.

@@ -21,11 +21,12 @@ import (
 type Place interface {
 	View
 	// Do runs a call until it is over or waits for answers of people alone. With the ID
-	// of a run it goes on with that one. It returns the run as it is then; the error
-	// says why there is none. The end of ctx cancels the run, unless the process ends
-	// and the place outlives it.
+	// of a run it goes on with that one, or waits for who does. It returns the run as it
+	// is then; the error says why there is none. The end of ctx cancels the run, unless
+	// the process ends and the place outlives it.
 	Do(ctx context.Context, c *Call) (*State, error)
-	// Start starts a call, and returns when the run goes on without its caller.
+	// Start starts a call, and returns when the run goes on without its caller. With the
+	// ID of a run it lets that one go on.
 	Start(ctx context.Context, c *Call) (*State, error)
 	// Use notes that the caller of a run with a claim answers what it was asked: both are
 	// digests, of the questions and of the answers. It is to be called before Answer. The
@@ -93,37 +94,139 @@ func (w Who) Owns(caller, check string) bool {
 type Program interface {
 	// Digest tells the version from others: 64 hexadecimal digits.
 	Digest() string
+	// Graph returns the tool, prompt or resource with a name.
+	Graph(tool string) (*graph.Graph, error)
 	// Forwards reports whether servers of the file may be sent a header of the caller.
 	Forwards(header string) bool
+	// Retain makes the program stay usable until release is called, which may be nil.
+	Retain() (release func())
+
+	// Prepare readies what a call carries to go on with a run of these arguments, in which
+	// these values are known to be secrets.
+	Prepare(info *callinfo.Info, g *graph.Graph, args value.Value, secrets []string)
+	// Traced returns info with the trace of ctx, for runs that another process drives.
+	Traced(ctx context.Context, info *callinfo.Info) *callinfo.Info
+	// Hooks returns what observes the runs of all calls. If another process drives the
+	// run, which makes its spans, these are starts and ends alone.
+	Hooks(info *callinfo.Info, here bool) []executor.Hooks
+	// Port returns the world as a run of this process reaches it.
+	Port(r *executor.Run, info *callinfo.Info) executor.Port
+
+	// Secrets returns what takes the secrets out of a run, which shows none among arguments
+	// from now on.
+	Secrets(r *executor.Run) Secrets
+	// Shown returns a question as the caller may see it.
+	Shown(info *callinfo.Info, q executor.Question) executor.Question
+	// Failure returns the error of a call as clients are sent it.
+	Failure(info *callinfo.Info, err error) value.Value
+}
+
+// Secrets takes secrets out of what is shown and kept of a run. It is safe for concurrent
+// use.
+type Secrets interface {
+	// Note adds those of a request that drives the run.
+	Note(info *callinfo.Info)
+	// Redactor returns what takes them out of texts, or nil if there are none. It is
+	// called again each time, since a call meets more of them as it goes on.
+	Redactor() func(string) string
 }
 
 // Call is a call of a tool.
 type Call struct {
 	// ID is that of a run that goes on; empty: a new one, whose id the place makes.
 	ID string
-	// Run has the graph, the arguments and the seed. Do adds what happens to it.
+	// Run has the graph, the arguments and the seed of a new run. Do adds what happens to
+	// it. If the call goes on with a run, the place sets it where it knows the records.
 	Run *executor.Run
-	// Program is what the graph is from.
+	// Program is what the graph is from. A run that goes on may be of another version.
 	Program Program
+	// URI is what a client asked for if the call is of a resource; empty: that of the
+	// resource.
+	URI string
 	// Info is what the call carries about its caller. The place sets its RunID. Its
 	// Listener gets what upstream servers report.
 	Info *callinfo.Info
-	// Claim lets the caller come back to the run; nil: it cannot.
+	// Claim lets the caller come back to the run, or proves that it may; nil: it cannot.
 	Claim *Claim
 	// Refuses has the failures of questions that the caller's client cannot answer, by
 	// [graph.QuestionKind]. Start answers with them.
 	Refuses map[string]*graph.Failure
 	// Ask asks a person; nil: Do returns while the run waits for answers alone.
 	Ask func(ctx context.Context, r *executor.Run, q executor.Question) (value.Value, error)
-	// Begun is called once a new run has its id, before anything happens in it. It may be
-	// nil.
+	// Begun is called once the run and its id are known, before anything happens in it. It
+	// may be nil.
 	Begun func(id string)
-	// Hooks observe the run. Those of executions that another process makes are NodeRetry
-	// and NodeDone alone, for records from an index on: From.
+	// Hooks observe the run, beside those of the Program. Those of executions that another
+	// process makes are NodeRetry and NodeDone alone, for records from an index on: From.
 	Hooks []executor.Hooks
 	From  int
 	// Watched lets Run have its records as they come. Otherwise it may get them at the end.
 	Watched bool
+	// Slot is what the call holds. Start gives it back while the run waits for people and
+	// at its end, or at once if another process drives the run. It may be nil.
+	Slot Slot
+	// Control changes the driver of this process, and returns the port that it uses; it
+	// may be nil.
+	Control func(*executor.Local, executor.Port) executor.Port
+}
+
+// Slot is the right of a call to be at work.
+type Slot interface {
+	// Release gives it back. It may be called again.
+	Release()
+	// Acquire waits until it is there again. The error is the cause with which ctx ended.
+	Acquire(ctx context.Context) error
+}
+
+// leave gives the slot of the call back.
+func (c *Call) leave() {
+	if c.Slot != nil {
+		c.Slot.Release()
+	}
+}
+
+// Who is the caller of the call.
+func (c *Call) Who() Who {
+	w := Who{Caller: c.Info.OrNone().Caller}
+	if c.Claim != nil {
+		w.Check = c.Claim.Check
+	}
+	return w
+}
+
+// Attach makes a copy of a run that another process drives, for a call that goes on with
+// it.
+func (c *Call) Attach(at *State) error {
+	g, err := c.Program.Graph(at.Tool)
+	if err != nil {
+		return err
+	}
+	c.Program.Prepare(c.Info, g, at.Args, at.Secrets)
+	c.Run = executor.NewRun(g, at.Args, at.Seed)
+	c.begun(at.ID)
+	return nil
+}
+
+// Named gives a new run its id.
+func (c *Call) Named(id string) {
+	if c.Info != nil {
+		c.Info.RunID = id
+	}
+	c.begun(id)
+}
+
+func (c *Call) begun(id string) {
+	if c.Begun != nil {
+		c.Begun(id)
+	}
+}
+
+// Asked returns what a run of the call asks, as its caller may see it.
+func (c *Call) Asked() (list []Question) {
+	for _, q := range c.Run.Questions() {
+		list = append(list, QuestionOf(c.Program.Shown(c.Info, q)))
+	}
+	return list
 }
 
 // observes reports whether somebody wants to know of the run before its end.
@@ -143,7 +246,8 @@ func (c *Call) Elsewhere(ctx context.Context) (_ context.Context, record func(ex
 			f(err)
 		}
 	}
-	for _, h := range c.Hooks {
+	hooks := append(c.Program.Hooks(c.Info, false), c.Hooks...)
+	for _, h := range hooks {
 		if h.RunStart != nil {
 			if ctx, err = h.RunStart(ctx, c.Run); err != nil {
 				return ctx, nil, done, false, err
@@ -155,7 +259,7 @@ func (c *Call) Elsewhere(ctx context.Context) (_ context.Context, record func(ex
 		}
 	}
 	record = func(rec executor.Record) {
-		for _, h := range c.Hooks {
+		for _, h := range hooks {
 			switch {
 			case rec.Index < c.From:
 			case rec.Event == executor.Retried && h.NodeRetry != nil:
@@ -174,8 +278,30 @@ type Claim struct {
 	Check string
 	// Created is kept for the caller: when it was told of the run.
 	Created time.Time
+	// Keep is how long what came of the run is kept for the caller, if the place does not
+	// say that itself: after its end, or of a run of Start since then. That one is
+	// cancelled if it is not over by then.
+	Keep time.Duration
 	// Blocks is kept for the caller: the result is a list of content blocks.
 	Blocks bool
+}
+
+// Use says which answers the caller of a run gave to what it was asked; both are digests.
+type Use struct {
+	Asked string `json:"asked"`
+	Given string `json:"given"`
+}
+
+// maxUses is how many uses are kept of a run, the latest ones.
+const maxUses = 100
+
+// Used returns the uses with one more, and whether that is, or was, the one of its
+// questions.
+func Used(all []Use, one Use) ([]Use, bool) {
+	if i := slices.IndexFunc(all, func(u Use) bool { return u.Asked == one.Asked }); i >= 0 {
+		return all, all[i].Given == one.Given
+	}
+	return append(all[max(0, len(all)-maxUses+1):], one), true
 }
 
 // Detail is how much a [State] has to say.
@@ -284,13 +410,15 @@ type Question struct {
 	Params value.Value `json:",omitzero"`
 	// Approval is true for what is asked before a call.
 	Approval bool
+	// Try counts the times that the node has asked this before.
+	Try int
 	// Until is when the question fails with a timeout; zero: never.
 	Until time.Time
 }
 
 // QuestionOf returns a question of a run in this process.
 func QuestionOf(q executor.Question) Question {
-	return Question{ID: q.ID, Path: q.Path, Node: q.Node.ID, Method: q.Method, Params: q.Value, Approval: q.Node.Approval != nil, Until: q.Until}
+	return Question{ID: q.ID, Path: q.Path, Node: q.Node.ID, Method: q.Method, Params: q.Value, Approval: q.Node.Approval != nil, Try: q.Try, Until: q.Until}
 }
 
 // Upstream is a call of an upstream tool under way.

@@ -45,7 +45,7 @@ func TestKeptRunHasRepliesWithoutSecrets(t *testing.T) {
 	store := runs.New(runs.Limits{})
 	e := engine(t, runs.New(runs.Limits{Count: runs.None}))
 	f := finished(t, e, `{"n":1}`)
-	f.Redactor = redacting(strings.NewReplacer(`1`, "[redacted]").Replace)
+	f.Secrets = redacting(strings.NewReplacer(`1`, "[redacted]").Replace)
 	add(store, f, nil)
 	if got, want := executionOf(t, store, "ask").Get("reply").JSON(), `{"structuredContent":{"n":"[redacted]"}}`; got != want {
 		t.Errorf("the reply is %s, want %s", got, want)
@@ -106,7 +106,7 @@ func TestKeptRunHasTheTimesOfAttempts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Run, f.Redactor = replayed, redacting(strings.NewReplacer("hunter2", "[redacted]").Replace)
+	f.Run, f.Secrets = replayed, redacting(strings.NewReplacer("hunter2", "[redacted]").Replace)
 	store := runs.New(runs.Limits{})
 	add(store, f, nil)
 	want := `[{"start":"2026-07-28T09:30:00Z","durationMs":1000,"error":"[redacted] is busy"},{"start":"2026-07-28T09:30:02Z","durationMs":3000}]`

@@ -31,6 +31,7 @@ type Run struct {
 	Truncated bool
 
 	caller  string
+	check   string // of the Claim that its caller has
 	version string
 	graph   *graph.Graph
 	seed    uint64

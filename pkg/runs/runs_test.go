@@ -164,10 +164,11 @@ func TestRunThatFailedIsShownWithItsError(t *testing.T) {
 // add keeps a run that is over.
 func add(store *runs.Store, c runs.Entry, err error) { store.Begin(c).End(time.Now(), err) }
 
-// redacting is a Redactor.
-func redacting(f func(string) string) func() func(string) string {
-	return func() func(string) string { return f }
-}
+// redacting takes secrets out of texts.
+type redacting func(string) string
+
+func (redacting) Note(*callinfo.Info)             {}
+func (f redacting) Redactor() func(string) string { return f }
 
 // called makes a run of the caller with that much text in it.
 func called(t testing.TB, e *mcpgraph.Engine, caller string, size int) runs.Entry {
@@ -266,8 +267,8 @@ func TestShownRunsHaveNoSecretsAndStayJSON(t *testing.T) {
 	}
 	args := parse(t, `{"password":"hunter2","list":["a hunter2 b",4711,47,{"hunter2":true}],"n":null}`)
 	add(store, runs.Entry{
-		Run:      executor.NewRun(g, args, 1),
-		Redactor: redacting(strings.NewReplacer("hunter2", "[redacted]", "4711", "[redacted]").Replace),
+		Run:     executor.NewRun(g, args, 1),
+		Secrets: redacting(strings.NewReplacer("hunter2", "[redacted]", "4711", "[redacted]").Replace),
 	}, errors.New("hunter2 is wrong"))
 	text, err := store.List("")[0].JSON(nil)
 	if err != nil {

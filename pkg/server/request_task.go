@@ -84,22 +84,6 @@ func (r *Request) Detach() *Detached {
 	return d
 }
 
-// Footprint returns about how many bytes the copy holds: its header, arguments and _meta.
-func (d *Detached) Footprint() int64 {
-	const most = 1 << 40 // where the size of a value stops to be counted
-	return sizeOf(d.Header) + d.Args.Footprint(most) + d.Meta.Footprint(most)
-}
-
-// sizeOf returns the bytes of the names and values of a header.
-func sizeOf(h http.Header) (size int64) {
-	for name, values := range h {
-		for _, v := range values {
-			size += int64(len(name) + len(v))
-		}
-	}
-	return size
-}
-
 // Release frees the slot.
 func (d *Detached) Release() {
 	d.slot.release()

@@ -60,7 +60,7 @@ func (s *watches) newWatcher(r *Request, updated func()) (*watcher, *rpcError) {
 		Protocol: r.Protocol, Address: r.Address, Port: r.Port, From: r.From, Scopes: r.Scopes, Client: r.Client,
 		Method: readMethod, modern: r.modern,
 	}}
-	if err := w.account.Grow(watcherBytes + int64(len(r.URI)) + sizeOf(r.Header)); err != nil {
+	if err := w.account.Grow(watcherBytes + int64(len(r.URI)) + w.request.Info.Footprint()); err != nil {
 		w.account.Close()
 		return nil, busyError(err)
 	}

@@ -98,7 +98,9 @@ func startDurable(p *Page, w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), listTime)
 	defer cancel()
-	s, err := m.from.Start(ctx, &runs.Call{Run: executor.NewRun(g, body.Args, rand.Uint64()), Program: e})
+	program, release := e.Program()
+	defer release()
+	s, err := m.from.Start(ctx, &runs.Call{Run: executor.NewRun(g, body.Args, rand.Uint64()), Program: program})
 	if err != nil {
 		return m.failed(err)
 	}

@@ -2,34 +2,34 @@ package serving
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/internal/engine"
-	"github.com/mcpgraph/mcpgraph/internal/parked"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// remoteRuns are the runs of a Place that callers come back to: tasks, and calls that
-// wait for answers. Nothing of them is kept in this process, so any other one that has
-// the Place answers for them as well.
+// claims are the runs that callers come back to: tasks, and calls that wait for answers.
+// Nothing of them is kept here: the place has them.
 //
 // Their caller names them by the id of the run and a secret, whose digest is kept with
 // the run: ids are written to logs. The name of a call that waits for answers also has a
 // digest of what it asks, so that answers never answer what is asked later.
-type remoteRuns struct {
+type claims struct {
 	servers *Servers
 	place   runs.Place
+	begun   atomic.Bool // a task was
 
 	mu       sync.Mutex
 	requests map[string]int // under way, by caller
@@ -37,7 +37,7 @@ type remoteRuns struct {
 	freed    chan struct{} // closed when one of them has ended; nil if nobody waits
 }
 
-// Bounds of the requests about runs of a Place that are under way, since each asks it.
+// Bounds of the requests about runs that are under way, since each asks the place.
 const (
 	maxRequestsInAll     = 128
 	maxRequestsPerCaller = 16
@@ -47,14 +47,24 @@ const (
 	turnTimeout    = 2 * time.Second
 )
 
-// newClaim returns what lets the caller of a request come back to its run, the failures of
-// questions that its client cannot answer, and the secret that it needs.
-func newClaim(r *server.Request) (c *runs.Claim, refuses map[string]*graph.Failure, secret string) {
-	secret = rand.Text()
-	c = &runs.Claim{Check: digestOf(secret), Created: time.Now(), Blocks: r.Blocks()}
-	if !r.WantsTask() {
-		return c, nil, secret // each call says what its client can answer
-	}
+// KeepState and KeepTask are how long what came of a call is kept for its caller: of one
+// that was answered with requestState, so that it can be repeated with the same answers,
+// and of a task.
+const (
+	KeepState = time.Minute
+	KeepTask  = time.Hour
+)
+
+// errState refuses a state. It does not say why: who tries states learns nothing.
+var errState = &server.InvalidParamsError{Message: "requestState is unknown, expired, already used or of another call; call the tool again without it"}
+
+// newClaim returns what lets the caller of a request come back to its run with a secret.
+func newClaim(r *server.Request, secret string, keep time.Duration) *runs.Claim {
+	return &runs.Claim{Check: digestOf(secret), Created: time.Now(), Keep: keep, Blocks: r.Blocks()}
+}
+
+// refusedBy returns the failures of questions that the client of a task cannot answer.
+func refusedBy(r *server.Request) (refuses map[string]*graph.Failure) {
 	none := value.FromEntries(nil)
 	byURL := value.FromEntries([]value.Entry{{Key: "mode", Value: value.FromString(server.URLMode)}})
 	for _, q := range []struct {
@@ -68,7 +78,7 @@ func newClaim(r *server.Request) (c *runs.Claim, refuses map[string]*graph.Failu
 			refuses[graph.QuestionKind(q.method, q.params)] = cannotAsk(missing)
 		}
 	}
-	return c, refuses, secret
+	return refuses
 }
 
 func digestOf(secret string) string {
@@ -83,7 +93,7 @@ func nameOf(id, secret string) string { return id + "." + secret }
 
 // state returns the run that the caller has a name of, and its id. The error is
 // server.ErrUnknownTask if there is none.
-func (t *remoteRuns) state(ctx context.Context, info *callinfo.Info, name string, detail runs.Detail) (*runs.State, string, error) {
+func (t *claims) state(ctx context.Context, info *callinfo.Info, name string, detail runs.Detail) (*runs.State, string, error) {
 	id, secret, ok := strings.Cut(name, ".")
 	if !ok || id == "" || secret == "" || len(name) > maxName {
 		return nil, "", server.ErrUnknownTask
@@ -108,7 +118,7 @@ func who(info *callinfo.Info, secret string) runs.Who {
 
 // enter counts a request of a caller until leave is called. It waits while there are too
 // many others.
-func (t *remoteRuns) enter(ctx context.Context, caller string) (_ context.Context, leave func(), err error) {
+func (t *claims) enter(ctx context.Context, caller string) (_ context.Context, leave func(), err error) {
 	late := time.NewTimer(turnTimeout)
 	defer late.Stop()
 	for {
@@ -133,7 +143,7 @@ func (t *remoteRuns) enter(ctx context.Context, caller string) (_ context.Contex
 
 // take counts a request. If there are too many it reports false, and returns what is
 // closed when one ends.
-func (t *remoteRuns) take(caller string) (freed <-chan struct{}, ok bool) {
+func (t *claims) take(caller string) (freed <-chan struct{}, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.all < maxRequestsInAll && t.requests[caller] < maxRequestsPerCaller {
@@ -147,7 +157,7 @@ func (t *remoteRuns) take(caller string) (freed <-chan struct{}, ok bool) {
 	return t.freed, false
 }
 
-func (t *remoteRuns) free(caller string) {
+func (t *claims) free(caller string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all--
@@ -161,7 +171,7 @@ func (t *remoteRuns) free(caller string) {
 }
 
 // answer hands in the answers to what a run asks, by the names of the questions.
-func (t *remoteRuns) answer(ctx context.Context, w runs.Who, id string, questions []runs.Question, names []string, given value.Value) error {
+func (t *claims) answer(ctx context.Context, w runs.Who, id string, questions []runs.Question, names []string, given value.Value) error {
 	for i, q := range questions {
 		answer := given.Get(names[i])
 		if answer.IsUndefined() {
@@ -169,7 +179,7 @@ func (t *remoteRuns) answer(ctx context.Context, w runs.Who, id string, question
 		}
 		answer, wrong := checked(q, answer)
 		switch err := t.place.Answer(ctx, w, id, []runs.Answer{{Question: q.ID, Value: answer, Err: wrong}}); {
-		case errors.Is(err, runs.ErrNotAsked), errors.Is(err, runs.ErrNotFound): // somebody was faster
+		case isSettled(err): // somebody was faster
 		case errors.Is(err, runs.ErrNoWorker):
 			return errors.Join(&graph.Failure{Name: graph.FailBusy, Message: runs.ErrNoWorker.Error()}, err)
 		case err != nil:
@@ -179,10 +189,18 @@ func (t *remoteRuns) answer(ctx context.Context, w runs.Who, id string, question
 	return nil
 }
 
+// isSettled reports whether an answer came too late, since somebody was faster.
+func isSettled(err error) bool {
+	return errors.Is(err, runs.ErrNotAsked) || errors.Is(err, runs.ErrNotFound) || errors.Is(err, runs.ErrOver)
+}
+
 // failed returns the error with which a run ended, as clients get it.
-func (t *remoteRuns) failed(info *callinfo.Info, s *runs.State) error {
-	if s.Err == nil {
+func (t *claims) failed(info *callinfo.Info, s *runs.State) error {
+	switch {
+	case s.Err == nil:
 		return nil
+	case errors.Is(s.Err, runs.ErrPanicked):
+		return &server.PanicError{}
 	}
 	p := t.servers.engine.Use()
 	defer p.Release()
@@ -191,7 +209,7 @@ func (t *remoteRuns) failed(info *callinfo.Info, s *runs.State) error {
 
 // unreached returns the error that answers a call whose run the Place cannot reach. Only
 // the message of a *graph.Failure is for clients: others can name machines of the operator.
-func (t *remoteRuns) unreached(ctx context.Context, p *engine.Program, r *server.Request, err error) error {
+func (t *claims) unreached(ctx context.Context, p *engine.Program, r *server.Request, err error) error {
 	if ctx.Err() != nil {
 		return t.servers.failed(p, &r.Info, err)
 	}
@@ -203,16 +221,63 @@ func (t *remoteRuns) unreached(ctx context.Context, p *engine.Program, r *server
 	return t.servers.failed(p, &r.Info, failure)
 }
 
-// park lets a run wait for answers, and returns what asks the client for them.
-func (t *remoteRuns) park(k *engine.Parked, questions []runs.Question, secret string) error {
-	k.Leave()
-	return inputRequired(k.ID(), secret, questions)
+// finish returns the answer to a call. If its run waits for answers that have not come,
+// the client is asked to call again.
+func (t *claims) finish(ctx context.Context, p *engine.Program, r *server.Request, o engine.CallOptions, given answers, secret string, result *engine.Result, err error) (value.Value, error) {
+	for errors.Is(err, executor.ErrParked) {
+		s := result.State
+		settled, bad := t.settle(ctx, r, s, given)
+		if bad != nil {
+			return value.Undef, t.unreached(ctx, p, r, bad)
+		}
+		if !settled {
+			return value.Undef, inputRequired(s.ID, secret, s.Questions)
+		}
+		if result.Run != nil {
+			o.From = result.Run.NextIndex()
+		}
+		result, err = p.Resume(ctx, &r.Info, s.ID, o)
+	}
+	if err != nil {
+		return value.Undef, t.servers.failed(p, &r.Info, err)
+	}
+	return result.Value, nil
 }
+
+// answerTimeout bounds how long a place may take for an answer, where no worker is there
+// for example.
+const answerTimeout = 30 * time.Second
+
+// settle answers the questions for which the client lacks a capability, or whose answers
+// came with the call, and reports whether there were any.
+func (t *claims) settle(ctx context.Context, r *server.Request, s *runs.State, given answers) (settled bool, err error) {
+	names := namesOf(s.Questions)
+	for i, q := range s.Questions {
+		a := runs.Answer{Question: q.ID}
+		if missing := r.Needs(q.Method, q.Params); missing != nil {
+			a.Err = asFailure(ctx, missing)
+		} else if v, ok := given.take(names[i], q); ok {
+			a.Value = v
+		} else {
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, answerTimeout)
+		err := t.place.Answer(limited, operator, s.ID, []runs.Answer{a})
+		cancel()
+		if err != nil && !isSettled(err) {
+			return false, err
+		}
+		settled = true
+	}
+	return settled, nil
+}
+
+// operator acts on the run of a call of this process.
+var operator = runs.Who{Operator: true}
 
 // inputRequired asks the client of a call what its run asks.
 func inputRequired(id, secret string, questions []runs.Question) error {
-	requests, _, _ := requestsOf(questions, namesOf(questions))
-	return &server.InputRequiredError{Requests: requests, State: stateOf(id, secret, digestOfQuestions(questions))}
+	return &server.InputRequiredError{Requests: requestsOf(questions, namesOf(questions)), State: stateOf(id, secret, digestOfQuestions(questions))}
 }
 
 // stateOf returns the requestState of a call whose run asks what has this digest.
@@ -232,84 +297,62 @@ func readState(state string) (name, asked string) {
 // digits is how much of a digest a state has.
 const digits = 16
 
-// digestOfQuestions returns what tells questions from all others of their run.
-func digestOfQuestions(questions []runs.Question) string {
-	var ids strings.Builder
-	for _, q := range questions {
-		ids.WriteString(q.ID + " ")
-	}
-	return digestOf(ids.String())[:digits]
-}
-
-// digestOfAnswers returns what tells answers from others; the order of members does not
-// count.
-func digestOfAnswers(given value.Value) string { return digestOf(sorted(given).JSON()) }
-
-func sorted(v value.Value) value.Value {
-	switch v.Kind() {
-	case value.Object:
-		entries := slices.Clone(v.Entries())
-		slices.SortFunc(entries, func(a, b value.Entry) int { return strings.Compare(a.Key, b.Key) })
-		for i := range entries {
-			entries[i].Value = sorted(entries[i].Value)
-		}
-		return value.FromEntries(entries)
-	case value.Array:
-		list := slices.Clone(v.Elems())
-		for i := range list {
-			list[i] = sorted(list[i])
-		}
-		return value.FromArray(list)
-	}
-	return v
-}
-
-// resume goes on with the run that the call names. The same call again waits for the
-// same run, and answers nothing; the call with other answers is refused.
-func (t *remoteRuns) resume(ctx context.Context, p *engine.Program, r *server.Request, state string) (value.Value, error) {
+// resume goes on with the run that the call names. The same call again gets the same
+// result, and answers nothing; the call with other answers is refused.
+func (t *claims) resume(ctx context.Context, p *engine.Program, r *server.Request, state string) (value.Value, error) {
 	given, err := responses(r)
 	if err != nil {
 		return value.Undef, err
 	}
 	name, asked := readState(state)
 	s, id, err := t.reached(ctx, &r.Info, name, runs.Whole)
-	if errors.Is(err, server.ErrUnknownTask) || err == nil && (s.Tool != r.Tool || s.Ending || !s.Args.IsUndefined() && !value.Equal(s.Args, r.Args)) {
-		return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
+	switch {
+	case errors.Is(err, server.ErrUnknownTask):
+		return value.Undef, errState
+	case err != nil:
+		return value.Undef, t.unreached(ctx, p, r, err)
+	case s.Tool != r.Tool, s.Ending, !s.Args.IsUndefined() && !value.Equal(s.Args, r.Args):
+		return value.Undef, errState
 	}
 	_, secret, _ := strings.Cut(name, ".")
-	if err == nil && given.Len() > 0 {
-		err = t.place.Use(ctx, who(&r.Info, secret), id, asked, digestOfAnswers(given))
-	}
-	if errors.Is(err, runs.ErrUsed) {
-		return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
-	}
-	if err == nil && digestOfQuestions(s.Questions) == asked {
-		err = t.answer(ctx, who(&r.Info, secret), id, s.Questions, namesOf(s.Questions), given)
-	}
-	if err != nil {
+	switch err := t.answered(ctx, who(&r.Info, secret), s, asked, given); {
+	case errors.Is(err, runs.ErrUsed), errors.Is(err, runs.ErrNotFound):
+		return value.Undef, errState
+	case err != nil:
 		return value.Undef, t.unreached(ctx, p, r, err)
 	}
 	if r.WantsTask() {
-		s.Questions = nil // the next state has those that are left
-		return value.Undef, &server.TaskError{Task: t.task(&r.Info, name, s)}
+		return value.Undef, t.start(ctx, p, r, id, secret)
 	}
-	if s.Status.Over() || s.Version != p.Digest() {
-		return t.await(ctx, p, r, name)
+	o := engine.CallOptions{Hooks: reports(p, r), From: s.Count, URI: r.URI, Park: true, Claim: newClaim(r, secret, KeepState)}
+	result, err := p.Resume(ctx, &r.Info, id, o)
+	switch {
+	case errors.Is(err, runs.ErrNotFound): // meanwhile
+		return value.Undef, errState
+	case err != nil && result.State == nil:
+		return value.Undef, t.unreached(ctx, p, r, err)
 	}
-	k, err := p.Attach(&r.Info, s)
-	if err != nil {
-		return value.Undef, t.servers.failed(p, &r.Info, err)
-	}
-	o := engine.CallOptions{Hooks: reports(p, r), URI: r.URI, Park: true}
-	result, err := k.Resume(ctx, &r.Info, o)
-	return t.servers.finish(ctx, p, r, o, round{secret: secret}, result, err)
+	return t.finish(ctx, p, r, o, nil, secret, result, err)
 }
 
-// How often a run is asked for its state.
-const awaitFirst, awaitLast = 100 * time.Millisecond, 2 * time.Second
+// answered hands in the answers of a call to what its state asked.
+func (t *claims) answered(ctx context.Context, w runs.Who, s *runs.State, asked string, given value.Value) error {
+	open, names := digestOfQuestions(s.Questions) == asked, namesOf(s.Questions)
+	if given.Len() == 0 || open && !slices.ContainsFunc(names, given.Has) {
+		return nil
+	}
+	err := t.place.Use(ctx, w, s.ID, asked, digestOfAnswers(given))
+	if err == nil && open {
+		err = t.answer(ctx, w, s.ID, s.Questions, names, given)
+	}
+	return err
+}
+
+// waitAgain is after how long a run that no worker has is asked for again.
+const waitAgain = 2 * time.Second
 
 // reached is state, and waits for a worker.
-func (t *remoteRuns) reached(ctx context.Context, info *callinfo.Info, name string, detail runs.Detail) (*runs.State, string, error) {
+func (t *claims) reached(ctx context.Context, info *callinfo.Info, name string, detail runs.Detail) (*runs.State, string, error) {
 	for {
 		s, id, err := t.state(ctx, info, name, detail)
 		if err != nil || s.Problem == "" {
@@ -318,33 +361,7 @@ func (t *remoteRuns) reached(ctx context.Context, info *callinfo.Info, name stri
 		select {
 		case <-ctx.Done():
 			return nil, "", context.Cause(ctx)
-		case <-time.After(awaitLast):
-		}
-	}
-}
-
-// await waits for the end of a run that is over or of another version of the file, or
-// for what it asks next. It reports no progress.
-func (t *remoteRuns) await(ctx context.Context, p *engine.Program, r *server.Request, name string) (value.Value, error) {
-	for wait := awaitFirst; ; wait = min(2*wait, awaitLast) {
-		s, id, err := t.reached(ctx, &r.Info, name, runs.Status)
-		switch {
-		case errors.Is(err, server.ErrUnknownTask):
-			return value.Undef, &server.InvalidParamsError{Message: parked.ErrState.Error()}
-		case err != nil:
-			return value.Undef, t.unreached(ctx, p, r, err)
-		case s.Status.Over() && s.Err != nil:
-			return value.Undef, t.failed(&r.Info, s)
-		case s.Status.Over():
-			return p.Shown(r.Tool, s.Result, r.Args, r.URI)
-		case len(s.Questions) > 0:
-			_, secret, _ := strings.Cut(name, ".")
-			return value.Undef, inputRequired(id, secret, s.Questions)
-		}
-		select {
-		case <-ctx.Done():
-			return value.Undef, context.Cause(ctx)
-		case <-time.After(wait):
+		case <-time.After(waitAgain):
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 func TestRequestsAboutRunsOfADriverWaitForTheirTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &remoteRuns{requests: map[string]int{}}
+		r := &claims{requests: map[string]int{}}
 		enter := func(caller string) func() {
 			t.Helper()
 			_, leave, err := r.enter(t.Context(), caller)
