@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpgraph/mcpgraph/internal/diff"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -34,6 +35,8 @@ type Options struct {
 	// Relative lets the paths of operations begin at the tool, as Tool returns it,
 	// and not at the root of the file.
 	Relative bool
+	// Memory bounds what it takes to find what uses a node that is renamed; nil: no bound.
+	Memory *memory.Budget
 }
 
 // Apply applies operations to the text of a file, one after the other: each sees

@@ -190,7 +190,11 @@ func (w *work) renameNode(key, to string) error {
 	source := w.doc.Source()
 	text := bytes.TrimPrefix(source, []byte("\ufeff"))
 	mark := len(source) - len(text)
-	edits, err := language.New(w.path, string(text), language.Options{Config: true}, nil).RenameNode(tool, p.id(), to)
+	known, err := language.NewContext(w.ctx, w.path, string(text), language.Options{Config: true, Memory: w.opts.Memory}, nil)
+	if err != nil {
+		return err
+	}
+	edits, err := known.RenameNode(tool, p.id(), to)
 	if err != nil {
 		return err
 	}

@@ -213,7 +213,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"internal/graphedit": {
 		ours: []string{
-			"internal/diff", "internal/language", "pkg/config", "pkg/diag", "pkg/edit", "pkg/expr", "pkg/graph", "pkg/nodes", "pkg/value",
+			"internal/diff", "internal/language", "pkg/config", "pkg/diag", "pkg/edit", "pkg/expr", "pkg/graph", "pkg/memory", "pkg/nodes", "pkg/value",
 		},
 	},
 	"internal/textline": {},

@@ -1,6 +1,7 @@
 package toolkit
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,8 +153,9 @@ func (d *diagnosed) fix(p diag.Diagnostic, at spot) value.Value {
 		return value.Undef
 	}
 	if d.doc == nil {
-		d.doc = language.New(d.toolkit.opts.Path, string(d.text), language.Options{
-			Getenv: d.toolkit.opts.Getenv, Inputs: d.toolkit.opts.Inputs, MCPFiles: d.toolkit.opts.MCPFiles, Read: boundedfile.Read, Config: true,
+		// If there is no memory for it, it knows no fixes.
+		d.doc, _ = language.NewContext(context.Background(), d.toolkit.opts.Path, string(d.text), language.Options{
+			Memory: d.toolkit.opts.Memory, Getenv: d.toolkit.opts.Getenv, Inputs: d.toolkit.opts.Inputs, MCPFiles: d.toolkit.opts.MCPFiles, Read: boundedfile.Read, Config: true,
 		}, nil)
 	}
 	for _, a := range d.doc.Actions(d.doc.DiagnosticSpan(p)) {

@@ -164,7 +164,7 @@ func (c *call) tryChange(ctx context.Context, p planned) (value.Value, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, editTime, errEditTime)
 	defer cancel()
-	r, err := graphedit.ApplyContext(ctx, c.opts.Path, s.text, p.ops, graphedit.Options{Tool: p.tool, Relative: true})
+	r, err := graphedit.ApplyContext(ctx, c.opts.Path, s.text, p.ops, graphedit.Options{Tool: p.tool, Relative: true, Memory: c.opts.Memory})
 	if err != nil {
 		var one *graphedit.OperationError
 		if p.action != "patch" && errors.As(err, &one) {

@@ -33,7 +33,7 @@ func (t *texts) editFile(w http.ResponseWriter, r *http.Request) error {
 	if f.revision != body.Revision {
 		return conflict(f)
 	}
-	result, err := graphedit.ApplyContext(r.Context(), t.page.opts.Path, f.text, operations, graphedit.Options{Tool: body.Tool})
+	result, err := graphedit.ApplyContext(r.Context(), t.page.opts.Path, f.text, operations, graphedit.Options{Tool: body.Tool, Memory: t.page.opts.Memory})
 	var invalid *edit.InvalidError
 	switch {
 	case errors.As(err, &invalid):
