@@ -70,7 +70,7 @@ func (m *Memory) seen(w Who, id string) (*Run, *claim, error) {
 }
 
 // Look implements [View].
-func (m *Memory) Look(_ context.Context, w Who, id string, d Detail) (*State, error) {
+func (m *Memory) Look(ctx context.Context, w Who, id string, d Detail) (*State, error) {
 	r, k, err := m.seen(w, id)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (m *Memory) Look(_ context.Context, w Who, id string, d Detail) (*State, er
 		if st := k.state(d); st != nil {
 			return st, nil
 		}
-		return m.Look(nil, w, id, d) // it has ended meanwhile
+		return m.Look(ctx, w, id, d) // it has ended meanwhile
 	}
 	st := &State{Summary: r.listed(), Created: r.Began, Updated: r.Began, Seed: r.seed, Count: r.next()}
 	if r.live == nil {
