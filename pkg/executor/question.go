@@ -112,37 +112,3 @@ func (r *Run) unask(f *frame) {
 		}
 	}
 }
-
-// ask asks the questions that are new, unless their attempt was cancelled and has yet
-// to end. d.mu is held from the look at the run to the mark, so that none is found that
-// was answered meanwhile.
-func (d *driving) ask() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, q := range d.run.questions() {
-		if d.asked[q.ID] || q.frame.local.asking.Err() != nil {
-			continue
-		}
-		if d.asked == nil {
-			d.asked = map[string]bool{}
-		}
-		d.asked[q.ID] = true
-		go d.question(q)
-	}
-}
-
-func (d *driving) question(q Question) {
-	d.mu.Lock()
-	ctx := q.frame.local.asking
-	d.mu.Unlock()
-	q = q.shown()
-	answer, err := d.Ask(ctx, d.run, q)
-	if ctx.Err() == nil {
-		_ = d.run.reply(q.ID, answer, err, d.port.Now()) // stale where nobody asks any more
-	}
-	d.mu.Lock()
-	delete(d.asked, q.ID)
-	d.mu.Unlock()
-	d.run.changed.Store(true) // the next attempt may have asked the same meanwhile
-	d.runChanged()
-}

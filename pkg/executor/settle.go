@@ -57,6 +57,18 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 		o.Err = newNodeError(f, o.Err).attempted(f.extra.get().attempts + o.Attempts)
 		v = r.judge(ctx, f, o.Err)
 	}
+	e, late, err := r.write(t, o, v, false)
+	if late != nil { // its time was over while it was evaluated
+		o.Err = late
+		e, _, err = r.write(t, o, r.judge(ctx, f, late), true)
+	}
+	return e, err
+}
+
+// write puts an outcome into the log as a verdict has it. If the time of the execution is
+// over it only returns the failure that is to be judged, unless that was done.
+func (r *Run) write(t Task, o Outcome, v verdict, judged bool) (_ *entry, late, _ error) {
+	f := t.frame
 	size, reply := f.weigh(v.output), replySize(o.Reply)
 	if f.opener != nil && reply <= maxReply {
 		size += int32(reply)
@@ -64,18 +76,13 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.valid(t) {
-		return nil, ErrStale
+		return nil, nil, ErrStale
 	}
 	r.clock.advance(instantOf(o.End))
-	r.held--
-	if f.cancelled == nil && f.pending != nil && f.phase != conclude {
-		// Its time was over while it was evaluated.
-		err := newNodeError(f, f.pending).attempted(f.extra.get().attempts + o.Attempts)
-		r.mu.Unlock()
-		v = r.judge(ctx, f, err)
-		r.mu.Lock()
-		o.Err = err
+	if !judged && f.cancelled == nil && f.pending != nil && f.phase != conclude {
+		return nil, newNodeError(f, f.pending).attempted(f.extra.get().attempts + o.Attempts), nil
 	}
+	r.held--
 	if o.Err != nil && f.cancelled == nil && FailureOf(o.Err).Reserved() {
 		r.stop(o.Err)
 	}
@@ -88,7 +95,7 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 	e.size = size
 	r.commit(e)
 	r.set(f, settled)
-	return e, nil
+	return e, nil, nil
 }
 
 // decide returns what follows from a verdict, unless the walk is being ended.

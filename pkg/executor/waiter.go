@@ -24,9 +24,3 @@ func (r *Run) notify() {
 		w.runChanged()
 	}
 }
-
-// runChanged implements waiter.
-func (d *driving) runChanged() {
-	d.applyChanges()
-	d.signal()
-}

@@ -24,15 +24,6 @@ type Account struct {
 	closed   bool
 }
 
-// Account returns a new account of a caller. The caller is empty if callers are
-// not distinguished. It has to be closed.
-func (b *Budget) Account(caller string) *Account {
-	if b == nil {
-		return nil
-	}
-	return &Account{budget: b, caller: caller}
-}
-
 // held is what is booked; budget.mu is held.
 func (a *Account) held() int64 { return a.kept + a.churn }
 

@@ -74,6 +74,15 @@ func New(limit int64) *Budget {
 	}
 }
 
+// Account returns a new account of a caller. The caller is empty if callers are
+// not distinguished. It has to be closed.
+func (b *Budget) Account(caller string) *Account {
+	if b == nil {
+		return nil
+	}
+	return &Account{budget: b, caller: caller}
+}
+
 // Limit returns the bytes that the process may take, and 0 for a nil Budget.
 func (b *Budget) Limit() int64 {
 	if b == nil {

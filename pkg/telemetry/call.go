@@ -2,21 +2,15 @@ package telemetry
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
-
-// Caller returns a caller that calls through next: each call becomes a span of
-// kind CLIENT and a measurement, and carries the span to the server.
-func (r *Recorder) Caller(next graph.Caller) graph.Caller { return &caller{r, next} }
 
 type caller struct {
 	*Recorder
@@ -53,17 +47,6 @@ func (c *caller) CallTool(ctx context.Context, info *callinfo.Info, server, tool
 	}
 	observe(ctx, c.metrics.call, began, append(attrs, failure...))
 	return result, err
-}
-
-// startCall begins the span of a call. The attributes are those of its measurement, too.
-func (r *Recorder) startCall(ctx context.Context, server, tool string, opts ...trace.SpanStartOption) (context.Context, trace.Span, attributes) {
-	attrs := append(r.endpoint(server),
-		attribute.String("mcp.method.name", callMethod),
-		attribute.String("gen_ai.operation.name", "execute_tool"),
-		attribute.String("gen_ai.tool.name", tool))
-	ctx, span := r.tracer.Start(ctx, callMethod+" "+tool,
-		append(opts, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(slices.Clone(attrs)...))...)
-	return ctx, span, attrs
 }
 
 func sentAttributes(s callinfo.Sent) (attrs attributes) {

@@ -9,7 +9,6 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -25,19 +24,6 @@ type DurableRun struct {
 	ctx     context.Context // with the span of the run
 	own     bool            // the span has the id that it should have
 	retried map[string][]executor.Record
-}
-
-// DurableRun begins to observe a run that began at a time. info has the id of the run
-// and, in Trace, what the run is part of.
-func (r *Recorder) DurableRun(info *callinfo.Info, run *executor.Run, began time.Time) *DurableRun {
-	o := &DurableRun{runObserver: runObserver{r, info.OrNone(), true}, run: run, retried: map[string][]executor.Record{}}
-	ctx := withIDs(extracted(context.Background(), o.info.Trace), o.info.RunID, "")
-	o.ctx = o.startRun(ctx, run, trace.WithTimestamp(began))
-	for rec := range run.Records(0) { // those of the processes before
-		o.noteRetry(rec)
-	}
-	o.own = trace.SpanContextFromContext(o.ctx).SpanID() == spanIDOf(o.info.RunID, "")
-	return o
 }
 
 // extracted returns a context with the span that members of _meta name as its remote
@@ -124,14 +110,4 @@ func (o *DurableRun) Ended(err error, at time.Time) (report func()) {
 			o.endRun(o.ctx, o.run, err, trace.WithTimestamp(at))
 		}
 	}
-}
-
-// Continued returns the context of a call that this process makes for a run that
-// another one drives: with the span of its node, which info.Trace names, and the id for
-// its own.
-func (r *Recorder) Continued(ctx context.Context, info *callinfo.Info) context.Context {
-	if info.CallID == "" {
-		return ctx
-	}
-	return withIDs(extracted(ctx, info.Trace), info.RunID, info.CallID)
 }

@@ -40,3 +40,13 @@ func observe(ctx context.Context, h metric.Float64Histogram, since time.Time, at
 		h.Record(ctx, time.Since(since).Seconds(), metric.WithAttributes(attrs...))
 	}
 }
+
+func measureSession(ctx context.Context, h metric.Float64Histogram, attrs attributes) (ended func(error)) {
+	began := time.Now()
+	return func(err error) {
+		if err != nil {
+			attrs.text("error.type", errorType(ctx, err))
+		}
+		observe(ctx, h, began, attrs)
+	}
+}

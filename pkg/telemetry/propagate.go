@@ -6,7 +6,6 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/server"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -46,12 +45,6 @@ func origin(ctx context.Context, r *server.Request) (context.Context, []trace.Li
 		return ctx, []trace.Link{{SpanContext: around}}
 	}
 	return ctx, nil
-}
-
-// Trace returns the members of _meta that carry the span of ctx on; those that info has
-// if there is none.
-func (r *Recorder) Trace(ctx context.Context, info *callinfo.Info) []value.Entry {
-	return traceMembers(ctx, info.OrNone().Trace)
 }
 
 // traceMembers returns the members of _meta that carry the span of ctx to an

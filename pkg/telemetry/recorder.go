@@ -1,13 +1,17 @@
 package telemetry
 
 import (
+	"context"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
+	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -42,6 +46,46 @@ type Recorder struct {
 
 // Recorder returns what observes the tools of a file.
 func (t *Telemetry) Recorder(s Subject) *Recorder { return &Recorder{Telemetry: t, subject: s} }
+
+// Caller returns a caller that calls through next: each call becomes a span of
+// kind CLIENT and a measurement, and carries the span to the server.
+func (r *Recorder) Caller(next graph.Caller) graph.Caller { return &caller{r, next} }
+
+// Hooks observe the run of a call with info: it becomes a span of kind INTERNAL,
+// and below it each execution of a node another one.
+func (r *Recorder) Hooks(info *callinfo.Info) executor.Hooks {
+	o := &runObserver{r, info.OrNone(), false}
+	return executor.Hooks{RunStart: o.runStart, RunDone: o.runDone, NodeStart: o.nodeStart, NodeRetry: o.nodeRetry, NodeDone: o.nodeDone}
+}
+
+// DurableRun begins to observe a run that began at a time. info has the id of the run
+// and, in Trace, what the run is part of.
+func (r *Recorder) DurableRun(info *callinfo.Info, run *executor.Run, began time.Time) *DurableRun {
+	o := &DurableRun{runObserver: runObserver{r, info.OrNone(), true}, run: run, retried: map[string][]executor.Record{}}
+	ctx := withIDs(extracted(context.Background(), o.info.Trace), o.info.RunID, "")
+	o.ctx = o.startRun(ctx, run, trace.WithTimestamp(began))
+	for rec := range run.Records(0) { // those of the processes before
+		o.noteRetry(rec)
+	}
+	o.own = trace.SpanContextFromContext(o.ctx).SpanID() == spanIDOf(o.info.RunID, "")
+	return o
+}
+
+// Continued returns the context of a call that this process makes for a run that
+// another one drives: with the span of its node, which info.Trace names, and the id for
+// its own.
+func (r *Recorder) Continued(ctx context.Context, info *callinfo.Info) context.Context {
+	if info.CallID == "" {
+		return ctx
+	}
+	return withIDs(extracted(ctx, info.Trace), info.RunID, info.CallID)
+}
+
+// Trace returns the members of _meta that carry the span of ctx on; those that info has
+// if there is none.
+func (r *Recorder) Trace(ctx context.Context, info *callinfo.Info) []value.Entry {
+	return traceMembers(ctx, info.OrNone().Trace)
+}
 
 // maxName bounds, in bytes, what foreign programs name: ids of requests and
 // sessions, tools and hosts.

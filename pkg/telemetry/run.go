@@ -12,13 +12,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
 )
 
-// Hooks observe the run of a call with info: it becomes a span of kind INTERNAL,
-// and below it each execution of a node another one.
-func (r *Recorder) Hooks(info *callinfo.Info) executor.Hooks {
-	o := &runObserver{r, info.OrNone(), false}
-	return executor.Hooks{RunStart: o.runStart, RunDone: o.runDone, NodeStart: o.nodeStart, NodeRetry: o.nodeRetry, NodeDone: o.nodeDone}
-}
-
 // runObserver records the run of one call.
 type runObserver struct {
 	*Recorder

@@ -54,3 +54,35 @@ func failureAttributes(ctx context.Context, err error) (attrs attributes) {
 	}
 	return attrs
 }
+
+// startCall begins the span of a call. The attributes are those of its measurement, too.
+func (r *Recorder) startCall(ctx context.Context, server, tool string, opts ...trace.SpanStartOption) (context.Context, trace.Span, attributes) {
+	attrs := append(r.endpoint(server),
+		attribute.String("mcp.method.name", callMethod),
+		attribute.String("gen_ai.operation.name", "execute_tool"),
+		attribute.String("gen_ai.tool.name", tool))
+	ctx, span := r.tracer.Start(ctx, callMethod+" "+tool,
+		append(opts, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(slices.Clone(attrs)...))...)
+	return ctx, span, attrs
+}
+
+// UpstreamSession measures a session with an upstream server, as
+// [upstream.Options] wants it.
+func (r *Recorder) UpstreamSession(i upstream.SessionInfo) (ended func(error)) {
+	attrs := r.endpoint(i.Server)
+	attrs.text("mcp.protocol.version", i.Protocol)
+	return measureSession(context.Background(), r.metrics.upstreamSession, attrs)
+}
+
+// endpoint returns which upstream server something is about, and where it is.
+func (r *Recorder) endpoint(server string) attributes {
+	at := r.subject.Server(server)
+	attrs := attributes{attribute.String(serverKey, server)}
+	attrs.text("network.transport", at.Transport)
+	attrs.text("server.address", at.Address)
+	attrs.port(at.Port)
+	return attrs
+}
+
+// serverKey is the attribute for the name of a server in the file.
+const serverKey = "mcpgraph.server"
