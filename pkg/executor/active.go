@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"slices"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -114,7 +113,7 @@ func (f *frame) waits() bool {
 func (r *Run) NextIndex() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.next
+	return r.log.next
 }
 
 // MayBeHandled reports whether something around an execution that failed can handle
@@ -150,16 +149,13 @@ func (r *Run) MayBeHandled(rec Record) bool {
 	return false
 }
 
-// mayHandle reports whether a rule of the node, or of the graph, can be for a failure.
-func (f *frame) mayHandle(failed *graph.Failure) bool {
-	if failed.Reserved() {
-		return false
+// Bodies returns how many bodies of the execution under way in the tool's own walk
+// have ended, and how many it has; 0 if it has none.
+func (r *Run) Bodies() (ended, all int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o := r.root.opened; o != nil && o.do == graph.Fork {
+		return o.ended, o.bodies
 	}
-	if i := f.rule(failed); i >= 0 {
-		if f.tried(i)+1 < f.node.Policy.Retry[i].MaxAttempts {
-			return true
-		}
-	}
-	matches := func(rule graph.CatchRule) bool { return rule.Matches(failed) }
-	return slices.ContainsFunc(f.node.Policy.Catch, matches) || !f.caught && slices.ContainsFunc(f.graph.Catch, matches)
+	return 0, 0
 }

@@ -9,43 +9,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// Attach lets child, which follows the run that an execution waits for, stand for that
-// run: Questions has its questions, and Parked looks at it. It masks arguments as r does.
-// walk is [Detached.Frame].
-func (r *Run) Attach(walk string, child *Run) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.eachDetached(func(f *frame) {
-		if f.opened.bodyID(0) == walk {
-			f.opened.child, child.mask = child, r.mask
-		}
-	})
-}
-
-// childrenParked reports whether all runs that are waited for are known to wait for people
-// alone.
-func (r *Run) childrenParked() bool {
-	parked := true
-	r.eachDetached(func(f *frame) { parked = parked && f.opened.child != nil && f.opened.child.Parked() })
-	return parked
-}
-
-// childQuestions returns what the runs ask that are waited for. Their ids and paths are
-// those that they would have if the runs were part of this one.
-func (r *Run) childQuestions() []Question {
-	var list []Question
-	for _, d := range r.Detached() {
-		if d.Child == nil {
-			continue
-		}
-		for _, q := range d.Child.Questions() {
-			q.ID, q.Path = JoinID(d.Frame, q.ID), d.Task.Path()+">"+q.Path
-			list = append(list, q)
-		}
-	}
-	return list
-}
-
 // JoinID returns the id that a question of a run has in the run that waits for it.
 func JoinID(frame, id string) string {
 	if strings.HasPrefix(id, ":") {

@@ -72,19 +72,6 @@ func (l *replies) add(e *entry) {
 	}
 }
 
-// countReplies counts the replies of the log again.
-func (r *Run) countReplies() {
-	r.replies = replies{}
-	for _, e := range r.log {
-		if x := e.extra; x != nil {
-			x.nextReply = nil
-		}
-	}
-	for _, e := range r.log {
-		r.replies.add(e)
-	}
-}
-
 // attempts are those of an execution that is tried again.
 type attempts struct {
 	over  []graph.Attempt

@@ -98,15 +98,6 @@ func (i instant) time() time.Time {
 
 func (i instant) add(d time.Duration) instant { return i + instant(d) }
 
-// weigh returns the size of an entry. Values may be views of the run, so it must
-// be called without its lock.
-func (f *frame) weigh(output value.Value) int32 {
-	if f.opener == nil {
-		return 0
-	}
-	return roughly(output) + roughly(f.extra.get().sent)
-}
-
 // record returns the entry as observers see it.
 func (e *entry) record() (r Record) {
 	e.fill(&r)

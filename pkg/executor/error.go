@@ -109,25 +109,9 @@ func isDeliberate(n *graph.Node, err error) bool {
 	return errors.As(err, &given) && !graph.IsFailure(given.Name)
 }
 
-// failed describes why a walk was ended at its node. Errors that protect the
-// process cannot be handled by rules.
-func (f *frame) failed(err error) error {
-	if interrupted(err) {
-		return err
-	}
-	return newNodeError(f, err)
-}
-
 func interrupted(err error) bool {
 	var short *InterruptedError
 	return errors.As(err, &short)
-}
-
-func (f *frame) nodePath() string {
-	if f.opener == nil {
-		return f.node.ID
-	}
-	return join(f.path(), f.node.ID)
 }
 
 // Error names the tool, the node, its type, what it calls, the place and the

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -180,4 +181,42 @@ func (f *frame) Outputs(id string) []value.Value {
 	f.run.mu.Lock()
 	defer f.run.mu.Unlock()
 	return f.outputs(id)
+}
+
+func (f *frame) result() value.Value {
+	if n := len(f.past.executions); n > 0 {
+		return resultOf(f.past.executions[n-1].output)
+	}
+	return value.NullValue
+}
+
+// failed describes why a walk was ended at its node. Errors that protect the
+// process cannot be handled by rules.
+func (f *frame) failed(err error) error {
+	if interrupted(err) {
+		return err
+	}
+	return newNodeError(f, err)
+}
+
+func (f *frame) nodePath() string {
+	if f.opener == nil {
+		return f.node.ID
+	}
+	return join(f.path(), f.node.ID)
+}
+
+// log writes what an expression logs, where a driver has a log.
+func (f *frame) log(v value.Value) {
+	f.logger().InfoContext(f.local.ctx, "log", "tool", f.run.graph.Name, "node", f.node.ID, "value", v.JSON())
+}
+
+// logger returns the log of the driver; one that drops everything without one.
+func (f *frame) logger() *slog.Logger {
+	f.run.mu.Lock()
+	defer f.run.mu.Unlock()
+	if d, ok := f.run.driver.(*driving); ok && d.Log != nil {
+		return d.Log
+	}
+	return slog.New(slog.DiscardHandler)
 }

@@ -2,10 +2,8 @@ package executor
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Hooks observe runs; any field may be nil. Start hooks are called in the order
@@ -204,52 +202,4 @@ func (d *driving) park() bool {
 	defer d.mu.Unlock()
 	d.run.detach(open)
 	return true
-}
-
-// detach forgets what a drive that is over knew of the frames of the run, which is
-// parked: contexts and observers keep the request alive that caused the drive.
-func (r *Run) detach(open []*frame) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range open {
-		f.local, f.env.Processor = local{}, nil
-	}
-	for _, e := range r.log {
-		if f := e.frame; f.state == ended {
-			f.local, f.env.Processor = local{}, nil
-		}
-	}
-}
-
-// log writes what an expression logs, where a driver has a log.
-func (f *frame) log(v value.Value) {
-	f.logger().InfoContext(f.local.ctx, "log", "tool", f.run.graph.Name, "node", f.node.ID, "value", v.JSON())
-}
-
-// logger returns the log of the driver; one that drops everything without one.
-func (f *frame) logger() *slog.Logger {
-	f.run.mu.Lock()
-	defer f.run.mu.Unlock()
-	if d, ok := f.run.driver.(*driving); ok && d.Log != nil {
-		return d.Log
-	}
-	return slog.New(slog.DiscardHandler)
-}
-
-// waiting returns the frames that wait for what they opened, the outermost first.
-func (r *Run) waiting() []*frame {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := []*frame{}
-	var add func(f *frame)
-	add = func(f *frame) {
-		if f.opened != nil && f.state != ended {
-			list = append(list, f)
-			for _, body := range f.opened.live {
-				add(body)
-			}
-		}
-	}
-	add(&r.root)
-	return list
 }

@@ -345,17 +345,6 @@ func (o *opened) dropped() ([]value.Value, []int) {
 	return results, failed
 }
 
-// Bodies returns how many bodies of the execution under way in the tool's own walk
-// have ended, and how many it has; 0 if it has none.
-func (r *Run) Bodies() (ended, all int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if o := r.root.opened; o != nil && o.do == graph.Fork {
-		return o.ended, o.bodies
-	}
-	return 0, 0
-}
-
 // restore puts results in place that dropped returned.
 func (o *opened) restore(results []value.Value, failed []int) error {
 	if len(results) != 0 && len(results) != o.bodies {

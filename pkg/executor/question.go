@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
@@ -50,6 +51,23 @@ func (q Question) shown() Question {
 	return q.WithArguments(q.frame.run.Masked(q.Node.Server, q.Node.Tool, q.Value))
 }
 
+func (r *Run) questions() []Question {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []Question
+	for _, f := range r.asked {
+		t := f.current()
+		q := Question{ID: t.ID(), Try: int(f.try), Path: t.Path(), Node: f.node, Method: f.node.AskMethod(), Value: f.opened.value, Until: f.opened.until.time(), frame: f}
+		if f.node.Approval != nil {
+			if slices.ContainsFunc(list, func(other Question) bool { return f.shares(other.frame) }) {
+				continue
+			}
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
 // Parked reports whether the run waits for nothing but people.
 func (r *Run) Parked() bool {
 	r.mu.Lock()
@@ -81,7 +99,7 @@ func (r *Run) reply(id string, answer value.Value, failed error, now time.Time) 
 		if failed != nil {
 			e.fail(newNodeError(f, failed))
 		}
-		r.append(e)
+		r.log.add(e)
 		r.answer(e)
 		return nil
 	}

@@ -32,7 +32,7 @@ func (r *Run) Replace(rec Record, output value.Value, now time.Time) error {
 	if f.opener != nil {
 		e.size = size
 	}
-	r.append(e)
+	r.log.add(e)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (r *Run) replace(was *entry, output value.Value, now instant) *entry {
 	e := f.past.entry()
 	e.frame, e.node, e.event, e.output, e.edge = f, was.node, Replaced, output, was.edge
 	e.start, e.end, e.execution, e.try = was.start, now, was.execution, was.try
-	r.replaced = append(r.replaced, r.next)
+	r.replaced = append(r.replaced, r.log.next)
 	x := e.extend()
 	x.was, x.version = was, int32(len(r.replaced))
 	f.past.replace(e)
@@ -103,6 +103,6 @@ func (r *Run) replayReplaced(rec *Record) error {
 		return err
 	}
 	r.clock.advance(instantOf(rec.End))
-	r.append(r.replace(e, rec.Output, instantOf(rec.End)))
+	r.log.add(r.replace(e, rec.Output, instantOf(rec.End)))
 	return nil
 }

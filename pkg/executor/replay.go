@@ -36,10 +36,10 @@ func (r *Run) Follow(rec Record) error {
 func (r *Run) replay(rec *Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if rec.Index < r.next {
-		return fmt.Errorf("its index is less than %d", r.next)
+	if rec.Index < r.log.next {
+		return fmt.Errorf("its index is less than %d", r.log.next)
 	}
-	r.next = rec.Index
+	r.log.next = rec.Index
 	switch rec.Event {
 	case Cancelled:
 		r.appendForeign(rec)
@@ -88,7 +88,7 @@ func (r *Run) replay(rec *Record) error {
 		if f.state != asking {
 			return fmt.Errorf("node %q does not ask", rec.Node)
 		}
-		r.append(e)
+		r.log.add(e)
 		r.answer(e)
 	case Done, Retried:
 		if rec.Event == Done && rec.Edge != graph.NoEdge && f.node.Way(rec.Edge) == nil {
@@ -106,7 +106,7 @@ func (r *Run) replay(rec *Record) error {
 
 // appendForeign keeps a record as it is.
 func (r *Run) appendForeign(rec *Record) {
-	r.append(&entry{frame: &r.root, node: r.graph.Entry, event: rec.Event, extra: &extra{foreign: rec}})
+	r.log.add(&entry{frame: &r.root, node: r.graph.Entry, event: rec.Event, extra: &extra{foreign: rec}})
 }
 
 func (r *Run) replayOpened(f *frame, rec *Record, e *entry) error {
@@ -122,7 +122,7 @@ func (r *Run) replayOpened(f *frame, rec *Record, e *entry) error {
 	}
 	o.run = rec.Run
 	e.extend().opened = o
-	r.append(e)
+	r.log.add(e)
 	r.wait(o, e.extra.get().until)
 	return nil
 }

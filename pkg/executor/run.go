@@ -37,13 +37,10 @@ type Run struct {
 	// decisions are what a person chose about tools that are asked about once.
 	decisions map[serverTool]string
 	cut       []Task // under way in frames that were cancelled
-	log       []*entry
+	log       runLog
 	held      int
-	next      int // index of the next record
 	total     int // executions
 	shares    *shares
-	trim      trimming
-	replies   replies
 	stopped   error       // what ends the run before its end
 	err       error       // why it failed
 	changed   atomic.Bool // Cut, Stopped or Wake have something new
@@ -62,7 +59,7 @@ func NewRun(g *graph.Graph, args value.Value, seed uint64) *Run {
 	r.root.init(r, g, args, nil, 0)
 	n := min(len(g.Nodes), indexFrom)
 	lists := make([]*entry, 2*n)
-	r.log, r.root.past.executions = lists[:0:n], lists[n:n:2*n]
+	r.log.list, r.root.past.executions = lists[:0:n], lists[n:n:2*n]
 	r.root.past.room = make([]entry, 0, n)
 	r.clock.active = 1
 	r.push(&r.root)
@@ -268,13 +265,6 @@ func (r *Run) Result() value.Value {
 		return value.Undef
 	}
 	return r.root.result()
-}
-
-func (f *frame) result() value.Value {
-	if n := len(f.past.executions); n > 0 {
-		return resultOf(f.past.executions[n-1].output)
-	}
-	return value.NullValue
 }
 
 // resultOf returns the result of a walk whose last output this is.

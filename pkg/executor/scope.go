@@ -27,11 +27,11 @@ func (t Task) Scope() Scope {
 func (r *Run) ScopeAt(index int) (Scope, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := r.search(index)
-	if i == len(r.log) || r.log[i].index != index || r.log[i].extra.get().foreign != nil {
+	i := r.log.search(index)
+	if i == len(r.log.list) || r.log.list[i].index != index || r.log.list[i].extra.get().foreign != nil {
 		return Scope{}, false
 	}
-	e := r.log[i]
+	e := r.log.list[i]
 	version := int32(0)
 	for _, at := range r.replaced {
 		if at < index {

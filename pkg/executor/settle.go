@@ -55,12 +55,12 @@ func (r *Run) settle(ctx context.Context, t Task, o Outcome) (*entry, error) {
 	v := verdict{output: o.Output.Value, edge: o.Output.Edge}
 	if o.Err != nil {
 		o.Err = newNodeError(f, o.Err).attempted(f.extra.get().attempts + o.Attempts)
-		v = r.judge(ctx, f, o.Err)
+		v = f.judge(ctx, o.Err)
 	}
 	e, late, err := r.write(t, o, v, false)
 	if late != nil { // its time was over while it was evaluated
 		o.Err = late
-		e, _, err = r.write(t, o, r.judge(ctx, f, late), true)
+		e, _, err = r.write(t, o, f.judge(ctx, late), true)
 	}
 	return e, err
 }
@@ -166,8 +166,8 @@ func (r *Run) commit(e *entry) {
 	f := e.frame
 	f.last = e
 	f.keepTimes(e)
-	r.append(e)
-	r.replies.add(e)
+	r.log.add(e)
+	r.log.replies.add(e)
 	r.charge(f.opened)
 	switch e.event {
 	case Done:
@@ -274,7 +274,7 @@ func (r *Run) open(f *frame, a graph.Action, id string, size int32, now instant)
 	e.output, e.do, e.edge, e.size = a.Value, a.Do, int32(a.Edge), size
 	x := e.extend()
 	x.opened, x.until = o, until
-	r.append(e)
+	r.log.add(e)
 	r.wait(o, until)
 	return o, nil
 }
@@ -345,4 +345,13 @@ func checkEdge(n *graph.Node, edge int) error {
 		return nil
 	}
 	return fmt.Errorf("the node went along edge %d, but it has %d", edge, len(n.Edges))
+}
+
+// weigh returns the size of an entry. Values may be views of the run, so it must
+// be called without its lock.
+func (f *frame) weigh(output value.Value) int32 {
+	if f.opener == nil {
+		return 0
+	}
+	return roughly(output) + roughly(f.extra.get().sent)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -185,21 +184,4 @@ func survive(err *error) {
 	if p := recover(); p != nil {
 		*err = newPanicError(p)
 	}
-}
-
-func (r *Run) questions() []Question {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var list []Question
-	for _, f := range r.asked {
-		t := f.current()
-		q := Question{ID: t.ID(), Try: int(f.try), Path: t.Path(), Node: f.node, Method: f.node.AskMethod(), Value: f.opened.value, Until: f.opened.until.time(), frame: f}
-		if f.node.Approval != nil {
-			if slices.ContainsFunc(list, func(other Question) bool { return f.shares(other.frame) }) {
-				continue
-			}
-		}
-		list = append(list, q)
-	}
-	return list
 }

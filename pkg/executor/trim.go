@@ -21,51 +21,64 @@ type trimming struct {
 	atRecords, atBytes int
 }
 
-// trimLog counts an entry and, once there are many, drops old ones.
-func (r *Run) trimLog(e *entry) {
+// trim counts an entry and, once there are many, drops old ones.
+func (l *runLog) trim(e *entry) {
 	if e.frame.opener == nil {
 		return
 	}
-	t := &r.trim
+	t := &l.trimming
 	t.records++
 	t.bytes += int(e.size)
 	if t.records <= max(t.atRecords, keptRecords+keptRecords/slack) && t.bytes <= max(t.atBytes, keptBytes+keptBytes/slack) {
 		return
 	}
-	r.drop(t.records-keptRecords, t.bytes-keptBytes)
+	l.drop(t.records-keptRecords, t.bytes-keptBytes)
 	t.atRecords = t.records + keptRecords/slack
 	t.atBytes = t.bytes + keptBytes/slack
 }
 
 // drop drops the oldest records of bodies that have ended, all of a body, until
 // so many records and bytes are gone.
-func (r *Run) drop(records, bytes int) {
+func (l *runLog) drop(records, bytes int) {
 	gone := map[*frame]bool{}
-	for i := range r.log {
+	for i := range l.list {
 		if records <= 0 && bytes <= 0 {
 			break
 		}
-		if body := r.log[i].frame.outermostEnded(); body != nil {
+		if body := l.list[i].frame.outermostEnded(); body != nil {
 			gone[body] = true
 			records--
-			bytes -= int(r.log[i].size)
+			bytes -= int(l.list[i].size)
 		}
 	}
 	for body := range gone {
 		body.opener.gone = append(body.opener.gone, int(body.slot))
 	}
-	kept := r.log[:0]
-	for _, e := range r.log {
+	kept := l.list[:0]
+	for _, e := range l.list {
 		if body := e.frame.outermostEnded(); body != nil && gone[body] {
-			r.trim.records--
-			r.trim.bytes -= int(e.size)
+			l.trimming.records--
+			l.trimming.bytes -= int(e.size)
 			continue
 		}
 		kept = append(kept, e)
 	}
-	clear(r.log[len(kept):])
-	r.log = kept
-	r.countReplies()
+	clear(l.list[len(kept):])
+	l.list = kept
+	l.countReplies()
+}
+
+// countReplies counts the replies of the log again.
+func (l *runLog) countReplies() {
+	l.replies = replies{}
+	for _, e := range l.list {
+		if x := e.extra; x != nil {
+			x.nextReply = nil
+		}
+	}
+	for _, e := range l.list {
+		l.replies.add(e)
+	}
 }
 
 // outermostEnded returns the outermost body around an execution that has ended,

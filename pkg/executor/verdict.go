@@ -22,7 +22,7 @@ var noVerdict = verdict{edge: graph.NoEdge}
 // judge decides what follows from a failure: another attempt, a handler, or the
 // end of the walk. It evaluates expressions, so only the goroutine that has the
 // task calls it.
-func (r *Run) judge(ctx context.Context, f *frame, err error) verdict {
+func (f *frame) judge(ctx context.Context, err error) verdict {
 	n := f.node
 	if len(n.Policy.Retry) == 0 && len(n.Policy.Catch) == 0 && len(f.graph.Catch) == 0 {
 		return noVerdict
@@ -115,4 +115,18 @@ func (f *frame) handler(ctx context.Context, rules []graph.CatchRule, failed *gr
 		}
 	}
 	return 0, false
+}
+
+// mayHandle reports whether a rule of the node, or of the graph, can be for a failure.
+func (f *frame) mayHandle(failed *graph.Failure) bool {
+	if failed.Reserved() {
+		return false
+	}
+	if i := f.rule(failed); i >= 0 {
+		if f.tried(i)+1 < f.node.Policy.Retry[i].MaxAttempts {
+			return true
+		}
+	}
+	matches := func(rule graph.CatchRule) bool { return rule.Matches(failed) }
+	return slices.ContainsFunc(f.node.Policy.Catch, matches) || !f.caught && slices.ContainsFunc(f.graph.Catch, matches)
 }
