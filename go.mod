@@ -9,7 +9,6 @@ require (
 	github.com/creachadair/jrpc2 v1.3.6
 	github.com/diegoholiveira/jsonlogic/v3 v3.9.1
 	github.com/dlclark/regexp2/v2 v2.12.0
-	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/fsnotify/fsnotify v1.9.0
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/google/go-dap v0.12.0
@@ -49,7 +48,6 @@ require (
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
-	github.com/bits-and-blooms/bitset v1.24.4 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/facebookgo/clock v0.0.0-20150410010913-600d898af40a // indirect

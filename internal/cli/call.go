@@ -134,7 +134,7 @@ func callUpstream(ctx context.Context, engine *mcpgraph.Engine, info *callinfo.I
 	if err != nil {
 		return value.Undef, &exitError{exitProblems, err}
 	}
-	return result.Reply, nil
+	return result.Value, nil
 }
 
 // checkedArguments returns the arguments of a call if they fit the tool's

@@ -80,8 +80,8 @@ var _ graph.Caller = poolCaller{}
 
 func (c poolCaller) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (graph.ToolResult, error) {
 	r, err := c.pool.CallTool(ctx, info, server, tool, args)
-	result := graph.ToolResult{Reply: r.Reply, Attempts: r.Attempts, FromCache: r.FromCache}
-	for _, one := range r.AttemptTimes {
+	result := graph.ToolResult{Reply: r.Value, Attempts: r.Sent, FromCache: r.Cached}
+	for _, one := range r.Attempts {
 		result.AttemptTimes = append(result.AttemptTimes, graph.Attempt(one))
 	}
 	return result, err

@@ -65,8 +65,8 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{"github.com/coder/websocket", "github.com/mark3labs/mcp-go"},
 	},
 	"pkg/upstream/internal/policy": {
-		ours:   []string{"pkg/config", "pkg/memory", "pkg/value"},
-		others: []string{"github.com/failsafe-go/failsafe-go", "github.com/maypok86/otter/v2", "golang.org/x/time"},
+		ours:   []string{"pkg/callinfo", "pkg/config", "pkg/memory", "pkg/upstream/internal/credential", "pkg/value"},
+		others: []string{"github.com/maypok86/otter/v2", "golang.org/x/time"},
 	},
 	"pkg/upstream": {
 		ours: []string{

@@ -43,11 +43,10 @@ var spread = map[string]int{
 	"pkg/ui.remoteRun":                             4,
 	"pkg/ui.remotes":                               4,
 	"pkg/upstream.Pool":                            13,
-	"pkg/upstream.server":                          21,
-	"pkg/upstream.session":                         16,
+	"pkg/upstream.server":                          20,
+	"pkg/upstream.session":                         15,
 	"pkg/upstream/internal/credential.Resolver":    4,
 	"pkg/upstream/internal/credential.oauthClient": 4,
-	"pkg/upstream/internal/policy.Layers":          4,
 	"pkg/value.Value":                              10,
 }
 

@@ -313,7 +313,7 @@ func (c *call) callUpstream(ctx context.Context, server, name string, args value
 	result, err := p.Pool().CallTool(ctx, c.info, server, t.name, args)
 	out := reply{args: args, took: time.Since(began), err: err}
 	if err == nil {
-		out.output, out.err = nodes.Output(result.Reply, "")
+		out.output, out.err = nodes.Output(result.Value, "")
 	}
 	return out, ctx.Err()
 }

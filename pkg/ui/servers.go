@@ -249,7 +249,7 @@ func (u *servers) tryTool(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	default:
-		answer["result"] = bounded(shower{u.redact}.whole(result.Reply), 0, defaultItems)
+		answer["result"] = bounded(shower{u.redact}.whole(result.Value), 0, defaultItems)
 	}
 	respond(w, answer)
 	return nil

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -49,7 +48,7 @@ func TestBreakerOpensAndSaysWhy(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		a := &answers{errs: []error{nil}}
 		r, err := s.through(context.Background(), "look", a.next)
-		if !errors.Is(err, policy.ErrCircuitOpen) || a.asked.Load() != 0 || r.Attempts != 0 {
+		if !errors.Is(err, KindCircuitOpen) || a.asked.Load() != 0 || r.Sent != 0 {
 			t.Fatalf("asked %d times, %+v, %v", a.asked.Load(), r, err)
 		}
 		for _, want := range []string{`tool "look"`, "circuit breaker is open after 3 failures in a row, for another 40s", "it exited (code 1)"} {
@@ -179,7 +178,7 @@ func TestBadProbeOpensTheBreakerAgain(t *testing.T) {
 			t.Errorf("%s after a bad probe", state)
 		}
 		time.Sleep(59 * time.Second)
-		if err := s.callAnsweredWith(context.Background(), nil); !errors.Is(err, policy.ErrCircuitOpen) {
+		if err := s.callAnsweredWith(context.Background(), nil); !errors.Is(err, KindCircuitOpen) {
 			t.Errorf("before its time: %v", err)
 		}
 		time.Sleep(time.Second)
@@ -202,7 +201,7 @@ func TestHalfOpenBreakerLetsSoManyProbesThroughAtATime(t *testing.T) {
 						time.Sleep(time.Second)
 						return good, nil
 					})
-					if errors.Is(err, policy.ErrCircuitOpen) {
+					if errors.Is(err, KindCircuitOpen) {
 						refused.Add(1)
 						if !strings.Contains(err.Error(), "until the calls that try it out have succeeded") {
 							t.Error(err)

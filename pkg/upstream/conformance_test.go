@@ -96,7 +96,7 @@ func conformanceClient(scenario, address string) int {
 	for _, c := range calls {
 		args, _ := value.Parse(string(c.Arguments))
 		r, err := p.CallTool(ctx, nil, "server", c.Name, args)
-		fmt.Println(c.Name, args.JSON(), r.Reply.JSON(), err)
+		fmt.Println(c.Name, args.JSON(), r.Value.JSON(), err)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1

@@ -18,15 +18,23 @@ func withInfo(ctx context.Context, info *callinfo.Info) context.Context {
 	return context.WithValue(ctx, infoKey{}, info)
 }
 
+// infoFor returns info, or what the call of ctx carries if it is nil.
+func infoFor(ctx context.Context, info *callinfo.Info) *callinfo.Info {
+	if info != nil {
+		return info
+	}
+	return infoOf(ctx)
+}
+
 // infoOf returns what the call of ctx carries; callinfo.None if that is nothing.
 func infoOf(ctx context.Context) *callinfo.Info {
 	info, _ := ctx.Value(infoKey{}).(*callinfo.Info)
 	return info.OrNone()
 }
 
-// logOf returns the logger of the call of ctx.
-func (s *server) logOf(ctx context.Context) *slog.Logger {
-	if log := infoOf(ctx).Log; log != nil {
+// logOf returns the logger of a call.
+func (s *server) logOf(c *Call) *slog.Logger {
+	if log := c.Info.Log; log != nil {
 		return log.With("server", s.entry.Name)
 	}
 	return s.log

@@ -38,7 +38,12 @@ type Error struct {
 	Status int           `json:"-"` // HTTP status of the answer; 0: none
 	Code   int           `json:"-"` // code of the JSON-RPC error that was answered; 0: none
 	After  time.Duration `json:"-"` // how long the server asks to be left alone (RFC 9110, 10.2.3); 0: it does not
+	Header http.Header   `json:"-"` // of an answer with an HTTP status; may be nil
 	Unsent bool          `json:"-"` // nothing of the request was sent
+	// Recovery is what may help before the call is made again. Unread says that the request
+	// was refused without regard to what it asked for, so that any may be made again.
+	Recovery Recovery `json:"-"`
+	Unread   bool     `json:"-"`
 
 	acted bool  // the server may have acted, whatever the kind says
 	raw   error // the cause as it was, which may hold secrets; may be nil
@@ -67,7 +72,7 @@ func (e *Error) diagnose(cause error) {
 		e.Code = rpc.Code
 	}
 	if errors.As(cause, &status) {
-		e.Status = status.Status
+		e.Status, e.Header = status.Status, status.Header
 		if kinds[e.Kind].fault != ofNobody {
 			e.After = retryAfter(status.Header, time.Now())
 		}

@@ -19,6 +19,6 @@ func ExamplePool_CallTool() {
 		fmt.Printf("%s of server %q failed\n", failed.Op, failed.Server)
 		return
 	}
-	fmt.Println(result.Reply.JSON())
+	fmt.Println(result.Value.JSON())
 	// Output: start of server "files" failed
 }

@@ -40,7 +40,7 @@ func onURL(u *config.Upstream) {
 }
 
 // callLook calls the tool look of the server fake.
-func callLook(ctx context.Context, p *Pool) (Result, error) {
+func callLook(ctx context.Context, p *Pool) (Reply, error) {
 	return p.CallTool(ctx, nil, "fake", "look", value.FromEntries([]value.Entry{{Key: "q", Value: value.True}}))
 }
 
@@ -90,8 +90,8 @@ func TestFailuresByNameAreTakenForRealOnes(t *testing.T) {
 					if c.attempts != 0 {
 						attempts = 0
 					}
-					if n != want || r.Attempts != attempts {
-						t.Errorf("%d tries, %d attempts counted; want %d, %d", n, r.Attempts, want, attempts)
+					if n != want || r.Sent != attempts {
+						t.Errorf("%d tries, %d attempts counted; want %d, %d", n, r.Sent, want, attempts)
 					}
 					var e *Error
 					if !errors.As(err, &e) || !strings.Contains(err.Error(), c.says) || e.Server != "fake" || e.Tool != "look" {
@@ -204,7 +204,7 @@ func TestPoliciesActOnAnIntercept(t *testing.T) {
 			u.Cache = &config.Cache{TTL: time.Hour, MaxEntries: 10, Tools: []string{"*"}}
 		})
 		for want, from := range []bool{false, true} {
-			if r, err := callLook(t.Context(), p); err != nil || r.FromCache != from || n != 1 {
+			if r, err := callLook(t.Context(), p); err != nil || r.Cached != from || n != 1 {
 				t.Errorf("call %d: %+v, %v; %d exchanges", want, r, err, n)
 			}
 		}
@@ -259,7 +259,7 @@ func TestPoliciesActOnAnIntercept(t *testing.T) {
 			return value.Undef, mine
 		}, withRetry(3), withBreaker, func(u *config.Upstream) { u.RetryUnsafe = true })
 		for range 4 { // the breaker stays closed
-			if r, err := callLook(t.Context(), p); !errors.Is(err, mine) || err.Error() != mine.Error() || r.Attempts != 0 {
+			if r, err := callLook(t.Context(), p); !errors.Is(err, mine) || err.Error() != mine.Error() || r.Sent != 0 {
 				t.Errorf("%+v, %v", r, err)
 			}
 		}
@@ -320,8 +320,8 @@ func TestInterceptWithoutNextNeedsNoCredential(t *testing.T) {
 	})
 	info := &callinfo.Info{Header: http.Header{"X-More": {"sesame"}}}
 	r, err := p.CallTool(t.Context(), info, "fake", "look", value.FromEntries(nil))
-	if err != nil || strings.Contains(r.Reply.JSON(), "sesame") || saw.JSON() != "{}" {
-		t.Errorf("%s, %v; arguments %s", r.Reply.JSON(), err, saw.JSON())
+	if err != nil || strings.Contains(r.Value.JSON(), "sesame") || saw.JSON() != "{}" {
+		t.Errorf("%s, %v; arguments %s", r.Value.JSON(), err, saw.JSON())
 	}
 }
 
@@ -340,8 +340,8 @@ func TestCallersDoNotShareWhatAnInterceptReturns(t *testing.T) {
 			})
 			for i, who := range []string{"alice", "bob", "alice", "a\nb", "c\nd"} {
 				r, err := p.CallTool(t.Context(), &callinfo.Info{Header: http.Header{"X-Key": {who}}}, "fake", "look", value.Undef)
-				if err != nil || r.Reply.Get("who").Str() != who || r.FromCache != (i == 2) {
-					t.Errorf("%q got %s, %v", who, r.Reply.JSON(), err)
+				if err != nil || r.Value.Get("who").Str() != who || r.Cached != (i == 2) {
+					t.Errorf("%q got %s, %v", who, r.Value.JSON(), err)
 				}
 			}
 		})
@@ -361,7 +361,7 @@ func TestNextMakesTheExchange(t *testing.T) {
 	args, _ := value.Parse(`{"text":"hi"}`)
 	r, err := p.CallTool(t.Context(), nil, u.Name, "echo", args)
 	plain, err2 := start(t, Options{}, child(mcptest.Script{})).CallTool(t.Context(), nil, u.Name, "echo", args)
-	if err != nil || err2 != nil || r.Reply.JSON() != plain.Reply.JSON() || r.Attempts != 1 {
+	if err != nil || err2 != nil || r.Value.JSON() != plain.Value.JSON() || r.Sent != 1 {
 		t.Errorf("%+v, %v; without it %+v, %v", r, err, plain, err2)
 	}
 	if len(seen) != 1 || seen[0].Server != u.Name || seen[0].Tool != "echo" || seen[0].Args.JSON() != args.JSON() || seen[0].Info == nil {

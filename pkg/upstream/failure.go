@@ -135,12 +135,6 @@ func unexpectedSince(n int, peerLog *wire.PeerLog) string {
 	return ""
 }
 
-// renewedHint returns why a call was not repeated with another credential.
-func (s *server) renewedHint() string {
-	return "its credential was renewed, but the call was not repeated, because the tool may have acted on it: call it again if it may run twice. Tools that the server marks readOnlyHint or idempotentHint are repeated, others with " +
-		s.entry.Setting("retryUnsafe") + ": true"
-}
-
 // requestError is the error of a request over an open session. Before the request
 // the server had written odd things that are not JSON-RPC.
 func (s *server) requestError(ctx context.Context, op, tool string, session *session, odd int, err error) *Error {

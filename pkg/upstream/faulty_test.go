@@ -32,7 +32,7 @@ func thrice(u *config.Upstream) {
 	u.Retry = &config.Retry{MaxAttempts: 3, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Second, Backoff: 1}
 }
 
-func ask(p *Pool, tool string, args value.Value) (Result, error) {
+func ask(p *Pool, tool string, args value.Value) (Reply, error) {
 	return p.CallTool(context.Background(), nil, "fake", tool, args)
 }
 
@@ -135,8 +135,8 @@ func (c *faultCase) test(t *testing.T, f *mcptest.Faulty, p *Pool, tool string) 
 	}
 	f.Next(c.fault, c.fault)
 	r, err := ask(p, tool, value.Undef)
-	if n := f.Calls(); n != want || r.Attempts != want {
-		t.Errorf("the server was asked %d times, attempts %d; want %d: %v", n, r.Attempts, want, err)
+	if n := f.Calls(); n != want || r.Sent != want {
+		t.Errorf("the server was asked %d times, attempts %d; want %d: %v", n, r.Sent, want, err)
 	}
 	if (err == nil) != (want == tried) {
 		t.Errorf("%+v, %v", r, err)
@@ -170,8 +170,8 @@ func TestOddAnswersThatAreGood(t *testing.T) {
 			f := mcptest.NewFaulty(t)
 			f.Next(fault)
 			r, err := ask(faulty(t, f), mcptest.FaultyRead, value.Undef)
-			if err != nil || r.Attempts != 1 || f.Calls() != 1 {
-				t.Errorf("%d calls, attempts %d: %v", f.Calls(), r.Attempts, err)
+			if err != nil || r.Sent != 1 || f.Calls() != 1 {
+				t.Errorf("%d calls, attempts %d: %v", f.Calls(), r.Sent, err)
 			}
 		})
 	}
@@ -183,8 +183,8 @@ func TestFirstOfTwoAnswersCounts(t *testing.T) {
 	p := faulty(t, f)
 	for _, want := range []string{"call 1, first answer", "call 2"} {
 		r, err := ask(p, mcptest.FaultyWrite, value.Undef)
-		if err != nil || text(r.Reply) != want {
-			t.Errorf("%s, %v; want %q", r.Reply.JSON(), err, want)
+		if err != nil || text(r.Value) != want {
+			t.Errorf("%s, %v; want %q", r.Value.JSON(), err, want)
 		}
 	}
 }
@@ -195,8 +195,8 @@ func TestServerThatRefusesConnections(t *testing.T) {
 	f.Refuse()
 	for range 2 { // at the handshake
 		r, err := ask(p, mcptest.FaultyWrite, value.Undef)
-		if err == nil || r.Attempts != 3 {
-			t.Fatalf("attempts %d: %v", r.Attempts, err)
+		if err == nil || r.Sent != 3 {
+			t.Fatalf("attempts %d: %v", r.Sent, err)
 		}
 		for _, want := range []string{"connection refused", "it was tried 3 times", "mcpServers.fake.url"} {
 			if !strings.Contains(err.Error(), want) {
@@ -205,16 +205,16 @@ func TestServerThatRefusesConnections(t *testing.T) {
 		}
 	}
 	f.Accept()
-	if r, err := ask(p, mcptest.FaultyWrite, value.Undef); err != nil || r.Attempts != 1 {
-		t.Fatalf("attempts %d: %v", r.Attempts, err)
+	if r, err := ask(p, mcptest.FaultyWrite, value.Undef); err != nil || r.Sent != 1 {
+		t.Fatalf("attempts %d: %v", r.Sent, err)
 	}
 	f.Refuse() // within a session
-	if r, err := ask(p, mcptest.FaultyWrite, value.Undef); err == nil || r.Attempts != 3 || !strings.Contains(err.Error(), "connection refused") {
-		t.Fatalf("attempts %d: %v", r.Attempts, err)
+	if r, err := ask(p, mcptest.FaultyWrite, value.Undef); err == nil || r.Sent != 3 || !strings.Contains(err.Error(), "connection refused") {
+		t.Fatalf("attempts %d: %v", r.Sent, err)
 	}
 	f.Accept()
-	if r, err := ask(p, mcptest.FaultyWrite, value.Undef); err != nil || r.Attempts != 1 {
-		t.Fatalf("attempts %d: %v", r.Attempts, err)
+	if r, err := ask(p, mcptest.FaultyWrite, value.Undef); err != nil || r.Sent != 1 {
+		t.Fatalf("attempts %d: %v", r.Sent, err)
 	}
 	if n := f.Calls(); n != 2 {
 		t.Errorf("the server has seen %d calls, want the two good ones", n)
@@ -226,7 +226,7 @@ func TestServerThatRefusesConnections(t *testing.T) {
 func awaitHints(t *testing.T, p *Pool) {
 	t.Helper()
 	eventually(t, "the list of tools", func() bool {
-		return p.servers["fake"].isRepeatable(context.Background(), "", mcptest.FaultyRead, policy.Failure{})
+		return p.servers["fake"].isRepeatable(context.Background(), &Call{Name: mcptest.FaultyRead, As: &Credential{}}, policy.Failure{})
 	})
 }
 
@@ -243,8 +243,8 @@ func TestConnectionResetBeforeTheRequestWasSent(t *testing.T) {
 	f.ResetBefore(2)
 	args := value.FromEntries([]value.Entry{{Key: "text", Value: value.FromString(strings.Repeat("x", 16<<20))}})
 	r, err := ask(p, mcptest.FaultyWrite, args)
-	if err != nil || r.Attempts != 3 || f.Resets() != 2 || f.Calls() != 2 {
-		t.Errorf("attempts %d, %d resets, %d calls: %v", r.Attempts, f.Resets(), f.Calls(), err)
+	if err != nil || r.Sent != 3 || f.Resets() != 2 || f.Calls() != 2 {
+		t.Errorf("attempts %d, %d resets, %d calls: %v", r.Sent, f.Resets(), f.Calls(), err)
 	}
 }
 
@@ -259,8 +259,8 @@ func TestConnectionResetWhileTheRequestWasSent(t *testing.T) {
 	awaitHints(t, p)
 	f.ResetBefore(2)
 	r, err := ask(p, mcptest.FaultyRead, value.Undef)
-	if err != nil || r.Attempts != 3 || f.Resets() != 2 || f.Calls() != 2 {
-		t.Errorf("attempts %d, %d resets, %d calls: %v", r.Attempts, f.Resets(), f.Calls(), err)
+	if err != nil || r.Sent != 3 || f.Resets() != 2 || f.Calls() != 2 {
+		t.Errorf("attempts %d, %d resets, %d calls: %v", r.Sent, f.Resets(), f.Calls(), err)
 	}
 }
 
@@ -271,8 +271,8 @@ func TestRetryAfterOfARealAnswerIsObeyed(t *testing.T) {
 	p := faulty(t, f)
 	began := time.Now()
 	r, err := ask(p, mcptest.FaultyWrite, value.Undef)
-	if err != nil || r.Attempts != 3 || time.Since(began) < time.Second {
-		t.Errorf("attempts %d after %v: %v", r.Attempts, time.Since(began), err)
+	if err != nil || r.Sent != 3 || time.Since(began) < time.Second {
+		t.Errorf("attempts %d after %v: %v", r.Sent, time.Since(began), err)
 	}
 }
 
@@ -281,16 +281,16 @@ func TestBreakerKeepsCallsFromAServerThatFails(t *testing.T) {
 	f.Always(mcptest.Status(503))
 	p := faulty(t, f, withBreaker)
 	for range 3 {
-		if _, err := ask(p, mcptest.FaultyWrite, value.Undef); err == nil || errors.Is(err, policy.ErrCircuitOpen) {
+		if _, err := ask(p, mcptest.FaultyWrite, value.Undef); err == nil || errors.Is(err, KindCircuitOpen) {
 			t.Fatal(err)
 		}
 	}
 	r, err := ask(p, mcptest.FaultyWrite, value.Undef)
-	if !errors.Is(err, policy.ErrCircuitOpen) || r.Attempts != 0 || f.Calls() != 9 || !strings.Contains(err.Error(), "HTTP 503") {
-		t.Errorf("attempts %d, %d calls: %v", r.Attempts, f.Calls(), err)
+	if !errors.Is(err, KindCircuitOpen) || r.Sent != 0 || f.Calls() != 9 || !strings.Contains(err.Error(), "HTTP 503") {
+		t.Errorf("attempts %d, %d calls: %v", r.Sent, f.Calls(), err)
 	}
 	f.Always(mcptest.Good)
-	if r, err := ask(p, mcptest.FaultyRead, value.Undef); err != nil || r.Attempts != 1 {
+	if r, err := ask(p, mcptest.FaultyRead, value.Undef); err != nil || r.Sent != 1 {
 		t.Errorf("another tool: %v", err)
 	}
 	got := p.servers["fake"].traffic()
@@ -310,7 +310,7 @@ func TestCachedAnswerNeedsNoServer(t *testing.T) {
 	}
 	f.Refuse()
 	second, err := ask(p, mcptest.FaultyRead, value.Undef)
-	if err != nil || !second.FromCache || second.Attempts != 0 || !value.Equal(first.Reply, second.Reply) {
+	if err != nil || !second.Cached || second.Sent != 0 || !value.Equal(first.Value, second.Value) {
 		t.Errorf("%+v, %v", second, err)
 	}
 	if _, err := ask(p, mcptest.FaultyWrite, value.Undef); err == nil {

@@ -45,21 +45,29 @@ func (s *server) capabilitiesJSON(more string) string {
 // answer answers a request of the server's. What of the params is decoded counts on the
 // account of ctx. Nobody changes them afterwards.
 func (s *server) answer(ctx context.Context, method string, params json.RawMessage) (value.Value, error) {
+	if s.answers[method] == nil {
+		return value.Undef, fmt.Errorf("%w %s", errUnanswered, method)
+	}
+	if len(params) == 0 {
+		return s.asked(ctx, method, value.Undef)
+	}
+	v, err := value.ParseLazyBytes(params)
+	if err != nil {
+		return value.Undef, err
+	}
+	return s.asked(ctx, method, v)
+}
+
+// asked answers what a server asks for to go on with a call.
+func (s *server) asked(ctx context.Context, method string, params value.Value) (value.Value, error) {
 	f := s.answers[method]
 	if f == nil {
-		return value.Value{}, fmt.Errorf("%w %s", errUnanswered, method)
+		return value.Undef, fmt.Errorf("%w %s", errUnanswered, method)
 	}
-	v := value.Undef
-	if len(params) > 0 {
-		var err error
-		if v, err = value.ParseLazyBytes(params); err != nil {
-			return value.Value{}, err
-		}
-		if held := memory.AccountOf(ctx); held != nil {
-			v = v.Metered(held)
-		}
+	if held := memory.AccountOf(ctx); held != nil {
+		params = params.Metered(held)
 	}
-	return f(ctx, s.entry.Name, v)
+	return f(ctx, s.entry.Name, params)
 }
 
 const (
@@ -74,23 +82,8 @@ const (
 // 2026-07-28, multi round-trip requests).
 func asksForInput(reply value.Value) bool { return reply.Get("resultType").Str() == "input_required" }
 
-// withInput answers what the server asks for and repeats the call, until the
-// result is one. repeat makes the request with further members of its params.
-func (s *session) withInput(ctx context.Context, reply value.Value, repeat func(extra []byte) (value.Value, error)) (value.Value, error) {
-	for range maxInputRounds {
-		extra, err := s.input(ctx, reply)
-		if err != nil {
-			return value.Value{}, err
-		}
-		if reply, err = repeat(extra); err != nil || !asksForInput(reply) {
-			return reply, err
-		}
-	}
-	return value.Value{}, fmt.Errorf("it asked for more input after %d rounds", maxInputRounds)
-}
-
 // input returns the members that answer the questions of reply.
-func (s *session) input(ctx context.Context, reply value.Value) ([]byte, error) {
+func (t *try) input(ctx context.Context, reply value.Value) ([]byte, error) {
 	var extra []byte
 	questions := reply.Get("inputRequests").Entries()
 	if len(questions) == 0 {
@@ -104,7 +97,7 @@ func (s *session) input(ctx context.Context, reply value.Value) ([]byte, error) 
 		extra = append(extra, `,"inputResponses":{`...)
 		for i, q := range questions {
 			method := q.Value.Get("method").Str()
-			answer, err := s.answerInput(ctx, method, q.Value.Get("params"))
+			answer, err := t.answerInput(ctx, method, q.Value.Get("params"))
 			if err != nil {
 				return nil, fmt.Errorf("it asks for input (%s) to go on: %w", method, err)
 			}
@@ -125,12 +118,10 @@ func (s *session) input(ctx context.Context, reply value.Value) ([]byte, error) 
 // declined is the answer to a question that nobody is there to answer.
 var declined = value.FromEntries([]value.Entry{{Key: "action", Value: value.FromString("decline")}})
 
-func (s *session) answerInput(ctx context.Context, method string, params value.Value) (value.Value, error) {
-	var raw json.RawMessage
-	if !params.IsUndefined() {
-		raw = params.Append(nil)
-	}
-	answer, err := s.server.answer(ctx, method, raw)
+// answerInput answers one question. Nothing is held meanwhile.
+func (t *try) answerInput(ctx context.Context, method string, params value.Value) (value.Value, error) {
+	t.ended()
+	answer, err := t.Ask(ctx, method, params)
 	if errors.Is(err, errUnanswered) && method == string(mcp.MethodElicitationCreate) {
 		return declined, nil
 	}

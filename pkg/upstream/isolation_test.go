@@ -139,11 +139,11 @@ func TestNoCallerSeesWhatAnothersCredentialFetched(t *testing.T) {
 								r, err := p.CallTool(ctx, nil, "fake", "mine", args.Value())
 								switch {
 								case kind != "good" && err == nil:
-									t.Errorf("%s got %s", token, r.Reply.JSON())
+									t.Errorf("%s got %s", token, r.Value.JSON())
 								case kind == "good" && err != nil:
 									t.Errorf("%s failed: %v", token, err)
-								case kind == "good" && text(r.Reply) != "Bearer "+token:
-									t.Errorf("%s got the answer of %q", token, text(r.Reply))
+								case kind == "good" && text(r.Value) != "Bearer "+token:
+									t.Errorf("%s got the answer of %q", token, text(r.Value))
 								case err != nil && strings.Contains(err.Error(), "token-of-caller"):
 									t.Errorf("the error holds a credential: %v", err)
 								}

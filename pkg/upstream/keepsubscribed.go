@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -138,18 +137,20 @@ func (u *identitySubscriptions) attempt(h *heldSubscriptions) (urgent bool, err 
 	info := u.info
 	urgent, u.urgent = u.urgent, false
 	all.mu.Unlock()
-	r := Request{Server: u.server.entry.Name, Method: string(mcp.MethodResourcesSubscribe)}
-	_, err = u.server.ask(u.server.life, info, "subscribe", r, func(ctx context.Context, s *session, _ *credential.Call, pass passer) (value.Value, error) {
-		if !s.peer.has(hasSubscriptions) {
-			return value.Undef, s.server.lacksError("subscribe", hasSubscriptions)
-		}
-		h.adopt(s)
-		uris := u.pendingOn(s)
-		if s.peer.modern() {
-			return value.Undef, h.listen(ctx, uris)
-		}
-		return value.Undef, h.subscribe(ctx, uris, pass)
-	})
+	c := &Call{Info: info, Server: u.server.entry.Name, Method: string(mcp.MethodResourcesSubscribe)}
+	_, err = u.server.ask(u.server.life, c, u.server.layer(nil)(func(ctx context.Context, c *Call) (Reply, error) {
+		return u.server.attempt(ctx, c, func(ctx context.Context, t *try) error {
+			if !t.peer.has(hasSubscriptions) {
+				return u.server.lacksError("subscribe", hasSubscriptions)
+			}
+			h.adopt(t.session)
+			uris := u.pendingOn(t.session)
+			if t.peer.modern() {
+				return h.listen(ctx, uris)
+			}
+			return h.subscribe(ctx, uris, t)
+		})
+	}))
 	if err != nil {
 		u.fail(err)
 	}
@@ -275,7 +276,7 @@ func (h *heldSubscriptions) leaveUnwanted() {
 var errNoStream = &kindError{KindRefused, "it has no stream of notifications (GET), on which it could tell of changes"}
 
 // subscribe subscribes to resources as the revisions up to 2025-11-25 have it.
-func (h *heldSubscriptions) subscribe(ctx context.Context, uris []string, pass passer) error {
+func (h *heldSubscriptions) subscribe(ctx context.Context, uris []string, t *try) error {
 	s := h.session
 	s.awaitListening(ctx)
 	if over, ok := s.link.(*wire.HTTP); ok && isClosed(s.listening) && !over.Heard() {
@@ -284,10 +285,13 @@ func (h *heldSubscriptions) subscribe(ctx context.Context, uris []string, pass p
 	for _, uri := range uris {
 		var err error
 		if !h.uris[uri] {
-			_, err = pass(func() (value.Value, error) {
-				m := &wire.Message{Method: string(mcp.MethodResourcesSubscribe), Params: value.AppendString([]byte(`"uri":`), uri)}
-				return s.request(ctx, m, s.server.entry.Timeout)
-			})
+			if err := t.admit(ctx); err != nil {
+				return err
+			}
+			m := &wire.Message{Method: string(mcp.MethodResourcesSubscribe), Params: value.AppendString([]byte(`"uri":`), uri)}
+			_, err = s.request(ctx, m, s.server.entry.Timeout)
+			t.ended()
+			t.count(err)
 		}
 		if err = s.refusal(ctx, err); err != nil && !errors.As(err, new(*refusedSubscriptionError)) {
 			return err

@@ -138,11 +138,11 @@ func TestKilledServerLosesNoCallOfAReadOnlyTool(t *testing.T) {
 						}
 						a := mustParse(t, fmt.Sprintf(`{"tag":"%d-%d","ms":20}`, caller, n))
 						r, err := p.CallTool(context.Background(), nil, "fake", "echo", a)
-						if err != nil || !value.Equal(r.Reply.Get("structuredContent"), a) {
-							t.Errorf("%s was lost: %s, %v", a.JSON(), r.Reply.JSON(), err)
+						if err != nil || !value.Equal(r.Value.Get("structuredContent"), a) {
+							t.Errorf("%s was lost: %s, %v", a.JSON(), r.Value.JSON(), err)
 						}
 						done.Add(1)
-						if r.Attempts > 1 {
+						if r.Sent > 1 {
 							again.Add(1)
 						}
 					}

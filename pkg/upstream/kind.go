@@ -14,7 +14,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 )
 
@@ -122,7 +121,7 @@ var kinds = [...]struct {
 	KindRateLimited: {name: failedBusy, fault: ofNobody, final: true, words: "rate limit exceeded", hint: func(u *config.Upstream, _ string) string {
 		return "call it less often, or raise " + u.Setting("rateLimit") + " or " + u.Setting("timeoutMs")
 	}},
-	KindCircuitOpen: {name: failedBusy, final: true, words: "the circuit breaker is open"},
+	KindCircuitOpen: {name: failedBusy, fault: ofNobody, final: true, words: "the circuit breaker is open"},
 	KindDrift: {name: failedDrift, fault: ofNobody, final: true, words: "the tool differs from the lock file", hint: func(u *config.Upstream, _ string) string {
 		return "review the change, then lock the server again with `mcpgraph lock --server " + u.Name + " CONFIG`"
 	}},
@@ -214,10 +213,6 @@ func kindOf(err error, opening bool) Kind {
 		return KindUnauthorized
 	case errors.As(err, &short):
 		return KindOther
-	case errors.Is(err, policy.ErrRateLimited):
-		return KindRateLimited
-	case errors.Is(err, policy.ErrCircuitOpen):
-		return KindCircuitOpen
 	case isRefusal(err):
 		return KindDenied
 	case errors.As(err, &status):

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
@@ -42,25 +43,27 @@ func withBreaker(u *config.Upstream) {
 }
 
 // through makes a call of nobody in particular through the layers.
-func (s *server) through(ctx context.Context, tool string, next func(context.Context) (value.Value, error)) (Result, error) {
+func (s *server) through(ctx context.Context, tool string, next func(context.Context) (value.Value, error)) (Reply, error) {
 	return s.callAs(ctx, "", tool, value.Undef, next)
 }
 
 // callAs makes a call through the layers, of which each try is one request.
-func (s *server) callAs(ctx context.Context, id credential.Identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
-	r, err := s.layers.Call(ctx, string(id), policy.Operation{Name: tool, Args: args}, func(ctx context.Context) (reply value.Value, sent int, err error) {
-		reply, err = s.layers.Pass(ctx, string(id), tool, func() (value.Value, error) {
-			sent++
-			return next(ctx)
-		})
-		return reply, sent, err
-	})
-	return Result(r), err
+func (s *server) callAs(ctx context.Context, id credential.Identity, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Reply, error) {
+	c := &Call{Info: callinfo.None, Server: s.entry.Name, Method: policy.MethodCall, Name: tool, Args: args, As: &Credential{Identity: id}}
+	return s.layers.Wrap(func(ctx context.Context, c *Call) (Reply, error) {
+		release, err := s.layers.Admit(ctx, c, true)
+		if err != nil {
+			return Reply{}, err
+		}
+		defer release()
+		reply, err := next(ctx)
+		return Reply{Value: reply, Sent: 1}, err
+	})(ctx, c)
 }
 
 // mark makes known whether the server marks the tool as one that may be repeated.
 func (s *server) mark(tool string, repeatable bool) {
-	slot, _ := s.acquireSlot(&credential.Call{}, "call", tool)
+	slot, _ := s.acquireSlot(&Call{As: &Credential{}})
 	defer s.releaseSlot(slot)
 	slot.hints.known = map[string]bool{tool: repeatable}
 }
@@ -187,8 +190,8 @@ func TestWhatIsTriedAgain(t *testing.T) {
 					s.mark("look", marked)
 					a := &answers{errs: []error{c.err(s)}}
 					r, err := s.through(context.Background(), "look", a.next)
-					if err == nil || int(a.asked.Load()) != want || r.Attempts != want {
-						t.Errorf("asked %d times, attempts %d, want %d; error %v", a.asked.Load(), r.Attempts, want, err)
+					if err == nil || int(a.asked.Load()) != want || r.Sent != want {
+						t.Errorf("asked %d times, attempts %d, want %d; error %v", a.asked.Load(), r.Sent, want, err)
 					}
 					if said := strings.Contains(err.Error(), "it was tried 3 times"); said != (want > 1) {
 						t.Errorf("error %q", err)
@@ -209,7 +212,7 @@ func TestResultOfTheToolsOwnIsNotTriedAgain(t *testing.T) {
 		n++
 		return value.FromEntries([]value.Entry{{Key: "isError", Value: value.True}}), nil
 	})
-	if err != nil || n != 1 || r.Attempts != 1 || !r.Reply.Get("isError").Bool() {
+	if err != nil || n != 1 || r.Sent != 1 || !r.Value.Get("isError").Bool() {
 		t.Errorf("asked %d times: %+v, %v", n, r, err)
 	}
 }
@@ -281,8 +284,8 @@ func TestCallGivenUpBetweenTriesSaysWhatTheLastOneCameTo(t *testing.T) {
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		a := &answers{errs: []error{s.failing(status(503))}}
 		r, err := s.through(ctx, "look", a.next)
-		if !errors.Is(err, context.Canceled) || r.Attempts != 2 {
-			t.Errorf("attempts %d, error %v", r.Attempts, err)
+		if !errors.Is(err, context.Canceled) || r.Sent != 2 {
+			t.Errorf("attempts %d, error %v", r.Sent, err)
 		}
 		for _, want := range []string{"given up while it waited to try again", "HTTP 503", "tried 2 times", "its caller cancelled it"} {
 			if !strings.Contains(err.Error(), want) {

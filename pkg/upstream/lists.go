@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -33,27 +31,18 @@ var (
 	listOfTemplates = listing{mcp.MethodResourcesTemplatesList, "resourceTemplates", "uriTemplate", hasResources}
 )
 
-// list returns the list of a server.
-func (p *Pool) list(ctx context.Context, info *callinfo.Info, server string, l listing) (all []value.Value, _ error) {
-	s, err := p.server("list", server, "")
-	if err != nil {
-		return nil, err
-	}
-	r := Request{Server: s.entry.Name, Method: string(l.method)}
-	_, err = s.ask(ctx, info, "list", r, func(ctx context.Context, session *session, _ *credential.Call, pass passer) (_ value.Value, err error) {
-		all, err = session.offered(ctx, l, pass)
-		return value.Undef, err
-	})
-	return all, err
+var listings = map[string]listing{
+	string(mcp.MethodPromptsList): listOfPrompts, string(mcp.MethodResourcesList): listOfResources,
+	string(mcp.MethodResourcesTemplatesList): listOfTemplates,
 }
 
 // offered lists what the server has, without what has not the key. A server that does
 // not have such a list has nothing on it.
-func (s *session) offered(ctx context.Context, l listing, pass passer) ([]value.Value, error) {
+func (s *session) offered(ctx context.Context, l listing, t *try) ([]value.Value, error) {
 	if !s.peer.has(l.needs) {
 		return nil, nil
 	}
-	all, err := s.pages(ctx, l, pass)
+	all, err := s.pages(ctx, l, t)
 	if isUnknownMethod(err) {
 		return nil, nil // it has resources, but no templates
 	}
@@ -66,15 +55,22 @@ func (s *session) offered(ctx context.Context, l listing, pass passer) ([]value.
 	return s.redactListed(usable), err
 }
 
-// pages reads all pages of a list.
-func (s *session) pages(ctx context.Context, l listing, pass passer) ([]value.Value, error) {
+// pages reads all pages of a list, for the call of t; nil: for us.
+func (s *session) pages(ctx context.Context, l listing, t *try) ([]value.Value, error) {
 	var all []value.Value
 	var members []byte
 	left := s.server.entry.MaxMessageBytes
 	for range maxPages {
-		page, err := pass(func() (value.Value, error) {
-			return s.request(ctx, &wire.Message{Method: string(l.method), Params: members}, s.server.entry.Timeout)
-		})
+		if t != nil {
+			if err := t.admit(ctx); err != nil {
+				return nil, err
+			}
+		}
+		page, err := s.request(ctx, &wire.Message{Method: string(l.method), Params: members}, s.server.entry.Timeout)
+		if t != nil {
+			t.ended()
+			t.count(err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -96,6 +92,3 @@ func (s *session) pages(ctx context.Context, l listing, pass passer) ([]value.Va
 	}
 	return nil, resultError(fmt.Sprintf("a list of %s that does not end: %d pages were read", l.member, maxPages))
 }
-
-// direct is a passer without layers.
-func direct(request func() (value.Value, error)) (value.Value, error) { return request() }

@@ -67,7 +67,7 @@ func call(t testing.TB, p *Pool, tool, args string) (value.Value, error) {
 		t.Fatal(err)
 	}
 	r, err := p.CallTool(context.Background(), nil, "fake", tool, a)
-	return r.Reply, err
+	return r.Value, err
 }
 
 // mustCall is call where the call has to succeed; it returns the text.

@@ -28,7 +28,7 @@ func (p *Pool) Next(entries []*config.Upstream, o Options) *Pool {
 	if o.LockMode == "" {
 		o.LockMode = lock.Default
 	}
-	next := &Pool{servers: make(map[string]*server, len(entries)), lockMode: o.LockMode}
+	next := &Pool{servers: make(map[string]*server, len(entries)), callers: make(map[string]Caller, len(entries)), lockMode: o.LockMode}
 	if o.LockMode != lock.Off {
 		next.lock = o.Lock
 	}
@@ -41,6 +41,7 @@ func (p *Pool) Next(entries []*config.Upstream, o Options) *Pool {
 		}
 		s.lock.Store(newToolLock(entry.Name, o, s.lock.Load(), s.log))
 		next.servers[entry.Name] = s
+		next.callers[entry.Name] = s.layer(next)(s.call)
 		next.names = append(next.names, entry.Name)
 		redactors = append(redactors, s.redact)
 		next.personal = next.personal || s.credentials.IsPersonal()

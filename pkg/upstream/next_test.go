@@ -23,9 +23,9 @@ func processOf(t *testing.T, p *Pool, name string) int {
 		t.Error(err)
 		return 0
 	}
-	n := int(r.Reply.Get("structuredContent").Get("pid").Float())
+	n := int(r.Value.Get("structuredContent").Get("pid").Float())
 	if n <= 0 {
-		t.Errorf("no process: %s", r.Reply.JSON())
+		t.Errorf("no process: %s", r.Value.JSON())
 	}
 	return n
 }

@@ -44,7 +44,7 @@ func whoami(ctx context.Context, p *Pool) (identityOf, error) {
 		return identityOf{}, err
 	}
 	var w identityOf
-	return w, json.Unmarshal([]byte(text(r.Reply)), &w)
+	return w, json.Unmarshal([]byte(text(r.Value)), &w)
 }
 
 func mustBe(t testing.TB, ctx context.Context, p *Pool, want identityOf) {

@@ -106,28 +106,16 @@ type Options struct {
 // requests of the server's own at a time; 100 lines of stderr, of 4 KiB each.
 type Pool struct {
 	servers  map[string]*server
-	names    []string         // in the order given
-	redact   *redact.Redactor // of the secrets of all servers
-	personal bool             // whether calls carry credentials of their callers
+	callers  map[string]Caller // through all layers
+	names    []string          // in the order given
+	redact   *redact.Redactor  // of the secrets of all servers
+	personal bool              // whether calls carry credentials of their callers
 	closed   atomic.Bool
 
 	lock     *lock.File // nil: nothing is locked
 	lockMode lock.Mode
 	unlocked sync.Map // calls that are not locked and were logged
 }
-
-// Result is the outcome of one call.
-type Result struct {
-	Reply     value.Value // the whole result object of tools/call, isError included
-	Attempts  int         // requests for the tool that went out, and tries that did not reach the server
-	FromCache bool        // no server was asked now
-	// AttemptTimes are the attempts if the entry's retry made more than one, in their order:
-	// the last 32 of them.
-	AttemptTimes []Attempt
-}
-
-// Attempt is one attempt of a call that was tried several times.
-type Attempt = policy.Attempt
 
 // New returns a pool of the servers, of which it starts none. The entries must
 // not change any more.
@@ -139,15 +127,12 @@ func New(entries []*config.Upstream, o Options) *Pool {
 // server that is not running is started. Arguments that are not an object are
 // sent as an empty one. When ctx ends, the call returns at once and is cancelled on
 // the server. info may be nil. Errors are *[Error].
-func (p *Pool) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (Result, error) {
-	s, err := p.server("call", server, tool)
-	if err != nil {
-		return Result{}, err
+func (p *Pool) CallTool(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) (Reply, error) {
+	if _, err := p.server(opCall, server, tool); err != nil {
+		return Reply{}, err
 	}
-	if err := p.notLocked(s, tool); err != nil {
-		return Result{}, err
-	}
-	return s.perform(withInfo(ctx, info), callOf(tool, args))
+	c := &Call{Info: infoFor(ctx, info), Server: server, Method: policy.MethodCall, Name: tool, Args: args}
+	return p.callers[server](withInfo(ctx, info), c)
 }
 
 // Tools returns the tools of a server as it describes them, with every keyword
@@ -158,7 +143,7 @@ func (p *Pool) Tools(ctx context.Context, info *callinfo.Info, server string) ([
 	if err != nil {
 		return nil, err
 	}
-	return s.tools(withInfo(ctx, info))
+	return s.tools(ctx, info)
 }
 
 func (p *Pool) server(op, name, tool string) (*server, error) {

@@ -44,16 +44,16 @@ func TestOverlappingCallsGetTheirOwnAnswers(t *testing.T) {
 				var rpc *RPCError
 				switch caller % 4 {
 				case 0:
-					if got := r.Reply.Get("structuredContent"); err != nil || !value.Equal(got, a) {
+					if got := r.Value.Get("structuredContent"); err != nil || !value.Equal(got, a) {
 						t.Errorf("%s: %s, %v", args, got.JSON(), err)
 					}
 				case 1:
-					if got := r.Reply.Get("tag"); err != nil || got.Str() != tag {
-						t.Errorf("%s: %s, %v", args, r.Reply.JSON(), err)
+					if got := r.Value.Get("tag"); err != nil || got.Str() != tag {
+						t.Errorf("%s: %s, %v", args, r.Value.JSON(), err)
 					}
 				case 2:
-					if err != nil || text(r.Reply) != tag || !r.Reply.Get("isError").Bool() {
-						t.Errorf("%s: %s, %v", args, r.Reply.JSON(), err)
+					if err != nil || text(r.Value) != tag || !r.Value.Get("isError").Bool() {
+						t.Errorf("%s: %s, %v", args, r.Value.JSON(), err)
 					}
 				case 3:
 					if !errors.As(err, &rpc) || rpc.Code != -32050 || rpc.Message != want {
@@ -122,7 +122,7 @@ func TestArgumentsAreAlwaysAnObject(t *testing.T) {
 	p := start(t, Options{}, child(mcptest.Script{}))
 	for _, args := range []value.Value{value.Undef, value.NullValue, value.FromInt(1), value.FromArray(nil)} {
 		r, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
-		if got := r.Reply.Get("structuredContent").JSON(); err != nil || got != "{}" {
+		if got := r.Value.Get("structuredContent").JSON(); err != nil || got != "{}" {
 			t.Errorf("%s: the server got %s, %v", args.JSON(), got, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestFiveMegabytesTravel(t *testing.T) {
 	long := strings.Repeat(strings.Repeat("0123456789", 100)+"ä\n\"\\", 5<<20/1000)
 	args := value.FromEntries([]value.Entry{{Key: "long", Value: value.FromString(long)}})
 	r, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
-	if err != nil || r.Reply.Get("structuredContent").Get("long").Str() != long {
+	if err != nil || r.Value.Get("structuredContent").Get("long").Str() != long {
 		t.Errorf("it came back changed, or %v", err)
 	}
 }

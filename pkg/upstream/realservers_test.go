@@ -50,8 +50,8 @@ func TestRealFilesystemServer(t *testing.T) {
 		wait.Go(func() {
 			args := value.FromEntries([]value.Entry{{Key: "path", Value: value.FromString(filepath.Join(dir, fmt.Sprintf("%02d.txt", i)))}})
 			r, err := p.CallTool(context.Background(), nil, "fake", "read_text_file", args)
-			if err != nil || text(r.Reply) != strings.Repeat("ä", i) {
-				t.Errorf("file %d: %s, %v", i, r.Reply.JSON(), err)
+			if err != nil || text(r.Value) != strings.Repeat("ä", i) {
+				t.Errorf("file %d: %s, %v", i, r.Value.JSON(), err)
 			}
 		})
 	}

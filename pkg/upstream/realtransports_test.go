@@ -100,8 +100,8 @@ func everything(t *testing.T, u *config.Upstream, revision string) {
 			r, err := p.CallTool(context.Background(), nil, "fake", "get-sum", value.FromEntries([]value.Entry{
 				{Key: "a", Value: value.FromInt(int64(i))}, {Key: "b", Value: value.FromInt(1000)},
 			}))
-			if err != nil || !strings.Contains(text(r.Reply), fmt.Sprint(1000+i)) {
-				t.Errorf("%d: %s, %v", i, r.Reply.JSON(), err)
+			if err != nil || !strings.Contains(text(r.Value), fmt.Sprint(1000+i)) {
+				t.Errorf("%d: %s, %v", i, r.Value.JSON(), err)
 			}
 		})
 	}
@@ -275,8 +275,8 @@ func TestServerOfTheOfficialGoSDK(t *testing.T) {
 				wait.Go(func() {
 					name := fmt.Sprint("caller ", i)
 					r, err := p.CallTool(context.Background(), nil, "fake", "greet", value.FromEntries([]value.Entry{{Key: "name", Value: value.FromString(name)}}))
-					if got := r.Reply.Get("structuredContent").Get("greeting").Str(); err != nil || got != "Hello, "+name {
-						t.Errorf("%s, %v", r.Reply.JSON(), err)
+					if got := r.Value.Get("structuredContent").Get("greeting").Str(); err != nil || got != "Hello, "+name {
+						t.Errorf("%s, %v", r.Value.JSON(), err)
 					}
 				})
 			}

@@ -96,7 +96,7 @@ func TestNoCredentialIsEverWritten(t *testing.T) {
 		ctx := c.carry(t.Context())
 		for _, tool := range []string{"whoami", "leak", "no-such-tool", "leak"} {
 			r, err := p.CallTool(ctx, nil, "fake", tool, value.Undef)
-			fmt.Fprintf(&out, "%s, %s: %s %v %+v\n", name, tool, r.Reply.JSON(), err, err)
+			fmt.Fprintf(&out, "%s, %s: %s %v %+v\n", name, tool, r.Value.JSON(), err, err)
 			if err != nil {
 				tellAll(&out, err)
 			}

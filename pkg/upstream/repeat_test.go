@@ -62,12 +62,12 @@ func newCounted(t *testing.T) *counted {
 }
 
 // call makes one call, which has to run the tool so many times and say so.
-func (c *counted) call(t *testing.T, p *Pool, tool, args string, want int) (Result, error) {
+func (c *counted) call(t *testing.T, p *Pool, tool, args string, want int) (Reply, error) {
 	t.Helper()
 	before := c.calls(tool)
 	r, err := p.CallTool(context.Background(), nil, "fake", tool, mustParse(t, args))
-	if ran := c.calls(tool) - before; ran != want || r.Attempts != want {
-		t.Errorf("%s %s: ran %d times, attempts %d, want %d; %s, %v", tool, args, ran, r.Attempts, want, r.Reply.JSON(), err)
+	if ran := c.calls(tool) - before; ran != want || r.Sent != want {
+		t.Errorf("%s %s: ran %d times, attempts %d, want %d; %s, %v", tool, args, ran, r.Sent, want, r.Value.JSON(), err)
 	}
 	return r, err
 }
@@ -140,8 +140,8 @@ func TestAnswerThatSpeaksOfATokenRepeatsOnlyWhatIsSafe(t *testing.T) {
 				t.Errorf("%s: the credential was renewed %d times, want %d", answer.args, n, i+1)
 			}
 			if answer.tool == "fail" {
-				if err != nil || !r.Reply.Get("isError").Bool() {
-					t.Errorf("%s: want what the tool said: %s, %v", answer.args, r.Reply.JSON(), err)
+				if err != nil || !r.Value.Get("isError").Bool() {
+					t.Errorf("%s: want what the tool said: %s, %v", answer.args, r.Value.JSON(), err)
 				}
 				continue
 			}
@@ -166,8 +166,8 @@ func TestRefusedSessionRepeatsEveryCall(t *testing.T) {
 			mustCall(t, p, "echo", `{}`)
 			w.Forget()
 			r, err := p.CallTool(context.Background(), nil, "fake", "echo", value.Undef)
-			if err != nil || r.Attempts != 2 || len(w.Arrivals("tools/call")) != 3 || c.calls("echo") != 2 {
-				t.Errorf("attempts %d, %d requests, %d runs: %v", r.Attempts, len(w.Arrivals("tools/call")), c.calls("echo"), err)
+			if err != nil || r.Sent != 2 || len(w.Arrivals("tools/call")) != 3 || c.calls("echo") != 2 {
+				t.Errorf("attempts %d, %d requests, %d runs: %v", r.Sent, len(w.Arrivals("tools/call")), c.calls("echo"), err)
 			}
 		})
 	}
@@ -196,8 +196,8 @@ func TestRefusalOfARequestWithoutASessionRepeatsNothing(t *testing.T) {
 	})))
 	a := mustParse(t, `{}`)
 	r, err := p.CallTool(context.Background(), nil, "fake", "pay", a)
-	if err == nil || calls != 1 || r.Attempts != 1 {
-		t.Errorf("%d calls, attempts %d: %v", calls, r.Attempts, err)
+	if err == nil || calls != 1 || r.Sent != 1 {
+		t.Errorf("%d calls, attempts %d: %v", calls, r.Sent, err)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestRefusedCredentialRepeatsEveryCall(t *testing.T) {
 		w.ServeHTTP(rw, r)
 	})))
 	r, err := p.CallTool(context.Background(), nil, "fake", "echo", value.Undef)
-	if err != nil || r.Attempts != 2 || requests.Load() != 2 || c.calls("echo") != 1 {
-		t.Errorf("attempts %d, %d requests, %d runs: %v", r.Attempts, requests.Load(), c.calls("echo"), err)
+	if err != nil || r.Sent != 2 || requests.Load() != 2 || c.calls("echo") != 1 {
+		t.Errorf("attempts %d, %d requests, %d runs: %v", r.Sent, requests.Load(), c.calls("echo"), err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -27,37 +26,42 @@ type Request struct {
 // requestObserver observes requests, as Options.Request does.
 type requestObserver func(context.Context, *callinfo.Info, Request) (context.Context, *callinfo.Info, func(error))
 
-// ask makes a request that changes nothing, with the credentials of the caller and
-// through the layers between a caller and the wire. Errors are *[Error].
-func (s *server) ask(ctx context.Context, info *callinfo.Info, op string, r Request, run runner) (value.Value, error) {
-	done := func(error) {}
-	if s.request != nil {
-		ctx, info, done = s.request(ctx, info, r)
+// requestOf returns what a call asks for.
+func requestOf(c *Call) Request {
+	r := Request{Server: c.Server, Method: c.Method}
+	switch mcp.MCPMethod(c.Method) {
+	case mcp.MethodPromptsGet:
+		r.Prompt = c.Name
+	case mcp.MethodResourcesRead, mcp.MethodResourcesSubscribe:
+		r.Resource = c.Name
 	}
-	result, err := s.perform(withInfo(ctx, info), operation{
-		Operation: policy.Operation{Name: r.Method, Reads: true}, op: op, run: run,
-	})
-	err = s.errorOfRequest(err, op, r, info)
-	done(err)
-	return result.Reply, err
+	return r
 }
 
-// errorOfRequest returns the error of a request, which names what it was for. The layers
-// know the request by its method.
-func (s *server) errorOfRequest(err error, op string, r Request, info *callinfo.Info) error {
+// ask makes a request that changes nothing with a caller of the server, and tells
+// Options.Request of it. Errors are *[Error].
+func (s *server) ask(ctx context.Context, c *Call, caller Caller) (value.Value, error) {
+	done := func(error) {}
+	c.Info = infoFor(ctx, c.Info)
+	if s.request != nil {
+		ctx, c.Info, done = s.request(ctx, c.Info, requestOf(c))
+		c.Info = c.Info.OrNone()
+	}
+	reply, err := caller(withInfo(ctx, c.Info), c)
+	err = s.errorOfRequest(err, requestOf(c), c.Info)
+	done(err)
+	return reply.Value, err
+}
+
+// errorOfRequest returns the error of a request, which names what it was for.
+func (s *server) errorOfRequest(err error, r Request, info *callinfo.Info) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	edited := *e
-	if edited.Op == "call" {
-		edited.Op = op
-	}
-	if edited.Tool == r.Method {
-		edited.Tool = ""
-	}
 	clean := s.redact.Text
-	if own := info.OrNone().Secrets; own != nil {
+	if own := info.Secrets; own != nil {
 		clean = func(text string) string { return own.Text(s.redact.Text(text)) }
 	}
 	edited.Prompt, edited.Resource = textline.Prefix(clean(r.Prompt), maxShownName), textline.Prefix(clean(r.Resource), maxShownName)

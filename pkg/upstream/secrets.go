@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -94,8 +93,8 @@ func (p *Pool) Redactor(info *callinfo.Info) func(string) string {
 }
 
 // learnSecrets notes what a call carries for its caller.
-func learnSecrets(ctx context.Context, call *credential.Call) {
-	if r := infoOf(ctx).Secrets; r != nil {
+func learnSecrets(info *callinfo.Info, call *credential.Call) {
+	if r := info.Secrets; r != nil {
 		r.Learn(call.Secrets...)
 		r.Learn(call.Token)
 	}

@@ -1,9 +1,7 @@
 package upstream
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -13,13 +11,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
-	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -146,127 +144,46 @@ func (s *server) credentialOptions(o Options) credential.Options {
 
 // start opens the session before a call needs it.
 func (s *server) start(ctx context.Context) error {
-	return s.runForCaller(ctx, "start", func(context.Context, *session) error { return nil })
+	return s.onSession(ctx, nil, mcp.MethodInitialize, func(context.Context, *session) error { return nil })
 }
 
 // tools lists the tools.
-func (s *server) tools(ctx context.Context) ([]value.Value, error) {
+func (s *server) tools(ctx context.Context, info *callinfo.Info) ([]value.Value, error) {
 	var tools []value.Value
-	err := s.runForCaller(ctx, "list", func(ctx context.Context, session *session) (err error) {
+	err := s.onSession(ctx, info, mcp.MethodToolsList, func(ctx context.Context, session *session) (err error) {
 		tools, err = session.tools(ctx)
 		return err
 	})
 	return tools, err
 }
 
-// runForCaller runs f on the session of the caller's identity.
-func (s *server) runForCaller(ctx context.Context, op string, f func(context.Context, *session) error) error {
-	call, err := s.credentials.Resolve(ctx, infoOf(ctx))
-	if err != nil {
-		return s.requestError(ctx, op, "", nil, 0, err)
-	}
-	_, err = s.runOnSession(ctx, call, op, "", func(ctx context.Context, session *session, _ *credential.Call) error { return f(ctx, session) })
+// onSession runs f on the session of the caller's identity, with no layers but credential
+// and recovery.
+func (s *server) onSession(ctx context.Context, info *callinfo.Info, method mcp.MCPMethod, f func(context.Context, *session) error) error {
+	c := &Call{Info: infoFor(ctx, info), Server: s.entry.Name, Method: string(method)}
+	_, err := s.identified(s.resolved, s.recovered(func(ctx context.Context, c *Call) (Reply, error) {
+		return s.attempt(ctx, c, func(ctx context.Context, t *try) error { return f(ctx, t.session) })
+	}))(withInfo(ctx, c.Info), c)
 	return err
 }
 
-// runOnSession runs f on the session of the call's identity, and once more for each of three
-// reasons: the session was over before anything of f's request was written,
-// the server had forgotten it, or it refused the credentials and there are
-// others. For the latter two it does so only where the request itself was
-// refused or may be repeated: an answer that only reads like that may be that of
-// a tool which has done its work. The session is opened again, and the
-// credential renewed, in any case. It returns the credentials that were used last.
-// Errors are *[Error], or a *refusedReplyError that nothing could be done about.
-func (s *server) runOnSession(ctx context.Context, call *credential.Call, op, tool string, f func(context.Context, *session, *credential.Call) error) (*credential.Call, error) {
-	var renewed, reopened, rewritten bool
-	again := func(unread bool) bool {
-		ok := unread || s.mayRepeat(ctx, call, op, tool)
-		if ok && op == "call" {
-			s.counters.layers.Retries.Add(1)
-		}
-		return ok
-	}
-	for {
-		slot, err := s.acquireSlot(call, op, tool)
-		if err != nil {
-			return call, err
-		}
-		with := withCall(ctx, call)
-		session, err := slot.session(with, tool)
-		odd := 0
-		if err == nil {
-			seen := session.link.PeerLog()
-			seen.Redact.Learn(call.Secrets...) // which may be others than those it was opened with
-			seen.Redact.LearnArguments(infoOf(ctx).SecretArguments...)
-			odd, _ = seen.Unexpected()
-			s.prefetchHints(&slot.hints, session, call)
-			err = f(with, session, call)
-		}
-		s.releaseSlot(slot)
-		switch {
-		case err == nil:
-			return call, nil
-		case !rewritten && session != nil && errors.Is(err, wire.ErrNotWritten) && isClosed(session.link.Done()):
-			rewritten = true
-			continue
-		case !reopened && session != nil && session.forgotten(err):
-			reopened = true
-			slot.forget(session)
-			if again(session.refusedSession(err)) {
-				continue
-			}
-		}
-		hint := ""
-		if !renewed {
-			renewed = true
-			if refusal, ok := refusalOf(causeOf(err)); ok {
-				next, why := s.credentials.Renew(ctx, infoOf(ctx), call, refusal)
-				if why == nil {
-					call = next
-					learnSecrets(ctx, call)
-					if again(refusedCredential(causeOf(err))) {
-						continue
-					}
-					hint = s.renewedHint()
-				}
-				if refused := new(credential.Error); errors.As(why, &refused) {
-					err = why
-				}
-			}
-		} else if refusal, ok := refusalOf(causeOf(err)); ok {
-			err = call.Refused(refusal.Err)
-		}
-		var failure *Error
-		var reply *refusedReplyError
-		if errors.As(err, &reply) {
-			return call, err
-		}
-		if !errors.As(err, &failure) {
-			failure = s.requestError(ctx, op, tool, session, odd, err)
-			failure.Hint = cmp.Or(hint, failure.Hint)
-			err = failure
-		}
-		return call, s.cleanError(ctx, err, call)
-	}
-}
-
 // acquireSlot returns the slot of the call's identity, until releaseSlot.
-func (s *server) acquireSlot(call *credential.Call, op, tool string) (*sessionSlot, error) {
+func (s *server) acquireSlot(c *Call) (*sessionSlot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, s.closedError(op, tool)
+		return nil, s.closedError(opOf(c), c.Tool())
 	}
 	if now := time.Now(); now.Sub(s.sweptAt) > sweepEvery {
 		s.closeIdleSlots(now)
 	}
-	slot := s.slots[call.Identity]
+	slot := s.slots[c.As.Identity]
 	if slot == nil {
 		s.evictSlot()
-		slot = &sessionSlot{server: s, id: call.Identity}
-		s.slots[call.Identity] = slot
+		slot = &sessionSlot{server: s, id: c.As.Identity}
+		s.slots[c.As.Identity] = slot
 	}
-	slot.credentials.Store(call)
+	slot.credentials.Store(c.As)
 	slot.inUse++
 	return slot, nil
 }

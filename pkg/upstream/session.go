@@ -110,13 +110,12 @@ func (s *session) handleRequest(held *memory.Account, method string, params json
 // returns the result. Without a sign of life for silence it fails with
 // KindTimeout; silence of 0 waits without end.
 func (s *session) request(ctx context.Context, m *wire.Message, silence time.Duration) (value.Value, error) {
-	return s.requestFor(ctx, "", m, silence)
+	return s.send(ctx, s.pendingFor(ctx, "", m), m, silence)
 }
 
-// requestFor is request for a call of a tool, which may be empty.
-func (s *session) requestFor(ctx context.Context, tool string, m *wire.Message, silence time.Duration) (value.Value, error) {
-	f := &pendingRequest{subscriber: subscriber{infoOf(ctx).Listener, tool, isForCaller(m.Method)}, touch: func() {}}
-	return s.send(ctx, f, m, silence)
+// pendingFor returns the request m of a call of a tool, which may be empty.
+func (s *session) pendingFor(ctx context.Context, tool string, m *wire.Message) *pendingRequest {
+	return &pendingRequest{subscriber: subscriber{infoOf(ctx).Listener, tool, isForCaller(m.Method)}, touch: func() {}}
 }
 
 // send sends m as the request f, as request does.
@@ -245,73 +244,10 @@ func (s *session) cancelled(ctx context.Context, id string, why error) {
 	}()
 }
 
-// callTool calls the tool of t. Arguments that are not an object become an empty one.
-func (s *session) callTool(ctx context.Context, call *credential.Call, t *taskCall, args value.Value, pass passer) (value.Value, error) {
-	if t.begun != nil {
-		return pass(func() (value.Value, error) { return t.finish(ctx, s) })
-	}
-	// The arguments are rendered, put into a message and queued.
-	sent := 3 * int64(args.TextSize())
-	held := memory.AccountOf(ctx)
-	if err := held.Grow(sent); err != nil {
-		return value.Value{}, err
-	}
-	defer held.Shrink(sent)
-	members := append(make([]byte, 0, 256), `"name":`...)
-	name := s.server.entry.NamePrefix + t.tool
-	members = value.AppendString(members, name)
-	members = append(members, `,"arguments":`...)
-	if args.Kind() == value.Object {
-		members = args.Append(members)
-	} else {
-		members = append(members, "{}"...)
-	}
-	var mirrored []string
-	if s.peer.mirrors {
-		var err error
-		if mirrored, err = s.mirroredHeaders(ctx, name, members); err != nil {
-			return value.Value{}, wire.NotWritten(err)
-		}
-	}
-	return s.exchange(ctx, &wire.Message{
-		Method: string(mcp.MethodToolsCall), Name: name, Headers: mirrored, Params: members,
-	}, pass, func(m func() *wire.Message) (value.Value, error) { return t.request(ctx, s, call, m) })
-}
-
-// exchangeOf is exchange for what is no call of a tool.
-func (s *session) exchangeOf(ctx context.Context, m *wire.Message, pass passer) (value.Value, error) {
-	return s.exchange(ctx, m, pass, func(m func() *wire.Message) (value.Value, error) {
-		return s.requestFor(ctx, "", m(), s.server.entry.Timeout)
-	})
-}
-
-// exchange makes the request m of a caller with request, and answers what the server
-// asks for meanwhile. Each request is made by pass, which calls what it is given.
-func (s *session) exchange(ctx context.Context, m *wire.Message, pass passer, request func(func() *wire.Message) (value.Value, error)) (value.Value, error) {
-	headers := traceHeaders(m.Headers, ctx)
-	if err := s.setLevel(ctx); err != nil {
-		return value.Value{}, wire.NotWritten(err)
-	}
-	once := func(extra []byte) (value.Value, error) {
-		return pass(func() (value.Value, error) {
-			return request(func() *wire.Message {
-				return &wire.Message{
-					Method: m.Method, Name: m.Name, Headers: headers, Params: append(m.Params[:len(m.Params):len(m.Params)], extra...),
-				}
-			})
-		})
-	}
-	reply, err := once(nil)
-	if err != nil || !s.peer.modern() || !asksForInput(reply) {
-		return reply, err
-	}
-	return s.withInput(ctx, reply, once)
-}
-
 // tools lists the server's tools as it describes them, all pages.
 func (s *session) tools(ctx context.Context) ([]value.Value, error) {
 	version := s.hints.version()
-	tools, err := s.pages(ctx, listOfTools, direct)
+	tools, err := s.pages(ctx, listOfTools, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -58,8 +58,8 @@ func TestForgottenSessionIsOpenedOnceForAllCalls(t *testing.T) {
 				wait.Go(func() {
 					a, _ := value.Parse(fmt.Sprintf(`{"n":%d}`, i))
 					r, err := p.CallTool(context.Background(), nil, "fake", "echo", a)
-					if err != nil || !value.Equal(r.Reply.Get("structuredContent"), a) {
-						t.Errorf("call %d: %s, %v", i, r.Reply.JSON(), err)
+					if err != nil || !value.Equal(r.Value.Get("structuredContent"), a) {
+						t.Errorf("call %d: %s, %v", i, r.Value.JSON(), err)
 					}
 				})
 			}
@@ -299,7 +299,7 @@ func TestSessionsOfCallersThatAreGoneAreEnded(t *testing.T) {
 		slot.server = s
 		s.slots[id] = slot
 	}
-	if _, err := s.acquireSlot(&credential.Call{Identity: "new"}, "call", ""); err != nil {
+	if _, err := s.acquireSlot(&Call{As: &Credential{Identity: "new"}}); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[credential.Identity]bool{"": true, "gone": false, "busy": true, "recent": true, "new": true} {

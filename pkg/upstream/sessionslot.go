@@ -51,11 +51,11 @@ type openAttempt struct {
 }
 
 // session returns the session and opens it if there is none.
-func (slot *sessionSlot) session(ctx context.Context, tool string) (*session, error) {
+func (slot *sessionSlot) session(ctx context.Context, c *Call) (*session, error) {
 	slot.mu.Lock()
 	if slot.closed {
 		slot.mu.Unlock()
-		return nil, slot.server.closedError("start", tool)
+		return nil, slot.server.closedError(opStart, c.Tool())
 	}
 	if slot.current != nil && !isClosed(slot.current.link.Done()) {
 		defer slot.mu.Unlock()
@@ -73,11 +73,11 @@ func (slot *sessionSlot) session(ctx context.Context, tool string) (*session, er
 	select {
 	case <-o.done:
 	case <-ctx.Done():
-		return nil, slot.server.stoppedError(ctx, "start", tool, "while the connection was being opened")
+		return nil, slot.server.stoppedError(ctx, opStart, c.Tool(), "while the connection was being opened")
 	}
 	if o.err != nil {
 		err := *o.err // each call names its own tool
-		err.Tool = tool
+		err.Tool = c.Tool()
 		return nil, &err
 	}
 	return o.session, nil

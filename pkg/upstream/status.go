@@ -62,7 +62,7 @@ func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (
 		return Status{Server: server}, err
 	}
 	out := Status{Server: s.entry.Name}
-	err = s.runForCaller(withInfo(ctx, info), "status", func(ctx context.Context, session *session) error {
+	err = s.onSession(ctx, info, mcp.MethodPing, func(ctx context.Context, session *session) error {
 		out.Protocol, out.Name, out.Version = session.peer.revision, session.peer.name, session.peer.version
 		out.Title, out.Instructions = session.peer.title, session.peer.instructions
 		out.CallsTasks = session.callsTasks()
@@ -76,7 +76,7 @@ func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (
 			return err
 		}
 		for l, count := range map[listing]*int{listOfPrompts: &out.Prompts, listOfResources: &out.Resources, listOfTemplates: &out.Templates} {
-			all, err := session.offered(ctx, l, direct)
+			all, err := session.offered(ctx, l, nil)
 			if *count = len(all); err != nil {
 				s.log.Debug("cannot list "+l.member, "error", s.redact.Err(err))
 			}

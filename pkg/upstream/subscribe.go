@@ -41,13 +41,13 @@ func (p *Pool) Subscribe(ctx context.Context, info *callinfo.Info, server, uri s
 		return nil, err
 	}
 	r := Request{Server: s.entry.Name, Method: string(mcp.MethodResourcesSubscribe), Resource: uri}
-	failed := func(err error) (func(), error) { return nil, s.errorOfRequest(err, "subscribe", r, info) }
+	failed := func(err error) (func(), error) { return nil, s.errorOfRequest(err, r, info.OrNone()) }
 	ctx = withInfo(ctx, info)
 	call, err := s.credentials.Resolve(ctx, infoOf(ctx))
 	if err != nil {
 		return failed(s.requestError(ctx, "subscribe", "", nil, 0, err))
 	}
-	learnSecrets(ctx, call)
+	learnSecrets(infoOf(ctx), call)
 	w := &watcher{caller: infoOf(ctx).Caller, updated: updated}
 	sub, attempt, err := s.subscriptions.add(s, infoOf(ctx), call.Identity, uri, w)
 	if err != nil {

@@ -139,49 +139,61 @@ func (s *session) isTaskOnly(ctx context.Context, call *credential.Call, name st
 	return only
 }
 
-// request makes a request of the call with make, which returns a new message. If the
-// server answers it with a task, it returns the result of that.
-func (t *taskCall) request(ctx context.Context, s *session, call *credential.Call, make func() *wire.Message) (value.Value, error) {
+// request makes the request m of the call. If the server answers it with a task, it
+// returns the result of that.
+func (t *taskCall) request(ctx context.Context, y *try, m *wire.Message) (value.Value, error) {
+	s, call := y.session, y.As
 	legacy := !s.peer.modern() && s.callsTasks()
-	asks := legacy && s.isTaskOnly(ctx, call, s.server.entry.NamePrefix+t.tool, false)
-	send := func() (*wire.Message, value.Value, error) {
-		m := make()
-		if asks {
-			ttl := cmp.Or(s.server.entry.MaxCallTime, taskLifetime)
-			m.Params = fmt.Appendf(m.Params, `,"task":{"ttl":%d}`, ttl.Milliseconds())
+	asks := legacy && s.isTaskOnly(ctx, call, m.Name, false)
+	for again := true; ; again = false {
+		sent := t.message(s, m, asks)
+		reply, err := s.send(ctx, s.pendingFor(ctx, t.tool, sent), sent, s.server.entry.Timeout)
+		switch {
+		case !again:
+		case s.needsTask(m.Name, err):
+			continue
+		case s.peer.modern() || asks || !isRefusedTask(reply, err) || !s.isTaskOnly(ctx, call, m.Name, true):
+		case legacy: // the list was not complete yet when it was read
+			asks = true
+			continue
+		default:
+			return reply, &RPCError{Code: mcp.METHOD_NOT_FOUND, Message: fmt.Sprintf(
+				`the tool can only be called as a task (its execution.taskSupport is "required"), and the server does not announce the capability %q`, hasTasks)}
 		}
-		reply, err := s.requestFor(ctx, t.tool, m, s.server.entry.Timeout)
-		return m, reply, err
+		if err != nil || !t.begins(s, reply) {
+			return reply, err
+		}
+		t.begun.token, t.begun.answered = sent.ID, map[string]bool{}
+		if t.begun.id = t.begun.state.Get("taskId").Str(); t.begun.id == "" {
+			t.begun = nil
+			return reply, resultError("a task without an id")
+		}
+		return t.finish(ctx, y)
 	}
-	sent, reply, err := send()
-	switch {
-	case s.needsTask(sent.Name, err):
-		sent, reply, err = send()
-	case s.peer.modern() || asks || !isRefusedTask(reply, err) || !s.isTaskOnly(ctx, call, sent.Name, true):
-	case legacy: // the list was not complete yet when it was read
-		asks = true
-		sent, reply, err = send()
-	default:
-		return reply, &RPCError{Code: mcp.METHOD_NOT_FOUND, Message: fmt.Sprintf(
-			`the tool can only be called as a task (its execution.taskSupport is "required"), and the server does not announce the capability %q`, hasTasks)}
+}
+
+// message returns a copy of the request m, to which a link may add. If asks is set, it asks
+// for a task.
+func (t *taskCall) message(s *session, m *wire.Message, asks bool) *wire.Message {
+	one := *m
+	if asks {
+		ttl := cmp.Or(s.server.entry.MaxCallTime, taskLifetime)
+		one.Params = fmt.Appendf(one.Params[:len(one.Params):len(one.Params)], `,"task":{"ttl":%d}`, ttl.Milliseconds())
 	}
-	if err != nil {
-		return reply, err
-	}
+	return &one
+}
+
+// begins takes the task that a call goes on as, and reports whether there is one.
+func (t *taskCall) begins(s *session, reply value.Value) bool {
 	switch task := reply.Get("task"); {
 	case s.peer.modern() && reply.Get("resultType").Str() == "task":
 		t.begun = &remoteTask{state: reply}
 	case !s.peer.modern() && task.Kind() == value.Object && !reply.Has("content"):
 		t.begun = &remoteTask{state: task}
 	default:
-		return reply, nil
+		return false
 	}
-	t.begun.token, t.begun.answered = sent.ID, map[string]bool{}
-	if t.begun.id = t.begun.state.Get("taskId").Str(); t.begun.id == "" {
-		t.begun = nil
-		return reply, resultError("a task without an id")
-	}
-	return t.finish(ctx, s)
+	return true
 }
 
 // isRefusedTask reports whether a call may have been refused because it did not ask for a
@@ -236,15 +248,15 @@ func (s *session) declaresTasks(m *wire.Message) bool {
 
 // finish waits for the task of the call and returns its result. Afterwards there is no
 // task, unless it may still be under way.
-func (t *taskCall) finish(ctx context.Context, s *session) (value.Value, error) {
-	task := t.begun
+func (t *taskCall) finish(ctx context.Context, y *try) (value.Value, error) {
+	task, s := t.begun, y.session
 	t.on = s
 	s.keepProgress(ctx, t)
 	defer s.dropProgress(task.token)
 	var reply value.Value
 	var err error
 	if s.peer.modern() {
-		reply, err = s.awaitModernTask(ctx, task)
+		reply, err = y.awaitModernTask(ctx, task)
 	} else {
 		reply, err = s.awaitTask(ctx, task)
 	}
@@ -399,7 +411,8 @@ func (s *session) awaitTask(ctx context.Context, task *remoteTask) (value.Value,
 }
 
 // awaitModernTask waits for a task of the extension of 2026-07-28.
-func (s *session) awaitModernTask(ctx context.Context, task *remoteTask) (value.Value, error) {
+func (y *try) awaitModernTask(ctx context.Context, task *remoteTask) (value.Value, error) {
+	s := y.session
 	for {
 		switch task.status() {
 		case "completed":
@@ -420,7 +433,7 @@ func (s *session) awaitModernTask(ctx context.Context, task *remoteTask) (value.
 		case "cancelled":
 			return value.Value{}, &taskError{"the call went on as a task (" + task.said(s) + ")", errTaskCancelled}
 		case "input_required":
-			if err := s.answerTask(ctx, task); err != nil {
+			if err := y.answerTask(ctx, task); err != nil {
 				return value.Value{}, err
 			}
 		}
@@ -430,8 +443,10 @@ func (s *session) awaitModernTask(ctx context.Context, task *remoteTask) (value.
 	}
 }
 
-// answerTask answers the questions of a task that are new.
-func (s *session) answerTask(ctx context.Context, task *remoteTask) error {
+// answerTask answers the questions of a task that are new. The slot of the call is free
+// while a person answers.
+func (y *try) answerTask(ctx context.Context, task *remoteTask) error {
+	s := y.session
 	var answers []byte
 	for _, q := range task.state.Get("inputRequests").Entries() {
 		if task.answered[q.Key] {
@@ -442,7 +457,7 @@ func (s *session) answerTask(ctx context.Context, task *remoteTask) error {
 		}
 		task.answered[q.Key] = true
 		method := q.Value.Get("method").Str()
-		answer, err := s.answerInput(ctx, method, q.Value.Get("params"))
+		answer, err := y.answerInput(ctx, method, q.Value.Get("params"))
 		if err != nil {
 			return fmt.Errorf("its task asks for input (%s) to go on: %w", method, err)
 		}
@@ -455,14 +470,17 @@ func (s *session) answerTask(ctx context.Context, task *remoteTask) error {
 	if answers == nil {
 		return nil
 	}
+	if err := y.admit(ctx); err != nil {
+		return err
+	}
 	if _, err := s.askTask(ctx, task, methodTasksUpdate, `,"inputResponses":{`+string(answers)+"}", s.server.entry.Timeout); err != nil {
 		return s.taskFailure(ctx, task, err)
 	}
 	return nil
 }
 
-// abandon cancels the task if nobody waits for it any more.
-func (t *taskCall) abandon(ctx context.Context) {
+// End cancels the task if nobody waits for it any more.
+func (t *taskCall) End(ctx context.Context) {
 	if t.begun == nil || t.on == nil || isClosed(t.on.link.Done()) {
 		return
 	}

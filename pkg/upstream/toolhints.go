@@ -89,7 +89,7 @@ func (p *Pool) MayRepeat(ctx context.Context, info *callinfo.Info, server, tool 
 	if s.entry.RetryUnsafe {
 		return true
 	}
-	tools, err := s.tools(withInfo(ctx, info))
+	tools, err := s.tools(ctx, info)
 	if err != nil {
 		return false
 	}
@@ -200,13 +200,13 @@ func (s *server) prefetchHints(h *toolHints, session *session, call *credential.
 // isRepeatable reports whether a call of the tool that failed like f may be made
 // again although the server may have acted on it. It never asks the server,
 // which may be dead or hang: what is not known may not be repeated.
-func (s *server) isRepeatable(ctx context.Context, id credential.Identity, tool string, f policy.Failure) bool {
+func (s *server) isRepeatable(ctx context.Context, c *Call, f policy.Failure) bool {
 	s.mu.Lock()
-	slot := s.slots[id]
+	slot := s.slots[c.As.Identity]
 	s.mu.Unlock()
 	var repeatable, known bool
 	if slot != nil {
-		name := s.entry.NamePrefix + tool
+		name := s.entry.NamePrefix + c.Name
 		repeatable, known = slot.hints.lookup(name)
 		if !known && !slices.Contains(f.Names, failedTimeout) { // after that the list has had its time too
 			slot.hints.await(ctx)
@@ -214,7 +214,7 @@ func (s *server) isRepeatable(ctx context.Context, id credential.Identity, tool 
 		}
 	}
 	if !known && s.repeatable != nil {
-		return s.repeatable(tool)
+		return s.repeatable(c.Name)
 	}
 	return repeatable
 }
@@ -222,25 +222,22 @@ func (s *server) isRepeatable(ctx context.Context, id credential.Identity, tool 
 // mayRepeat reports whether a call that the server may have acted on may be made
 // again. What it says of the tool is asked for where it is not known: it has
 // answered the call just now.
-func (s *server) mayRepeat(ctx context.Context, call *credential.Call, op, tool string) bool {
-	if tool == "" || s.entry.RetryUnsafe {
-		return true // lists and the like change nothing
-	}
-	slot, err := s.acquireSlot(call, op, tool)
+func (s *server) mayRepeat(ctx context.Context, c *Call) bool {
+	slot, err := s.acquireSlot(c)
 	if err != nil {
 		return false
 	}
 	defer s.releaseSlot(slot)
-	name := s.entry.NamePrefix + tool
+	name := s.entry.NamePrefix + c.Name
 	if repeatable, known := slot.hints.lookup(name); known {
 		return repeatable
 	}
-	session, err := slot.session(withCall(ctx, call), tool)
+	session, err := slot.session(withCall(ctx, c.As), c)
 	if err != nil {
 		return false
 	}
 	select {
-	case <-slot.hints.read(session, call).done:
+	case <-slot.hints.read(session, c.As).done:
 	case <-ctx.Done():
 	}
 	repeatable, _ := slot.hints.lookup(name)

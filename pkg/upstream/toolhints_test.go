@@ -123,8 +123,8 @@ func TestHungServerCostsOneTimeoutPerAttempt(t *testing.T) {
 				p := d.pool(t)
 				began := time.Now()
 				r, err := ask(p, c.tool, value.Undef)
-				if took := time.Since(began); err == nil || took != c.took || r.Attempts != c.attempts || d.count("tools/call") != c.attempts {
-					t.Errorf("after %v, attempts %d, %d calls; want %v and %d: %v", took, r.Attempts, d.count("tools/call"), c.took, c.attempts, err)
+				if took := time.Since(began); err == nil || took != c.took || r.Sent != c.attempts || d.count("tools/call") != c.attempts {
+					t.Errorf("after %v, attempts %d, %d calls; want %v and %d: %v", took, r.Sent, d.count("tools/call"), c.took, c.attempts, err)
 				}
 				_ = p.Close(canceledContext)
 			})
@@ -149,7 +149,7 @@ func TestFirstCallDoesNotWaitForTheListOfTools(t *testing.T) {
 				}
 			})
 			began := time.Now()
-			if r, err := ask(p, "look", value.Undef); err != nil || r.Attempts != 1 || time.Since(began) != 0 {
+			if r, err := ask(p, "look", value.Undef); err != nil || r.Sent != 1 || time.Since(began) != 0 {
 				t.Errorf("after %v: %+v, %v", time.Since(began), r, err)
 			}
 			synctest.Wait()
@@ -189,8 +189,8 @@ func TestMarksOfToolsAreKeptAndReadAgain(t *testing.T) {
 			t.Helper()
 			r, err := ask(p, tool, value.Undef)
 			synctest.Wait() // until the list was read where it is
-			if r.Attempts != attempts || (err == nil) != ok {
-				t.Errorf("%s: attempts %d, want %d: %v", what, r.Attempts, attempts, err)
+			if r.Sent != attempts || (err == nil) != ok {
+				t.Errorf("%s: attempts %d, want %d: %v", what, r.Sent, attempts, err)
 			}
 		}
 		must("a good call", "look", 1, true)
@@ -228,8 +228,8 @@ func TestListOfToolsIsReadOnceForCallsThatMayBeRepeated(t *testing.T) {
 	}}
 	p := d.pool(t, func(u *config.Upstream) { u.Retry = nil })
 	for tool, want := range map[string]int{"look": 2, "set": 2, "write": 1, "other": 1} {
-		if r, err := ask(p, tool, value.Undef); err == nil || r.Attempts != want {
-			t.Errorf("%s: attempts %d, want %d: %v", tool, r.Attempts, want, err)
+		if r, err := ask(p, tool, value.Undef); err == nil || r.Sent != want {
+			t.Errorf("%s: attempts %d, want %d: %v", tool, r.Sent, want, err)
 		}
 	}
 	if n := d.count("tools/list"); n != 1 {

@@ -67,8 +67,8 @@ func TestKnownSchemasHoldBackCalls(t *testing.T) {
 			t.Errorf("%d calls were sent", n-sent)
 		}
 		result, err := ask(c.pool, "look", parse(t, `{"at":1}`))
-		if err != nil || result.Attempts != 1 {
-			t.Errorf("%d attempts, %v", result.Attempts, err)
+		if err != nil || result.Sent != 1 {
+			t.Errorf("%d attempts, %v", result.Sent, err)
 		}
 		c.set(needsWhen)
 		c.pool.servers["fake"].toolsChanged()

@@ -194,7 +194,7 @@ func TestEveryTransportCarriesArgumentsAndResultsAsTheyAre(t *testing.T) {
 		long := strings.Repeat(strings.Repeat("0123456789", 100)+"ä\n\"\\", 1<<20/1000)
 		args := value.FromEntries([]value.Entry{{Key: "long", Value: value.FromString(long)}})
 		r, err := p.CallTool(context.Background(), nil, "fake", "echo", args)
-		if err != nil || r.Reply.Get("structuredContent").Get("long").Str() != long {
+		if err != nil || r.Value.Get("structuredContent").Get("long").Str() != long {
 			t.Errorf("1 MB came back changed, or %v", err)
 		}
 	})
@@ -210,8 +210,8 @@ func TestEveryTransportGivesOverlappingCallsTheirOwnAnswers(t *testing.T) {
 				for round := range 5 {
 					a, _ := value.Parse(fmt.Sprintf(`{"tag":"%d-%d","ms":%d}`, caller, round, (caller*7+round*13)%20))
 					r, err := p.CallTool(context.Background(), nil, "fake", "echo", a)
-					if err != nil || !value.Equal(r.Reply.Get("structuredContent"), a) {
-						t.Errorf("%s: %s, %v", a.JSON(), r.Reply.JSON(), err)
+					if err != nil || !value.Equal(r.Value.Get("structuredContent"), a) {
+						t.Errorf("%s: %s, %v", a.JSON(), r.Value.JSON(), err)
 					}
 				}
 			})

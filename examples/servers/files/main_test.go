@@ -73,9 +73,9 @@ func call(t *testing.T, p *upstream.Pool, server, tool string, args map[string]a
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := r.Reply.Get("content").Elems()[0].Get("text").Str()
-	isError := r.Reply.Get("isError").Bool()
-	if s := r.Reply.Get("structuredContent").Get("content"); !isError && s.Str() != text {
+	text := r.Value.Get("content").Elems()[0].Get("text").Str()
+	isError := r.Value.Get("isError").Bool()
+	if s := r.Value.Get("structuredContent").Get("content"); !isError && s.Str() != text {
 		t.Errorf("%s: content %q, structured %q", tool, text, s.Str())
 	}
 	return text, isError

@@ -7,11 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/failsafe-go/failsafe-go/bulkhead"
-	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
@@ -23,30 +19,12 @@ type breakersByTool struct {
 	byTool   map[string]*breaker
 }
 
-// breaker is the circuit breaker of one tool. Where it is half open, a call
-// that goes through is a probe.
-type breaker struct {
-	circuit circuitbreaker.CircuitBreaker[any]
-	probes  bulkhead.Bulkhead[any]
-	latest  atomic.Pointer[string] // the latest failure, in words
-}
-
 func (b *breakersByTool) of(tool string) *breaker {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	one := b.byTool[tool]
 	if one == nil {
-		failures, successes, probes := max(1, b.settings.FailureThreshold), max(1, b.settings.SuccessThreshold), max(1, b.settings.HalfOpenMaxCalls)
-		// Room for more probes than are needed to close it must not make it
-		// bear failures: leave sees to that.
-		capacity := max(successes, probes)
-		one = &breaker{
-			circuit: circuitbreaker.NewBuilder[any]().
-				WithFailureThreshold(uint(failures)).
-				WithSuccessThresholdRatio(uint(successes), uint(capacity)).
-				WithDelay(b.settings.ResetTimeout).Build(),
-			probes: bulkhead.New[any](uint(probes)),
-		}
+		one = &breaker{settings: b.settings}
 		if b.byTool == nil {
 			b.byTool = map[string]*breaker{}
 		}
@@ -55,74 +33,122 @@ func (b *breakersByTool) of(tool string) *breaker {
 	return one
 }
 
-// ErrCircuitOpen is the cause of an error of a call that a circuit breaker refused.
-var ErrCircuitOpen = errors.New("the circuit breaker is open")
-
-// admit asks the tool's circuit breaker for permission. leave has to be called
-// with the outcome of the call.
-func (l *Layers) admit(ctx context.Context, state *callerState, tool string) (leave func(error), err error) {
-	if state.breakers.settings == nil {
-		return func(error) {}, nil
+func (b *breakersByTool) count(into map[Breaker]int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for tool, one := range b.byTool {
+		one.mu.Lock()
+		into[Breaker{Tool: tool, State: one.state.String()}]++
+		one.mu.Unlock()
 	}
-	b := state.breakers.of(tool)
-	probe := !b.circuit.IsClosed()
-	if probe && !b.probes.TryAcquirePermit() {
-		return nil, l.refused(b, tool)
-	}
-	if !b.circuit.TryAcquirePermit() {
-		if probe {
-			b.probes.ReleasePermit()
-		}
-		return nil, l.refused(b, tool)
-	}
-	return func(err error) { l.leave(ctx, b, tool, probe, err) }, nil
 }
+
+// breakerState is the state of a circuit breaker.
+type breakerState uint8
+
+const (
+	closed   breakerState = iota // calls go through
+	open                         // no call goes through
+	halfOpen                     // a few go through to find out whether it can close
+)
+
+func (s breakerState) String() string { return [...]string{"closed", "open", "half-open"}[s] }
+
+// breaker is the circuit breaker of one tool. If it is half open, a call that goes
+// through is a probe.
+type breaker struct {
+	settings *config.CircuitBreaker
+
+	mu        sync.Mutex
+	state     breakerState
+	failures  int // in a row, while it is closed
+	successes int // of probes, while it is half open
+	probes    int // under way
+	openedAt  time.Time
+	latest    string // the latest failure, in words
+}
+
+// enter asks for permission. If it is refused, why says so; else leave has to be called.
+func (b *breaker) enter() (probe bool, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == closed {
+		return false, ""
+	}
+	wait := b.settings.ResetTimeout - time.Since(b.openedAt)
+	if b.state == open && wait <= 0 {
+		b.state, b.successes = halfOpen, 0
+	}
+	if b.state == halfOpen && b.probes < max(1, b.settings.HalfOpenMaxCalls) {
+		b.probes++
+		return true, ""
+	}
+	why = fmt.Sprintf("its circuit breaker is open after %d failures in a row", max(1, b.settings.FailureThreshold))
+	if b.state == open {
+		why += fmt.Sprintf(", for another %v", wait.Round(time.Millisecond))
+	} else {
+		why += ", until the calls that try it out have succeeded"
+	}
+	if b.latest != "" {
+		why += "; the latest failure: " + b.latest
+	}
+	return false, why
+}
+
+// leave takes the outcome of a call, and returns the states before and after that. Calls
+// that began before the breaker opened tell nothing about what is found out then.
+func (b *breaker) leave(probe, learnt bool, f Failure) (before, after breakerState) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if probe {
+		b.probes--
+	}
+	before = b.state
+	if learnt && f.Fault {
+		b.latest = f.Words
+	}
+	switch {
+	case !learnt:
+	case b.state == closed && !f.Fault:
+		b.failures = 0
+	case b.state == closed:
+		if b.failures++; b.failures >= max(1, b.settings.FailureThreshold) {
+			b.open()
+		}
+	case b.state == halfOpen && probe && f.Fault:
+		b.open()
+	case b.state == halfOpen && probe:
+		if b.successes++; b.successes >= max(1, b.settings.SuccessThreshold) {
+			b.state, b.failures = closed, 0
+		}
+	}
+	return before, b.state
+}
+
+func (b *breaker) open() { b.state, b.openedAt = open, time.Now() }
 
 // errUnfinished is the outcome of a call that panicked. What it ran may be code of
 // the program that embeds the engine.
 var errUnfinished = errors.New("the call did not finish")
 
-func (l *Layers) leave(ctx context.Context, b *breaker, tool string, probe bool, err error) {
-	before := b.circuit.State()
-	switch f := l.Classify(err); {
-	case f.Silent || err == errUnfinished:
-		// Nothing was learnt. The library takes a permit back only with a
-		// result, so being half open starts again.
-		if probe && b.circuit.IsHalfOpen() {
-			b.circuit.Open()
-			b.circuit.HalfOpen()
+// breaker is the layer of the circuit breakers.
+func (l *Layers) breaker(next Caller) Caller {
+	return func(ctx context.Context, c *Call) (reply Reply, err error) {
+		b := l.stateOf(c).breakers.of(c.key())
+		probe, why := b.enter()
+		if why != "" {
+			return Reply{}, l.Errors.Broken(c, why)
 		}
-	case f.Fault:
-		text := f.Words
-		b.latest.Store(&text)
-		b.circuit.RecordFailure()
-		if probe && b.circuit.IsHalfOpen() {
-			b.circuit.Open()
-		}
-	default:
-		b.circuit.RecordSuccess()
+		err = errUnfinished // unless nothing panics
+		defer func() {
+			f := l.Classify(err)
+			before, after := b.leave(probe, err != errUnfinished && !f.Silent, f)
+			if before != after {
+				l.Log(c).WarnContext(ctx, "circuit breaker", "tool", c.key(), "was", before.String(), "is", after.String())
+			}
+		}()
+		return next(ctx, c)
 	}
-	if probe {
-		b.probes.ReleasePermit()
-	}
-	if after := b.circuit.State(); after != before {
-		l.Log(ctx).WarnContext(ctx, "circuit breaker", "tool", tool, "was", before.String(), "is", after.String())
-	}
-}
-
-// refused is the error of a call that the breaker does not let through.
-func (l *Layers) refused(b *breaker, tool string) error {
-	settings := l.Entry.CircuitBreaker
-	message := fmt.Sprintf("its circuit breaker is open after %d failures in a row", max(1, settings.FailureThreshold))
-	if wait := b.circuit.RemainingDelay(); wait > 0 {
-		message += fmt.Sprintf(", for another %v", wait.Round(time.Millisecond))
-	} else {
-		message += ", until the calls that try it out have succeeded"
-	}
-	if latest := b.latest.Load(); latest != nil {
-		message += "; the latest failure: " + *latest
-	}
-	return l.Errors.Rejected(tool, message, "", ErrCircuitOpen)
 }
 
 // Breaker counts the circuit breakers of a tool in one state. There is one for each
@@ -135,7 +161,7 @@ type Breaker struct {
 
 // Breakers counts the circuit breakers, in the order of tools and states.
 func (l *Layers) Breakers() []Breaker {
-	if l.off || l.shared.breakers.settings == nil {
+	if l.Entry.CircuitBreaker == nil {
 		return nil
 	}
 	counted := map[Breaker]int{}
@@ -152,12 +178,4 @@ func (l *Layers) Breakers() []Breaker {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.State, b.State))
 	})
 	return out
-}
-
-func (b *breakersByTool) count(into map[Breaker]int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for tool, one := range b.byTool {
-		into[Breaker{Tool: tool, State: one.circuit.State().String()}]++
-	}
 }

@@ -15,7 +15,7 @@ import (
 
 // resultCache keeps the results of one server's tools.
 type resultCache struct {
-	held    *memory.Account
+	*Options
 	results *otter.Cache[cacheKey, value.Value]
 	// age counts how often everything was dropped. It is in the keys, so that
 	// what was asked before is not found afterwards, even where its answer
@@ -32,6 +32,51 @@ type pendingCall struct {
 	reply value.Value
 	err   error
 	valid bool // for the calls that wait; else each of them has to ask
+}
+
+// layer answers calls with what is kept, and makes equal calls at the same time one.
+func (c *resultCache) layer(next Caller) Caller {
+	return func(ctx context.Context, call *Call) (Reply, error) {
+		if call.reads() || !c.Entry.Cache.Caches(call.Name) {
+			return next(ctx, call)
+		}
+		held := memory.AccountOf(ctx)
+		for {
+			key := c.key(call.caller(), call.Name, call.Args)
+			if reply, ok := c.get(key, held); ok {
+				c.Counts.CacheHits.Add(1)
+				return Reply{Value: reply, Cached: true}, nil
+			}
+			f, first := c.join(key)
+			if !first {
+				reply, err, ok := f.wait(ctx)
+				switch {
+				case ctx.Err() != nil && !ok:
+					return Reply{}, c.Errors.Stopped(ctx, call, "before it was answered", nil)
+				case !ok:
+					continue // it was cut short for reasons of its own caller
+				case err == nil:
+					c.Counts.CacheHits.Add(1)
+				}
+				return Reply{Value: separateCopy(reply, held), Cached: err == nil}, err
+			}
+			if _, ok := c.get(key, nil); ok { // one has just ended
+				c.leave(key, f, value.Undef, nil, false)
+				continue
+			}
+			var reply Reply
+			err := errUnfinished
+			defer func() {
+				// What is due to this caller's time alone says nothing to the others.
+				valid := err != errUnfinished && ctx.Err() == nil && !c.Classify(err).Silent
+				c.leave(key, f, reply.Value, err, valid)
+			}()
+			if reply, err = next(ctx, call); err == nil {
+				c.put(key, reply.Value)
+			}
+			return reply, err
+		}
+	}
 }
 
 // join returns the call under way with this key. If there is none it returns a
@@ -71,11 +116,11 @@ func (f *pendingCall) wait(ctx context.Context) (reply value.Value, err error, o
 // be long or secret.
 type cacheKey [sha256.Size]byte
 
-// newResultCache returns a cache whose results count on held.
-func newResultCache(c *config.Cache, held *memory.Account) *resultCache {
-	return &resultCache{held: held, calls: map[cacheKey]*pendingCall{}, results: otter.Must(&otter.Options[cacheKey, value.Value]{
+// newResultCache returns a cache whose results count on o.Cached.
+func newResultCache(c *config.Cache, o *Options) *resultCache {
+	return &resultCache{Options: o, calls: map[cacheKey]*pendingCall{}, results: otter.Must(&otter.Options[cacheKey, value.Value]{
 		MaximumSize: max(1, c.MaxEntries), ExpiryCalculator: otter.ExpiryWriting[cacheKey, value.Value](c.TTL),
-		OnAtomicDeletion: func(e otter.DeletionEvent[cacheKey, value.Value]) { held.Shrink(resultBytes(e.Value)) },
+		OnAtomicDeletion: func(e otter.DeletionEvent[cacheKey, value.Value]) { o.Cached.Shrink(resultBytes(e.Value)) },
 	})}
 }
 
@@ -122,7 +167,7 @@ func (c *resultCache) put(key cacheKey, reply value.Value) {
 	if t := reply.Get("resultType"); !t.IsUndefined() && t.Str() != "complete" {
 		return
 	}
-	if c.held.Grow(resultBytes(reply)) == nil {
+	if c.Cached.Grow(resultBytes(reply)) == nil {
 		c.results.Set(key, separateCopy(reply, nil))
 	}
 }

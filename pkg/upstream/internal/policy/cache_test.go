@@ -64,10 +64,10 @@ func TestCallsThatAreTheSameShareAnAnswer(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := i == 1 && c.same; r.FromCache != want || (r.Attempts == 0) != want {
+				if want := i == 1 && c.same; r.Cached != want || (r.Sent == 0) != want {
 					t.Errorf("call %d: %+v", i, r)
 				}
-				replies = append(replies, r.Reply)
+				replies = append(replies, r.Value)
 			}
 			if value.Equal(replies[0], replies[1]) != c.same {
 				t.Errorf("answers %s and %s", replies[0].JSON(), replies[1].JSON())
@@ -89,7 +89,7 @@ func TestWhatIsNotKept(t *testing.T) {
 					asked++
 					return parsed(t, reply), nil
 				})
-				if err != nil || r.FromCache {
+				if err != nil || r.Cached {
 					t.Errorf("%+v, %v", r, err)
 				}
 			}
@@ -103,7 +103,7 @@ func TestWhatIsNotKept(t *testing.T) {
 		a := &answers{errs: []error{broken, nil}}
 		_, first := s.through(context.Background(), "look", a.next)
 		r, second := s.through(context.Background(), "look", a.next)
-		if first == nil || second != nil || r.FromCache {
+		if first == nil || second != nil || r.Cached {
 			t.Errorf("%v; %+v, %v", first, r, second)
 		}
 	})
@@ -113,7 +113,7 @@ func TestWhatIsNotKept(t *testing.T) {
 			r, err := s.through(context.Background(), "look", func(context.Context) (value.Value, error) {
 				return parsed(t, `{"resultType":"complete","isError":false,"content":[]}`), nil
 			})
-			if err != nil || r.FromCache != (i == 1) {
+			if err != nil || r.Cached != (i == 1) {
 				t.Errorf("call %d: %+v, %v", i, r, err)
 			}
 		}
@@ -126,7 +126,7 @@ func TestResultsGetOld(t *testing.T) {
 		n := &numbered{}
 		for i, want := range []bool{false, true, false, true} {
 			r, err := s.through(context.Background(), "look", n.next)
-			if err != nil || r.FromCache != want {
+			if err != nil || r.Cached != want {
 				t.Errorf("call %d: %+v, %v", i, r, err)
 			}
 			time.Sleep(40 * time.Second) // of the minute that results are kept, which using them does not prolong
@@ -140,7 +140,7 @@ func TestChangedListOfToolsDropsResults(t *testing.T) {
 		n := &numbered{}
 		_, _ = s.through(context.Background(), "look", n.next)
 		s.DropResults()
-		if r, _ := s.through(context.Background(), "look", n.next); r.FromCache {
+		if r, _ := s.through(context.Background(), "look", n.next); r.Cached {
 			t.Error("a result from before the change was used")
 		}
 		// An answer that is on its way while the list changes is an old one too.
@@ -151,7 +151,7 @@ func TestChangedListOfToolsDropsResults(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		s.DropResults()
 		time.Sleep(10 * time.Second)
-		if r, _ := s.through(context.Background(), "lookup", n.next); r.FromCache {
+		if r, _ := s.through(context.Background(), "lookup", n.next); r.Cached {
 			t.Error("a result that was asked for before the change was used")
 		}
 	})
@@ -189,8 +189,8 @@ func TestNoCallerGetsAnothersAnswer(t *testing.T) {
 				r, err := s.callAs(context.Background(), id, "look", args, func(context.Context) (value.Value, error) {
 					return value.FromEntries([]value.Entry{{Key: "text", Value: value.FromString(want)}}), nil
 				})
-				if err != nil || r.Reply.Get("text").Str() != want {
-					t.Errorf("want %q, got %s, %v", want, r.Reply.JSON(), err)
+				if err != nil || r.Value.Get("text").Str() != want {
+					t.Errorf("want %q, got %s, %v", want, r.Value.JSON(), err)
 				}
 				if round%11 == 0 {
 					s.DropResults()
@@ -215,13 +215,13 @@ func TestEqualCallsAtOnceShareOneCall(t *testing.T) {
 					time.Sleep(time.Second)
 					return n.next(ctx)
 				})
-				if err != nil || r.FromCache != (r.Attempts == 0) {
+				if err != nil || r.Cached != (r.Sent == 0) {
 					t.Errorf("%+v, %v", r, err)
 				}
-				if r.FromCache {
+				if r.Cached {
 					cached.Add(1)
 				}
-				attempts.Add(int32(r.Attempts))
+				attempts.Add(int32(r.Sent))
 			})
 		}
 		wait.Wait()
@@ -244,7 +244,7 @@ func TestCallerThatGivesUpFailsNoEqualCall(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				return n.next(ctx)
 			case <-ctx.Done():
-				return value.Undef, fakeErrors{}.Stopped(ctx, "look", "before it was answered", nil)
+				return value.Undef, fakeErrors{}.Stopped(ctx, nil, "before it was answered", nil)
 			}
 		}
 		began := time.Now()
@@ -287,7 +287,7 @@ func TestErrorIsSharedButNotKept(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 6 {
 			wait.Go(func() {
-				if r, err := s.through(context.Background(), "look", slow); err == nil || r.FromCache {
+				if r, err := s.through(context.Background(), "look", slow); err == nil || r.Cached {
 					t.Errorf("%+v, %v", r, err)
 				}
 			})
@@ -296,7 +296,7 @@ func TestErrorIsSharedButNotKept(t *testing.T) {
 		if n := a.asked.Load(); n != 1 {
 			t.Errorf("asked %d times", n)
 		}
-		if r, err := s.through(context.Background(), "look", slow); err != nil || r.FromCache {
+		if r, err := s.through(context.Background(), "look", slow); err != nil || r.Cached {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})

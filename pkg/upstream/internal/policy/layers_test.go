@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -25,8 +26,8 @@ func layered(t testing.TB, change ...func(*config.Upstream)) fixture {
 		f(u)
 	}
 	l := New(Options{
-		Entry: u, Log: func(context.Context) *slog.Logger { return slog.New(slog.DiscardHandler) }, Counts: &Counts{}, Errors: fakeErrors{}, Classify: classify,
-		Repeatable: func(context.Context, string, string, Failure) bool { return false },
+		Entry: u, Log: func(*Call) *slog.Logger { return slog.New(slog.DiscardHandler) }, Counts: &Counts{}, Errors: fakeErrors{}, Classify: classify,
+		Repeatable: func(context.Context, *Call, Failure) bool { return false },
 	})
 	t.Cleanup(l.Close)
 	return fixture{l}
@@ -60,14 +61,20 @@ var (
 
 type fakeErrors struct{}
 
-func (fakeErrors) Rejected(_, message, hint string, cause error) error {
-	e := &failed{text: message + "; " + hint, cause: cause}
-	e.Final = cause == ErrRateLimited // the server was not asked
-	e.Silent = e.Final
-	return e
+var (
+	errRateLimited = errors.New("rate limited")
+	errCircuitOpen = errors.New("circuit open")
+)
+
+func (fakeErrors) Limited(c *Call, message string) error {
+	return &failed{text: message + "; raise mcpServers.fake.rateLimit", cause: errRateLimited, Failure: Failure{Final: true, Silent: true}}
 }
 
-func (fakeErrors) Stopped(ctx context.Context, _, when string, _ error) error {
+func (fakeErrors) Broken(_ *Call, message string) error {
+	return &failed{text: message, cause: errCircuitOpen}
+}
+
+func (fakeErrors) Stopped(ctx context.Context, _ *Call, when string, _ error) error {
 	return &failed{text: "given up " + when, cause: context.Cause(ctx), Failure: Failure{Final: true, Silent: true}}
 }
 
@@ -90,19 +97,22 @@ func caching(u *config.Upstream) {
 }
 
 // through makes a call without credentials through the layers.
-func (s fixture) through(ctx context.Context, tool string, next func(context.Context) (value.Value, error)) (Result, error) {
+func (s fixture) through(ctx context.Context, tool string, next func(context.Context) (value.Value, error)) (Reply, error) {
 	return s.callAs(ctx, "", tool, value.Undef, next)
 }
 
 // callAs makes a call through the layers, of which each try is one request.
-func (s fixture) callAs(ctx context.Context, caller, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Result, error) {
-	return s.Call(ctx, caller, Operation{Name: tool, Args: args}, func(ctx context.Context) (reply value.Value, sent int, err error) {
-		reply, err = s.Pass(ctx, caller, tool, func() (value.Value, error) {
-			sent++
-			return next(ctx)
-		})
-		return reply, sent, err
-	})
+func (s fixture) callAs(ctx context.Context, caller, tool string, args value.Value, next func(context.Context) (value.Value, error)) (Reply, error) {
+	c := &Call{Method: MethodCall, Name: tool, Args: args, As: &Credential{Identity: credential.Identity(caller)}}
+	return s.Wrap(func(ctx context.Context, c *Call) (Reply, error) {
+		release, err := s.Admit(ctx, c, true)
+		if err != nil {
+			return Reply{}, err
+		}
+		defer release()
+		reply, err := next(ctx)
+		return Reply{Value: reply, Sent: 1}, err
+	})(ctx, c)
 }
 
 // answers is a server's part: what it answers one time after the other, the
@@ -194,21 +204,21 @@ func TestLayersStandInTheirOrder(t *testing.T) {
 		}
 		failing := &answers{errs: []error{unavailable}}
 		for i := range 3 { // three calls of two tries each count as three failures
-			if _, err := s.through(context.Background(), "find", failing.next); err == nil || errors.Is(err, ErrCircuitOpen) {
+			if _, err := s.through(context.Background(), "find", failing.next); err == nil || errors.Is(err, errCircuitOpen) {
 				t.Fatalf("call %d: %v", i, err)
 			}
 		}
 		if n := failing.asked.Load(); n != 6 {
 			t.Errorf("the server was asked %d times, want 6", n)
 		}
-		if _, err := s.through(context.Background(), "find", failing.next); !errors.Is(err, ErrCircuitOpen) {
+		if _, err := s.through(context.Background(), "find", failing.next); !errors.Is(err, errCircuitOpen) {
 			t.Errorf("want the breaker before the rate limit: %v", err)
 		}
 		began := time.Now() // three seconds after the first request, for the delays of retry
 		if _, err := s.through(context.Background(), "other", a.next); err != nil || time.Since(began) == 0 {
 			t.Errorf("want all requests to count, those of further attempts too: %v", err)
 		}
-		if r, err := s.through(context.Background(), "look", a.next); err != nil || !r.FromCache {
+		if r, err := s.through(context.Background(), "look", a.next); err != nil || !r.Cached {
 			t.Errorf("want the cache before the rate limit: %+v, %v", r, err)
 		}
 		if r, h, w := s.Counts.Retries.Load(), s.Counts.CacheHits.Load(), s.Counts.RateLimitWaits.Load(); r != 3 || h != 20 || w != 1 {
@@ -222,11 +232,11 @@ func TestLayersStandInTheirOrder(t *testing.T) {
 
 func TestEntryWithoutLayersHasNone(t *testing.T) {
 	s := layered(t)
-	if !s.off {
+	if s.Admits() || s.callers != nil {
 		t.Error("layers without any setting")
 	}
 	r, err := s.callAs(context.Background(), "", "look", value.Undef, (&answers{errs: []error{nil}}).next)
-	if err != nil || r.Attempts != 1 || r.FromCache {
+	if err != nil || r.Sent != 1 || r.Cached {
 		t.Errorf("%+v, %v", r, err)
 	}
 	s.DropResults()
@@ -245,12 +255,12 @@ func TestSettingsWithoutNumbersDoNoHarm(t *testing.T) {
 			u.Cache = &config.Cache{Tools: []string{"look"}}
 		})
 		bad := &answers{errs: []error{unavailable}}
-		if r, err := s.through(context.Background(), "look", bad.next); err == nil || r.Attempts != 1 {
+		if r, err := s.through(context.Background(), "look", bad.next); err == nil || r.Sent != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
 		n := &answers{errs: []error{nil}}
 		for range 3 { // of a breaker that waits for no time
-			if r, err := s.through(context.Background(), "look", n.next); err != nil || r.Attempts != 1 || r.FromCache {
+			if r, err := s.through(context.Background(), "look", n.next); err != nil || r.Sent != 1 || r.Cached {
 				t.Errorf("%+v, %v", r, err)
 			}
 		}
@@ -264,15 +274,15 @@ func TestOneCallersTroubleIsNoOthers(t *testing.T) {
 		for range 3 {
 			_, _ = s.callAs(context.Background(), "alice", "look", value.Undef, failing.next)
 		}
-		if _, err := s.callAs(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, ErrCircuitOpen) {
+		if _, err := s.callAs(context.Background(), "alice", "look", value.Undef, failing.next); !errors.Is(err, errCircuitOpen) {
 			t.Errorf("alice: %v", err)
 		}
-		if _, err := s.callAs(context.Background(), "alice", "other", value.Undef, failing.next); !errors.Is(err, ErrRateLimited) {
+		if _, err := s.callAs(context.Background(), "alice", "other", value.Undef, failing.next); !errors.Is(err, errRateLimited) {
 			t.Errorf("alice: %v", err) // three requests went out at once
 		}
 		for _, other := range []string{"bob", "carol", ""} {
 			a := &answers{errs: []error{nil}}
-			if r, err := s.callAs(context.Background(), other, "look", value.Undef, a.next); err != nil || r.Attempts != 1 {
+			if r, err := s.callAs(context.Background(), other, "look", value.Undef, a.next); err != nil || r.Sent != 1 {
 				t.Errorf("%q: %v", other, err)
 			}
 		}
@@ -323,18 +333,18 @@ func TestBreakerSurvivesAPanic(t *testing.T) {
 		s := layered(t, func(u *config.Upstream) {
 			u.CircuitBreaker = &config.CircuitBreaker{FailureThreshold: 1, SuccessThreshold: 1, ResetTimeout: time.Minute, HalfOpenMaxCalls: 1}
 		})
-		call := func(next Try) (err error, panicked bool) {
+		call := func(next func(context.Context) (value.Value, error)) (err error, panicked bool) {
 			defer func() { panicked = recover() != nil }()
-			_, err = s.Call(t.Context(), "", Operation{Name: "look"}, next)
+			_, err = s.through(t.Context(), "look", next)
 			return err, false
 		}
-		_, _ = call(func(context.Context) (value.Value, int, error) { return value.Undef, 1, broken })
+		_, _ = call(func(context.Context) (value.Value, error) { return value.Undef, broken })
 		time.Sleep(2 * time.Minute)
-		if _, panicked := call(func(context.Context) (value.Value, int, error) { panic("boom") }); !panicked {
+		if _, panicked := call(func(context.Context) (value.Value, error) { panic("boom") }); !panicked {
 			t.Fatal("the breaker did not let the call through")
 		}
 		for range 2 {
-			if err, _ := call(func(context.Context) (value.Value, int, error) { return value.True, 1, nil }); err != nil {
+			if err, _ := call(func(context.Context) (value.Value, error) { return value.True, nil }); err != nil {
 				t.Fatalf("after the panic: %v", err)
 			}
 		}

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -104,9 +103,55 @@ func (l *rateLimit) reserve(now time.Time) *rate.Reservation {
 	return l.ReserveN(now, 1)
 }
 
+// Admits reports whether requests have to wait for anything.
+func (l *Layers) Admits() bool { return l.slots != nil || l.Entry.RateLimit != nil }
+
+// Admit waits until the rate limits let a request of the call through and the server has a
+// free slot, which it has until release. Requests wait for either in the order of coming.
+// If turn is not set, the request has had its turn of the rate limits.
+func (l *Layers) Admit(ctx context.Context, c *Call, turn bool) (release func(), err error) {
+	if err := l.slot(ctx, c); err != nil {
+		return nil, err
+	}
+	// A turn counts from when it is taken, so it is taken last: turns taken
+	// before the wait for a slot would all be used at once when slots get free.
+	// But a request that waits for its turn holds no slot that others could use.
+	if turn && l.Entry.RateLimit != nil {
+		if limits := l.stateOf(c).limits.of(c.key()); !allow(limits, time.Now()) {
+			l.release()
+			if err := l.waitForTurn(ctx, c, limits); err != nil {
+				return nil, err
+			}
+			if err := l.slot(ctx, c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l.free, nil
+}
+
+// slot waits for one of the requests that may be in flight.
+func (l *Layers) slot(ctx context.Context, c *Call) error {
+	if l.slots == nil {
+		return nil
+	}
+	select {
+	case l.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return l.Errors.Stopped(ctx, c, "while it waited for a free slot (maxConcurrency)", nil)
+	}
+}
+
+func (l *Layers) release() {
+	if l.slots != nil {
+		<-l.slots
+	}
+}
+
 // waitForTurn waits until the rate limits let a request through. If that would take
 // longer than the request may take it fails at once.
-func (l *Layers) waitForTurn(ctx context.Context, limits []*rateLimit, tool string) error {
+func (l *Layers) waitForTurn(ctx context.Context, c *Call, limits []*rateLimit) error {
 	l.Counts.RateLimitWaits.Add(1)
 	until := time.Now().Add(l.Entry.Timeout)
 	if end, ok := ctx.Deadline(); ok && end.Before(until) {
@@ -118,9 +163,8 @@ func (l *Layers) waitForTurn(ctx context.Context, limits []*rateLimit, tool stri
 		wait, left := turn.DelayFrom(now), max(0, until.Sub(now))
 		if wait > left {
 			turn.CancelAt(now)
-			return l.Errors.Rejected(tool,
-				fmt.Sprintf("the rate limit of %d requests in %v leaves no room for it in the next %v", one.requests, one.period, left.Round(time.Millisecond)),
-				"call it less often, or raise "+l.Entry.Setting("rateLimit")+" or "+l.Entry.Setting("timeoutMs"), ErrRateLimited)
+			return l.Errors.Limited(c, fmt.Sprintf("the rate limit of %d requests in %v leaves no room for it in the next %v",
+				one.requests, one.period, left.Round(time.Millisecond)))
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -128,11 +172,8 @@ func (l *Layers) waitForTurn(ctx context.Context, limits []*rateLimit, tool stri
 		case <-ctx.Done():
 			timer.Stop()
 			turn.Cancel()
-			return l.Errors.Stopped(ctx, tool, "while it waited for the rate limit", nil)
+			return l.Errors.Stopped(ctx, c, "while it waited for the rate limit", nil)
 		}
 	}
 	return nil
 }
-
-// ErrRateLimited is the cause of an error of a call that the rate limit kept back.
-var ErrRateLimited = errors.New("rate limit exceeded")

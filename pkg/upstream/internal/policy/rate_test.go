@@ -84,8 +84,8 @@ func TestRateLimitCountsFurtherAttempts(t *testing.T) {
 			u.RateLimit = &config.RateLimit{Limit: 2, Period: 10 * time.Second}
 		})
 		a := &answers{errs: []error{unavailable}}
-		if r, err := s.through(context.Background(), "look", a.next); err == nil || r.Attempts != 4 {
-			t.Errorf("attempts %d: %v", r.Attempts, err)
+		if r, err := s.through(context.Background(), "look", a.next); err == nil || r.Sent != 4 {
+			t.Errorf("attempts %d: %v", r.Sent, err)
 		}
 		for i, gap := range a.gaps() {
 			if gap.Round(10*time.Millisecond) != 5*time.Second {
@@ -144,7 +144,7 @@ func TestCallThatCannotGetItsTurnInTimeFailsAtOnce(t *testing.T) {
 		_, _ = s.through(context.Background(), "look", a.next)
 		began := time.Now()
 		r, err := s.through(context.Background(), "look", a.next)
-		if err == nil || time.Since(began) != 0 || r.Attempts != 0 || a.asked.Load() != 1 {
+		if err == nil || time.Since(began) != 0 || r.Sent != 0 || a.asked.Load() != 1 {
 			t.Fatalf("%+v, %v after %v", r, err, time.Since(began))
 		}
 		for _, want := range []string{"rate limit of 1 requests in 10s", "next 5s", "mcpServers.fake.rateLimit"} {

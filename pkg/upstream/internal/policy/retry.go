@@ -2,103 +2,100 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go"
-	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
 )
+
+// retry is the layer that tries calls again.
+type retry struct {
+	*Options
+	settings *config.Retry
+}
 
 // jitter is the part of a delay by which it varies at random, up or down.
 const jitter = 0.25
 
-// retryRequest tells the retry policy to try once more.
-type retryRequest struct{ after time.Duration } // what the server asked for; 0: nothing
-
-func (*retryRequest) Error() string { return "try again" }
-
-// errGiveUp tells the retry policy to try no more.
-var errGiveUp = errors.New("enough")
-
-// newRetry returns what tries as often and as far apart as the settings say.
-func newRetry(r *config.Retry) failsafe.Executor[any] {
-	spread := 0.0
-	if r.Jitter {
-		spread = jitter
-	}
-	return failsafe.With(retrypolicy.NewBuilder[any]().
-		HandleIf(func(_ any, err error) bool {
-			_, ok := err.(*retryRequest)
-			return ok
-		}).
-		ReturnLastFailure().
-		WithMaxAttempts(max(1, r.MaxAttempts)). // 0 and less have a meaning of their own there
-		WithBackoffFactor(r.InitialDelay, r.MaxDelay, max(1, r.Backoff)).
-		WithJitterFactor(spread).
-		WithDelayFunc(func(attempt failsafe.ExecutionAttempt[any]) time.Duration {
-			if a, ok := attempt.LastError().(*retryRequest); ok && a.after > 0 {
-				// The library lets this delay vary too, and a server that names a
-				// time must not be asked before it.
-				return time.Duration(float64(a.after)/(1-spread)) + time.Millisecond
+// layer asks the server until it answers, or until nothing speaks for another try.
+func (r *retry) layer(next Caller) Caller {
+	return func(ctx context.Context, c *Call) (Reply, error) {
+		if ctx.Err() != nil {
+			return Reply{}, r.Errors.Stopped(ctx, c, "before it was sent", nil)
+		}
+		var tries []Attempt
+		sent := 0
+		for n := 1; ; n++ {
+			began := time.Now()
+			reply, err := next(ctx, c)
+			sent += reply.Sent
+			if reply.Sent = sent; err == nil && n == 1 {
+				return reply, nil
 			}
-			return -1 // the next of the backoff
-		}).Build())
+			tries = kept(tries, Attempt{began, time.Now(), err})
+			delay, again := r.again(ctx, c, n, &err)
+			if again && r.wait(ctx, c, n, delay, err) {
+				continue
+			}
+			if n > 1 {
+				reply.Attempts = tries
+				if err != nil {
+					err = r.Errors.Amended(err, fmt.Sprintf("; it was tried %d times", sent))
+				}
+			}
+			if again {
+				err = r.Errors.Stopped(ctx, c, "while it waited to try again", err)
+			}
+			return reply, err
+		}
+	}
 }
 
-// try asks the server until it answers, or until nothing speaks for another
-// try.
-func (l *Layers) try(ctx context.Context, caller string, o Operation, next Try) (Result, error) {
-	if l.retry == nil {
-		return l.tryOnce(ctx, next)
+// again reports whether a call that failed with err at its nth try is tried again, and
+// after which time. It adds the reason to err if only the wait is too long.
+func (r *retry) again(ctx context.Context, c *Call, n int, err *error) (delay time.Duration, again bool) {
+	if *err == nil {
+		return 0, false
 	}
-	var (
-		result Result
-		latest error
-		n      int
-		more   bool
-		tries  []Attempt
-	)
-	// What the policy returns is no more than latest, or that ctx has ended.
-	_ = l.retry.WithContext(ctx).Run(func() error {
-		if n++; n > 1 {
-			l.Counts.Retries.Add(1)
-		}
-		more = false
-		var one Result
-		began := time.Now()
-		one, latest = l.tryOnce(ctx, next)
-		result.Reply = one.Reply
-		if result.Attempts += one.Attempts; latest == nil && n == 1 {
-			return nil
-		}
-		tries = kept(tries, Attempt{began, time.Now(), latest})
-		if latest == nil {
-			return nil
-		}
-		var after time.Duration
-		if after, more = l.worthAnother(ctx, caller, o, latest); !more {
-			latest = l.tooLate(ctx, latest)
-			return errGiveUp
-		}
-		l.Log(ctx).DebugContext(ctx, "a call failed and may be tried again", "tool", o.Name, "try", n, "error", latest)
-		return &retryRequest{after}
-	})
-	if n > 1 {
-		result.AttemptTimes = tries
+	after, worth := r.worthAnother(ctx, c, *err)
+	if !worth {
+		*err = r.tooLate(ctx, *err)
+		return 0, false
 	}
-	if n == 0 { // ctx had ended before
-		return Result{}, l.Errors.Stopped(ctx, o.Name, "before it was sent", nil)
+	return r.delay(n, after), n < max(1, r.settings.MaxAttempts)
+}
+
+// wait waits before the next try, and reports whether it comes.
+func (r *retry) wait(ctx context.Context, c *Call, n int, delay time.Duration, err error) bool {
+	r.Log(c).DebugContext(ctx, "a call failed and may be tried again", "tool", c.key(), "try", n, "error", err)
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		r.Counts.Retries.Add(1)
+		return true
+	case <-ctx.Done():
+		return false
 	}
-	if latest != nil && n > 1 {
-		latest = l.Errors.Amended(latest, fmt.Sprintf("; it was tried %d times", result.Attempts))
+}
+
+// delay returns how long to wait after the nth try. The server wants to be left alone for
+// after, and is not asked before that; 0: it does not say.
+func (r *retry) delay(n int, after time.Duration) time.Duration {
+	spread := 0.0
+	if r.settings.Jitter {
+		spread = jitter
 	}
-	if more && n < l.Entry.Retry.MaxAttempts && ctx.Err() != nil {
-		latest = l.Errors.Stopped(ctx, o.Name, "while it waited to try again", latest)
+	if after > 0 {
+		return time.Duration(float64(after)*(1+spread*rand.Float64())) + time.Millisecond
 	}
-	return result, latest
+	d, most := float64(r.settings.InitialDelay), float64(r.settings.MaxDelay)
+	for i := 1; i < n && d < most; i++ {
+		d *= max(1, r.settings.Backoff)
+	}
+	return time.Duration(min(d, most) * (1 + spread*(2*rand.Float64()-1)))
 }
 
 // maxTries is how many tries of a call are kept.
@@ -115,15 +112,14 @@ func kept(tries []Attempt, one Attempt) []Attempt {
 
 // worthAnother reports whether a call that failed is to be tried again, and
 // after which time the server wants that: 0 if it does not say.
-func (l *Layers) worthAnother(ctx context.Context, caller string, o Operation, err error) (time.Duration, bool) {
-	f := l.Classify(err)
-	r := l.Entry.Retry
+func (r *retry) worthAnother(ctx context.Context, c *Call, err error) (time.Duration, bool) {
+	f := r.Classify(err)
 	switch {
-	case ctx.Err() != nil, !f.isRetried(r):
+	case ctx.Err() != nil, !f.isRetried(r.settings):
 		return 0, false
-	case f.After > r.MaxDelay:
+	case f.After > r.settings.MaxDelay:
 		return 0, false // it would be asked before it wants, or wait for longer than allowed
-	case f.Unknown && !o.Reads && !l.Entry.RetryUnsafe && !l.Repeatable(ctx, caller, o.Name, f):
+	case f.Unknown && !c.reads() && !r.Entry.RetryUnsafe && !r.Repeatable(ctx, c, f):
 		return 0, false
 	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < f.After {
@@ -134,17 +130,17 @@ func (l *Layers) worthAnother(ctx context.Context, caller string, o Operation, e
 
 // tooLate returns err, amended if the call was not tried again only because the
 // server asked for a longer wait (Retry-After) than is allowed.
-func (l *Layers) tooLate(ctx context.Context, err error) error {
-	f := l.Classify(err)
+func (r *retry) tooLate(ctx context.Context, err error) error {
+	f := r.Classify(err)
 	end, bounded := ctx.Deadline()
-	switch r := l.Entry.Retry; {
-	case f.After == 0 || f.Unknown || ctx.Err() != nil || !f.isRetried(r):
+	switch s := r.settings; {
+	case f.After == 0 || f.Unknown || ctx.Err() != nil || !f.isRetried(s):
 		return err
-	case f.After > r.MaxDelay:
-		return l.Errors.Amended(err, fmt.Sprintf("; it was not tried again, because it asks for a wait of %v (Retry-After), and %s allows %v",
-			f.After, l.Entry.Setting("retry.maxDelayMs"), r.MaxDelay))
+	case f.After > s.MaxDelay:
+		return r.Errors.Amended(err, fmt.Sprintf("; it was not tried again, because it asks for a wait of %v (Retry-After), and %s allows %v",
+			f.After, r.Entry.Setting("retry.maxDelayMs"), s.MaxDelay))
 	case bounded && time.Until(end) < f.After:
-		return l.Errors.Amended(err, fmt.Sprintf("; it was not tried again, because it asks for a wait of %v (Retry-After), and the call has only %v left",
+		return r.Errors.Amended(err, fmt.Sprintf("; it was not tried again, because it asks for a wait of %v (Retry-After), and the call has only %v left",
 			f.After, time.Until(end).Round(time.Millisecond)))
 	}
 	return err

@@ -16,13 +16,13 @@ func TestLaterTrySucceeds(t *testing.T) {
 		s := layered(t, retrying(5))
 		a := &answers{errs: []error{unavailable, unavailable, nil}}
 		r, err := s.through(context.Background(), "look", a.next)
-		if err != nil || r.Attempts != 3 || !value.Equal(r.Reply, good) {
+		if err != nil || r.Sent != 3 || !value.Equal(r.Value, good) {
 			t.Errorf("%+v, %v", r, err)
 		}
-		if len(r.AttemptTimes) != 3 {
-			t.Fatalf("the times of attempts are %v", r.AttemptTimes)
+		if len(r.Attempts) != 3 {
+			t.Fatalf("the times of attempts are %v", r.Attempts)
 		}
-		for i, one := range r.AttemptTimes {
+		for i, one := range r.Attempts {
 			if !one.Start.Equal(a.times[i]) || one.End.Before(one.Start) || (one.Err == nil) != (i == 2) {
 				t.Errorf("attempt %d at %v is %+v", i, a.times[i], one)
 			}
@@ -35,12 +35,12 @@ func TestTimesOfTriesAreThoseOfTheLast(t *testing.T) {
 		s := layered(t, retrying(40))
 		a := &answers{errs: []error{unavailable}}
 		r, err := s.through(context.Background(), "look", a.next)
-		if err == nil || len(r.AttemptTimes) != 32 || !r.AttemptTimes[31].Start.Equal(a.times[39]) {
-			t.Errorf("%d tries have %d times, %v", len(a.times), len(r.AttemptTimes), err)
+		if err == nil || len(r.Attempts) != 32 || !r.Attempts[31].Start.Equal(a.times[39]) {
+			t.Errorf("%d tries have %d times, %v", len(a.times), len(r.Attempts), err)
 		}
 		a = &answers{errs: []error{nil}}
-		if r, err := s.through(context.Background(), "look", a.next); err != nil || r.AttemptTimes != nil {
-			t.Errorf("one try has the times %v, %v", r.AttemptTimes, err)
+		if r, err := s.through(context.Background(), "look", a.next); err != nil || r.Attempts != nil {
+			t.Errorf("one try has the times %v, %v", r.Attempts, err)
 		}
 	})
 }
