@@ -23,8 +23,8 @@ type try struct {
 	release func()    // of the request under way; nil: none is
 }
 
-// call makes one try of a call. Errors are *[Error].
-func (s *server) call(ctx context.Context, c *Call) (Reply, error) {
+// Call makes one try of a call. Errors are *[Error].
+func (s *mcpServer) Call(ctx context.Context, c *Call) (Reply, error) {
 	t, err := s.begin(ctx, c)
 	if err != nil {
 		return Reply{}, err
@@ -34,8 +34,8 @@ func (s *server) call(ctx context.Context, c *Call) (Reply, error) {
 	return Reply{Value: reply, Sent: t.sent}, t.explained(ctx, err)
 }
 
-// attempt is call for requests that run makes.
-func (s *server) attempt(ctx context.Context, c *Call, run func(context.Context, *try) error) (Reply, error) {
+// attempt is Call for requests that run makes.
+func (s *mcpServer) attempt(ctx context.Context, c *Call, run func(context.Context, *try) error) (Reply, error) {
 	t, err := s.begin(ctx, c)
 	if err != nil {
 		return Reply{}, err
@@ -46,7 +46,7 @@ func (s *server) attempt(ctx context.Context, c *Call, run func(context.Context,
 }
 
 // begin begins a try on the session of the identity of a call. The slot has to be released.
-func (s *server) begin(ctx context.Context, c *Call) (*try, error) {
+func (s *mcpServer) begin(ctx context.Context, c *Call) (*try, error) {
 	slot, err := s.acquireSlot(c)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (t *try) explained(ctx context.Context, err error) error {
 
 // explained returns the error of a try, with what may help. A session that the server has
 // forgotten is dropped.
-func (s *server) explained(ctx context.Context, c *Call, session *session, odd int, err error) error {
+func (s *mcpServer) explained(ctx context.Context, c *Call, session *session, odd int, err error) error {
 	var e Error
 	if known := (*Error)(nil); errors.As(err, &known) {
 		e, err = *known, causeOf(err)

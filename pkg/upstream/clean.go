@@ -14,7 +14,7 @@ import (
 // clean returns what takes out the secrets of the server and of one call: what it sent
 // for its caller, and the secrets among its arguments. Sessions do not know those of
 // other calls.
-func (s *server) clean(ctx context.Context, call *credential.Call) func(string) string {
+func (s *faults) clean(ctx context.Context, call *credential.Call) func(string) string {
 	info := infoOf(ctx)
 	r := s.redact.With(slices.Concat(call.Secrets, info.SecretArguments))
 	if info.Secrets == nil {
@@ -24,7 +24,7 @@ func (s *server) clean(ctx context.Context, call *credential.Call) func(string) 
 }
 
 // cleanError returns err without the secrets of the call.
-func (s *server) cleanError(ctx context.Context, err error, call *credential.Call) error {
+func (s *faults) cleanError(ctx context.Context, err error, call *credential.Call) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
@@ -46,7 +46,7 @@ func (s *server) cleanError(ctx context.Context, err error, call *credential.Cal
 
 // cleanReply returns a tool's result without secrets if it is an error, which ends
 // up in error texts. Other results belong to the caller, and stay as they are.
-func (s *server) cleanReply(ctx context.Context, reply value.Value, call *credential.Call) value.Value {
+func (s *faults) cleanReply(ctx context.Context, reply value.Value, call *credential.Call) value.Value {
 	if !reply.Get("isError").Bool() {
 		return reply
 	}

@@ -23,18 +23,6 @@ type Traffic struct {
 	Breakers []Breaker `json:"breakers,omitempty"`
 }
 
-func (s *server) traffic() Traffic {
-	layers := &s.counters.layers
-	out := Traffic{
-		Calls: s.counters.calls.Load(), Errors: s.counters.errors.Load(), Retries: layers.Retries.Load(),
-		RateLimitWaits: layers.RateLimitWaits.Load(), CacheHits: layers.CacheHits.Load(),
-	}
-	for _, b := range s.layers.Breakers() {
-		out.Breakers = append(out.Breakers, Breaker(b))
-	}
-	return out
-}
-
 // Breaker counts the circuit breakers of a tool in one state. There is one
 // for each caller if calls carry callers' credentials, else one.
 type Breaker struct {

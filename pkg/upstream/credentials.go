@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -30,14 +29,6 @@ func infoFor(ctx context.Context, info *callinfo.Info) *callinfo.Info {
 func infoOf(ctx context.Context) *callinfo.Info {
 	info, _ := ctx.Value(infoKey{}).(*callinfo.Info)
 	return info.OrNone()
-}
-
-// logOf returns the logger of a call.
-func (s *server) logOf(c *Call) *slog.Logger {
-	if log := c.Info.Log; log != nil {
-		return log.With("server", s.entry.Name)
-	}
-	return s.log
 }
 
 // Token is a credential for a server, sent as "Authorization: Bearer VALUE"

@@ -47,7 +47,7 @@ const discoverTimeout = 2 * time.Second
 // fallbackDelay returns how long a server may take to answer server/discover before
 // it is sent initialize: discoverTimeout, or a quarter of the entry's
 // connectTimeoutMs if that is less.
-func (s *server) fallbackDelay() time.Duration {
+func (s *connector) fallbackDelay() time.Duration {
 	return min(s.discoverTimeout, s.entry.ConnectTimeout/4)
 }
 
@@ -190,7 +190,7 @@ func (s *session) setPeer(info, reply value.Value) {
 }
 
 // describeClient computes what the server learns of us in each era.
-func (s *server) describeClient(name, version string) {
+func (s *connector) describeClient(name, version string) {
 	info := append([]byte(`{"name":`), value.AppendString(nil, name)...)
 	info = append(value.AppendString(append(info, `,"version":`...), version), '}')
 	s.clientInfo = string(info)
@@ -200,4 +200,19 @@ func (s *server) describeClient(name, version string) {
 			mcp.MetaKeyClientInfo, s.clientInfo, mcp.MetaKeyClientCapabilities, capabilities)
 	}
 	s.modernMeta, s.modernTaskMeta = meta(s.capabilities), meta(s.capabilitiesJSON(`"extensions":{"`+tasksExtension+`":{}}`))
+}
+
+// capabilitiesJSON returns our capabilities as JSON: those that we have answers for, and
+// more.
+func (s *connector) capabilitiesJSON(more string) string {
+	out := more
+	for _, a := range answerableRequests {
+		if s.answers[a.method] != nil {
+			if out != "" {
+				out += ","
+			}
+			out += a.capability
+		}
+	}
+	return "{" + out + "}"
 }

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/mcpgraph/mcpgraph/internal/textline"
+	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
+	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"io/fs"
 	"net/http"
 	"os/exec"
@@ -14,9 +18,16 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 )
 
+// faults makes the errors of one server, in which no secret is left.
+type faults struct {
+	entry  *config.Upstream
+	redact *redact.Redactor
+	life   context.Context // ends with the server
+}
+
 // newError makes an Error in which no secret is left. If hint is empty, it is that of the
 // kind of the cause.
-func (s *server) newError(op, tool, message, hint string, cause error) *Error {
+func (s *faults) newError(op, tool, message, hint string, cause error) *Error {
 	e := &Error{Server: s.entry.Name, Tool: tool, Op: op, Message: s.redact.Text(message), Hint: hint, Err: s.redact.Err(cause)}
 	e.diagnose(cause)
 	if k := kinds[e.Kind]; e.Hint == "" && k.hint != nil && (!k.unknown || e.unknown()) {
@@ -25,12 +36,12 @@ func (s *server) newError(op, tool, message, hint string, cause error) *Error {
 	return e
 }
 
-func (s *server) closedError(op, tool string) *Error {
+func (s *faults) closedError(op, tool string) *Error {
 	return s.newError(op, tool, KindPoolClosed.Error(), "", KindPoolClosed)
 }
 
 // stoppedError is the error of a call whose context ended while it waited.
-func (s *server) stoppedError(ctx context.Context, op, tool, when string) *Error {
+func (s *faults) stoppedError(ctx context.Context, op, tool, when string) *Error {
 	cause := context.Cause(ctx)
 	var why string
 	switch {
@@ -47,12 +58,12 @@ func (s *server) stoppedError(ctx context.Context, op, tool, when string) *Error
 	return s.newError(op, tool, "given up "+when+": "+why, "", errors.Join(KindCancelled, cause))
 }
 
-func (s *server) timeLimitError(op, tool, when string) *Error {
+func (s *faults) timeLimitError(op, tool, when string) *Error {
 	return s.newError(op, tool, fmt.Sprintf("it took longer than %v %s", s.entry.MaxCallTime, when), "", KindCallTime)
 }
 
 // startError is the error of a server whose connection could not be opened.
-func (s *server) startError(err error) *Error {
+func (s *faults) startError(err error) *Error {
 	if s.entry.URL != "" {
 		return s.reachError("start", err)
 	}
@@ -73,7 +84,7 @@ func (s *server) startError(err error) *Error {
 
 // reachError is the error of a server with a URL that did not answer well to
 // the first that it was asked.
-func (s *server) reachError(op string, err error) *Error {
+func (s *faults) reachError(op string, err error) *Error {
 	message, hint := "could not be reached: "+err.Error(), connectHint(s.entry, op)
 	var (
 		status *wire.StatusError
@@ -98,7 +109,7 @@ func (s *server) reachError(op string, err error) *Error {
 
 // handshakeError is the error of a server that was started but did not
 // complete the handshake.
-func (s *server) handshakeError(ctx context.Context, l wire.Link, err error) *Error {
+func (s *faults) handshakeError(ctx context.Context, l wire.Link, err error) *Error {
 	message, hint := "the handshake failed: "+err.Error(), ""
 	var version mcp.UnsupportedProtocolVersionError
 	var over wire.EndedError
@@ -137,7 +148,7 @@ func unexpectedSince(n int, peerLog *wire.PeerLog) string {
 
 // requestError is the error of a request over an open session. Before the request
 // the server had written odd things that are not JSON-RPC.
-func (s *server) requestError(ctx context.Context, op, tool string, session *session, odd int, err error) *Error {
+func (s *faults) requestError(ctx context.Context, op, tool string, session *session, odd int, err error) *Error {
 	var (
 		rpc    *RPCError
 		long   *wire.TooLongError
@@ -183,4 +194,27 @@ func (s *server) requestError(ctx context.Context, op, tool string, session *ses
 		e.Stderr = peerLog.Stderr()
 	}
 	return e
+}
+
+func (s *faults) lacksError(op, capability string) *Error {
+	return s.newError(op, "", fmt.Sprintf("the server offers no %s (it does not announce the capability %q)", capabilityNames[capability], capability), "", KindLacks)
+}
+
+func (s *faults) driftError(tool, differs string) error {
+	return s.newError("call", tool, KindDrift.Error()+": "+differs, "", KindDrift)
+}
+
+// errorOfRequest returns the error of a request, which names what it was for.
+func (s *faults) errorOfRequest(err error, r Request, info *callinfo.Info) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	edited := *e
+	clean := s.redact.Text
+	if own := info.Secrets; own != nil {
+		clean = func(text string) string { return own.Text(s.redact.Text(text)) }
+	}
+	edited.Prompt, edited.Resource = textline.Prefix(clean(r.Prompt), maxShownName), textline.Prefix(clean(r.Resource), maxShownName)
+	return &edited
 }

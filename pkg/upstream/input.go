@@ -2,13 +2,11 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
@@ -25,49 +23,6 @@ var answerableRequests = []struct{ method, capability string }{
 	{string(mcp.MethodElicitationCreate), `"elicitation":{"form":{}}`},
 	{string(mcp.MethodSamplingCreateMessage), `"sampling":{}`},
 	{string(mcp.MethodListRoots), `"roots":{}`},
-}
-
-// capabilitiesJSON returns our capabilities as JSON: those that we have answers for, and
-// more.
-func (s *server) capabilitiesJSON(more string) string {
-	out := more
-	for _, a := range answerableRequests {
-		if s.answers[a.method] != nil {
-			if out != "" {
-				out += ","
-			}
-			out += a.capability
-		}
-	}
-	return "{" + out + "}"
-}
-
-// answer answers a request of the server's. What of the params is decoded counts on the
-// account of ctx. Nobody changes them afterwards.
-func (s *server) answer(ctx context.Context, method string, params json.RawMessage) (value.Value, error) {
-	if s.answers[method] == nil {
-		return value.Undef, fmt.Errorf("%w %s", errUnanswered, method)
-	}
-	if len(params) == 0 {
-		return s.asked(ctx, method, value.Undef)
-	}
-	v, err := value.ParseLazyBytes(params)
-	if err != nil {
-		return value.Undef, err
-	}
-	return s.asked(ctx, method, v)
-}
-
-// asked answers what a server asks for to go on with a call.
-func (s *server) asked(ctx context.Context, method string, params value.Value) (value.Value, error) {
-	f := s.answers[method]
-	if f == nil {
-		return value.Undef, fmt.Errorf("%w %s", errUnanswered, method)
-	}
-	if held := memory.AccountOf(ctx); held != nil {
-		params = params.Metered(held)
-	}
-	return f(ctx, s.entry.Name, params)
 }
 
 const (

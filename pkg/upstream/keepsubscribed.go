@@ -138,7 +138,7 @@ func (u *identitySubscriptions) attempt(h *heldSubscriptions) (urgent bool, err 
 	urgent, u.urgent = u.urgent, false
 	all.mu.Unlock()
 	c := &Call{Info: info, Server: u.server.entry.Name, Method: string(mcp.MethodResourcesSubscribe)}
-	_, err = u.server.ask(u.server.life, c, u.server.layer(nil)(func(ctx context.Context, c *Call) (Reply, error) {
+	_, err = u.server.ask(u.server.life, c, u.server.all(func(ctx context.Context, c *Call) (Reply, error) {
 		return u.server.attempt(ctx, c, func(ctx context.Context, t *try) error {
 			if !t.peer.has(hasSubscriptions) {
 				return u.server.lacksError("subscribe", hasSubscriptions)

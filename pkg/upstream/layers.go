@@ -3,6 +3,8 @@ package upstream
 import (
 	"context"
 	"errors"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
+	"log/slog"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
@@ -69,18 +71,6 @@ func (s *server) counted(next Caller) Caller {
 
 // admitAll admits requests of entries without limits.
 func admitAll(context.Context) (release func(), err error) { return func() {}, nil }
-
-// locked refuses calls of tools that are not in the lock file.
-func (p *Pool) locked(s *server, next Caller) Caller {
-	return func(ctx context.Context, c *Call) (Reply, error) {
-		if tool := c.Tool(); tool != "" {
-			if err := p.notLocked(s, tool); err != nil {
-				return Reply{}, err
-			}
-		}
-		return next(ctx, c)
-	}
-}
 
 // identified adds the credential that resolve returns to calls that have none yet.
 func (s *server) identified(resolve func(context.Context, *Call) (*Credential, error), next Caller) Caller {
@@ -188,7 +178,7 @@ func (s *server) recover(ctx context.Context, c *Call, e *Error) (*Error, bool) 
 
 // again reports whether a call that was refused may be made again.
 func (s *server) again(ctx context.Context, c *Call, e *Error) bool {
-	if !e.Unread && c.Tool() != "" && !s.entry.RetryUnsafe && !s.mayRepeat(ctx, c) {
+	if !e.Unread && c.Tool() != "" && !s.entry.RetryUnsafe && !s.mayCallAgain(ctx, c) {
 		return false
 	}
 	if c.Tool() != "" {
@@ -220,7 +210,7 @@ func opOf(c *Call) string { return operations[c.Method] }
 // policyOptions returns what the server's layers are made with.
 func (s *server) policyOptions() policy.Options {
 	o := policy.Options{
-		Entry: s.entry, Log: s.logOf, Counts: &s.counters.layers, Errors: callErrors{s}, Classify: policyFailure, Repeatable: s.isRepeatable,
+		Entry: s.entry, Log: s.logOf, Counts: &s.counters.layers, Errors: callErrors{s}, Classify: policyFailure, Repeatable: s.repeats,
 	}
 	if s.entry.Cache != nil {
 		o.Cached = s.budget.Account("")
@@ -251,3 +241,43 @@ func (e callErrors) Stopped(ctx context.Context, c *Call, when string, before er
 }
 
 func (e callErrors) Amended(err error, words string) error { return withMoreWords(err, words) }
+
+// logOf returns the logger of a call.
+func (s *server) logOf(c *Call) *slog.Logger {
+	if log := c.Info.Log; log != nil {
+		return log.With("server", s.entry.Name)
+	}
+	return s.log
+}
+
+// ask makes a request that changes nothing with a caller of the server, and tells
+// Options.Request of it. Errors are *[Error].
+func (s *server) ask(ctx context.Context, c *Call, caller Caller) (value.Value, error) {
+	done := func(error) {}
+	c.Info = infoFor(ctx, c.Info)
+	if s.request != nil {
+		ctx, c.Info, done = s.request(ctx, c.Info, requestOf(c))
+		c.Info = c.Info.OrNone()
+	}
+	reply, err := caller(withInfo(ctx, c.Info), c)
+	err = s.errorOfRequest(err, requestOf(c), c.Info)
+	done(err)
+	return reply.Value, err
+}
+
+// repeats reports whether a call that failed like f may be made again although the server
+// may have acted on it. An MCP server is not asked, since it may be dead or hang.
+func (s *server) repeats(ctx context.Context, c *Call, f policy.Failure) bool {
+	if s.isMCP() {
+		return s.isRepeatable(ctx, c, f)
+	}
+	return s.mayCallAgain(ctx, c)
+}
+
+// mayCallAgain reports whether a call that the server may have acted on may be made again.
+func (s *server) mayCallAgain(ctx context.Context, c *Call) bool {
+	if r, ok := s.provider.(Repeater); ok {
+		return r.MayRepeat(ctx, c)
+	}
+	return s.repeatable != nil && s.repeatable(c.Name)
+}

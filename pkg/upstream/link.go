@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
+	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
@@ -47,14 +52,48 @@ func callSecrets(ctx context.Context) []string {
 	return nil
 }
 
+// connector opens links to one MCP server, and finds out how it wants to be spoken to.
+type connector struct {
+	*faults
+	dial    func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
+	log     *slog.Logger
+	answers map[string]Answer
+	budget  *memory.Budget // nil: no bounds
+	store   SessionStore   // nil: sessions end with the pool
+
+	// What servers learn of us, as JSON: our name, our capabilities, and both
+	// of them as members of _meta, without and with the tasks extension.
+	clientInfo, capabilities, modernMeta, modernTaskMeta string
+
+	era     atomic.Int32  // how the server wants to be spoken to
+	probing chan struct{} // full while one caller finds out the era
+
+	discoverTimeout time.Duration       // see fallbackDelay
+	clients         atomic.Int32        // HTTP clients made
+	http            func() *http.Client // the client of all sessions, made when it is first needed
+}
+
+func newConnector(f *faults, o Options) *connector {
+	c := &connector{
+		faults: f, dial: o.Dial, log: o.Log.With("server", f.entry.Name), answers: o.Answers, budget: o.Memory, store: o.SessionStore,
+		probing: make(chan struct{}, 1), discoverTimeout: discoverTimeout,
+	}
+	if kept := f.entry.Session; c.store == nil && kept != nil && kept.Store == "file" {
+		c.store = fileStore{kept.Path}
+	}
+	c.describeClient(o.ClientName, o.ClientVersion)
+	c.http = sync.OnceValue(c.newHTTPClient)
+	return c
+}
+
 // newHTTPClient makes the one HTTP client of the server.
-func (s *server) newHTTPClient() *http.Client {
+func (s *connector) newHTTPClient() *http.Client {
 	s.clients.Add(1)
 	return wire.NewHTTPClient(s.entry.ConnectTimeout, s.entry.Transport == config.WebSocket)
 }
 
 // closeIdle closes the connections that nothing uses any more.
-func (s *server) closeIdle() {
+func (s *connector) closeIdle() {
 	if s.clients.Load() > 0 {
 		s.http().CloseIdleConnections()
 	}
@@ -63,7 +102,7 @@ func (s *server) closeIdle() {
 // openLink opens the transport of the entry, or the connection of the program. The
 // requests of the link carry the credentials of ctx unless their own context has some. The
 // known era tells HTTP+SSE from streamable HTTP where the entry does not.
-func (s *server) openLink(ctx context.Context, known era) (wire.Link, error) {
+func (s *connector) openLink(ctx context.Context, known era) (wire.Link, error) {
 	if missing := s.entry.Unset; len(missing) > 0 {
 		return nil, fmt.Errorf("missing %s: no value is set", strings.Join(missing, ", "))
 	}
@@ -102,7 +141,7 @@ func (s *server) openLink(ctx context.Context, known era) (wire.Link, error) {
 }
 
 // httpOptions returns what links to the server over HTTP are opened with.
-func (s *server) httpOptions(peerLog *wire.PeerLog) wire.HTTPOptions {
+func (s *connector) httpOptions(peerLog *wire.PeerLog) wire.HTTPOptions {
 	h := http.Header{}
 	for _, one := range s.entry.Headers {
 		h.Add(one.Name, one.Value)
@@ -186,7 +225,7 @@ func (s *session) resume(saved SavedSession) {
 }
 
 // address returns the server's URL without secrets.
-func (s *server) address() string {
+func (s *connector) address() string {
 	u, err := url.Parse(s.entry.URL)
 	if err != nil {
 		return ""
@@ -196,7 +235,7 @@ func (s *server) address() string {
 }
 
 // saved returns the session to go on with; nil if there is none.
-func (s *server) saved(ctx context.Context, key SessionKey) *SavedSession {
+func (s *connector) saved(ctx context.Context, key SessionKey) *SavedSession {
 	if s.store == nil {
 		return nil
 	}
@@ -212,7 +251,7 @@ func (s *server) saved(ctx context.Context, key SessionKey) *SavedSession {
 }
 
 // save saves a session that was opened, if it has an id.
-func (s *server) save(ctx context.Context, key SessionKey, session *session) {
+func (s *connector) save(ctx context.Context, key SessionKey, session *session) {
 	over, ok := session.link.(*wire.HTTP)
 	if s.store == nil || !ok {
 		return

@@ -268,7 +268,7 @@ func TestDeathFailsAllCallsInFlightAtOnce(t *testing.T) {
 
 func TestServerThatKeepsDyingIsStartedAgainWithGrowingDelay(t *testing.T) {
 	t.Parallel()
-	s := &sessionSlot{server: &server{entry: &config.Upstream{}}}
+	s := &sessionSlot{server: &mcpServer{connector: &connector{faults: &faults{entry: &config.Upstream{}}}}}
 	var delays []time.Duration
 	for range 9 {
 		s.discard(time.Second, false)

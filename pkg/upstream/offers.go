@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -64,4 +65,74 @@ func (p *Pool) ask(ctx context.Context, c *Call) (value.Value, error) {
 		return value.Undef, err
 	}
 	return s.ask(ctx, c, p.callers[c.Server])
+}
+
+// WatchLists calls changed when a server of the pool says that its list of prompts or
+// resources has changed, when a session with it is opened again, because it may be another
+// version, and when the stream on which it announces changes is opened again, because
+// what it announced in between is lost. Only servers with an open session say so. It
+// ends when stop is called, and with the servers.
+//
+// Changed is called on a goroutine of its own. Changes of a server that come while it
+// runs are one call.
+func (p *Pool) WatchLists(changed func(ListChange)) (stop func()) {
+	w := &listWatcher{changed}
+	for _, name := range p.names {
+		p.servers[name].listWatchers.add(w)
+	}
+	return sync.OnceFunc(func() {
+		for _, name := range p.names {
+			p.servers[name].listWatchers.remove(w)
+		}
+	})
+}
+
+// Subscribe calls updated when a server says that a resource, or one beneath it, has
+// changed, until stop is called. It returns once the server has accepted the
+// subscription. Callers that share a session share a subscription.
+//
+// A subscription survives its session: it is made again on the next one, with growing
+// waits while the server cannot be reached, and updated is called once after that,
+// because changes in between are not known. It ends with the server's entry.
+//
+// Updated is called on a goroutine of its own, never twice at once. Changes that come
+// while it runs are one call. It is not called again after stop has returned, but a call
+// under way goes on. Stop may be called more than once.
+//
+// A server has 10,000 subscriptions at most, an authenticated caller 1,000 of them. info
+// may be nil; what it has for single calls (Listener, Sent, Trace) is not used. Errors
+// are *[Error].
+func (p *Pool) Subscribe(ctx context.Context, info *callinfo.Info, server, uri string, updated func()) (stop func(), err error) {
+	s, err := p.server("subscribe", server, "")
+	if err != nil {
+		return nil, err
+	}
+	r := Request{Server: s.entry.Name, Method: string(mcp.MethodResourcesSubscribe), Resource: uri}
+	failed := func(err error) (func(), error) { return nil, s.errorOfRequest(err, r, info.OrNone()) }
+	if !s.isMCP() {
+		return failed(s.lacksError("subscribe", hasSubscriptions))
+	}
+	ctx = withInfo(ctx, info)
+	call, err := s.credentials.Resolve(ctx, infoOf(ctx))
+	if err != nil {
+		return failed(s.requestError(ctx, "subscribe", "", nil, 0, err))
+	}
+	learnSecrets(infoOf(ctx), call)
+	w := &watcher{caller: infoOf(ctx).Caller, updated: updated}
+	sub, attempt, err := s.subscriptions.add(s.mcpServer, infoOf(ctx), call.Identity, uri, w)
+	if err != nil {
+		return failed(err)
+	}
+	stop = sync.OnceFunc(func() { s.subscriptions.remove(sub, w) })
+	select {
+	case <-attempt.done:
+		err = attempt.err
+	case <-ctx.Done():
+		err = s.stoppedError(ctx, "subscribe", "", "before it was answered")
+	}
+	if err != nil {
+		stop()
+		return failed(s.cleanError(ctx, err, call))
+	}
+	return stop, nil
 }

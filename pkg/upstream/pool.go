@@ -15,8 +15,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/mark3labs/mcp-go/mcp"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -43,6 +45,10 @@ type Options struct {
 	// the entry's transport is used. It is called again after the connection has
 	// ended. Dial may be nil.
 	Dial func(ctx context.Context, entry *config.Upstream) (io.ReadWriteCloser, error)
+	// Open opens what is no MCP server. If it returns nil, the entry is an MCP server. The
+	// layer is all of them, for what the provider asks by itself. It must not block, and
+	// starts nothing. It may be nil.
+	Open func(*config.Upstream, Layer) (Provider, error)
 	// Credentials are sources of credentials by the names of servers. Each replaces
 	// the auth of its entry.
 	Credentials map[string]CredentialSource
@@ -143,7 +149,7 @@ func (p *Pool) Tools(ctx context.Context, info *callinfo.Info, server string) ([
 	if err != nil {
 		return nil, err
 	}
-	return s.tools(ctx, info)
+	return s.provider.Tools(ctx, info)
 }
 
 func (p *Pool) server(op, name, tool string) (*server, error) {
@@ -170,7 +176,7 @@ func (p *Pool) Start(ctx context.Context) error {
 	var wait sync.WaitGroup
 	for i, name := range p.names {
 		s := p.servers[name]
-		if !s.entry.Eager {
+		if !s.entry.Eager || !s.isMCP() {
 			continue
 		}
 		wait.Go(func() { errs[i] = s.start(ctx) })
@@ -194,4 +200,209 @@ func (p *Pool) Close(ctx context.Context) error {
 	}
 	wait.Wait()
 	return nil
+}
+
+// MayRepeat reports whether a call may be made again of which nobody knows whether it
+// happened: the tool is marked readOnlyHint or idempotentHint, or the entry of its
+// server has retryUnsafe. It asks the server, and reports false if that fails.
+func (p *Pool) MayRepeat(ctx context.Context, info *callinfo.Info, server, tool string) bool {
+	s, err := p.server("list", server, tool)
+	if err != nil {
+		return false
+	}
+	if s.entry.RetryUnsafe {
+		return true
+	}
+	tools, err := s.provider.Tools(ctx, info)
+	if err != nil {
+		return false
+	}
+	name := s.entry.NamePrefix + tool
+	return slices.ContainsFunc(tools, func(t value.Value) bool { return t.Get("name").Str() == name && isRepeatable(t) })
+}
+
+// Status returns the state of a server. It connects if there is no connection, sends
+// a ping, lists the tools, and counts prompts and resources. ctx bounds the wait. Errors are *[Error]; the status
+// then holds what was found before. info may be nil.
+func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (Status, error) {
+	s, err := p.server("status", server, "")
+	if err != nil {
+		return Status{Server: server}, err
+	}
+	out := Status{Server: s.entry.Name}
+	if !s.isMCP() {
+		out.Transport = s.entry.Transport
+		out.Tools, err = s.provider.Tools(ctx, infoFor(ctx, info))
+		return out, err
+	}
+	err = s.onSession(ctx, info, mcp.MethodPing, func(ctx context.Context, session *session) error {
+		out.Protocol, out.Name, out.Version = session.peer.revision, session.peer.name, session.peer.version
+		out.Title, out.Instructions = session.peer.title, session.peer.instructions
+		out.CallsTasks = session.callsTasks()
+		took, err := session.ping(ctx)
+		if err == nil {
+			out.RoundTrip = took
+		} else if !errors.Is(err, KindTimeout) { // some servers ignore what they do not know
+			return err
+		}
+		if out.Tools, err = session.tools(ctx); err != nil {
+			return err
+		}
+		for l, count := range map[listing]*int{listOfPrompts: &out.Prompts, listOfResources: &out.Resources, listOfTemplates: &out.Templates} {
+			all, err := session.offered(ctx, l, nil)
+			if *count = len(all); err != nil {
+				s.log.Debug("cannot list "+l.member, "error", s.redact.Err(err))
+			}
+		}
+		return nil
+	})
+	out.Transport, out.Issuer = s.transport(), s.credentials.DiscoveredIssuer()
+	return out, err
+}
+
+// Stats returns the state of each server, in the order in which the pool got
+// them. It asks and starts none. A server that another pool has taken over is
+// among that pool's.
+func (p *Pool) Stats() []Stats {
+	all := make([]Stats, 0, len(p.names))
+	for _, name := range p.names {
+		if s := p.servers[name]; s.isNewestPool(p) {
+			all = append(all, s.stats())
+		}
+	}
+	return all
+}
+
+// Input returns the schema of the arguments of a tool as calls with info are compared with
+// it: the one that the server has listed, else that of the lock file. It is nil if the
+// schema is not known. info may be nil.
+func (p *Pool) Input(info *callinfo.Info, server, tool string) Input {
+	s := p.servers[server]
+	if s == nil {
+		return nil
+	}
+	id := s.credentials.Expect(info.OrNone())
+	s.mu.Lock()
+	slot := s.slots[id]
+	s.mu.Unlock()
+	if slot != nil {
+		if in := slot.hints.input(s.entry.NamePrefix + tool); in != nil {
+			return in
+		}
+	}
+	if s.lockedInput == nil {
+		return nil
+	}
+	return s.lockedInput(server, tool)
+}
+
+// locked refuses calls of tools that are not in the lock file.
+func (p *Pool) locked(s *server, next Caller) Caller {
+	return func(ctx context.Context, c *Call) (Reply, error) {
+		if tool := c.Tool(); tool != "" {
+			if err := p.notLocked(s, tool); err != nil {
+				return Reply{}, err
+			}
+		}
+		return next(ctx, c)
+	}
+}
+
+// Next returns a pool of the entries, for a reload. It takes over the servers of p
+// whose entries say the same as before, with their sessions, caches, circuit
+// breakers and statistics. The others get the options o and are not started yet.
+// Both pools can be used. A server ends when every pool that has it is closed.
+func (p *Pool) Next(entries []*config.Upstream, o Options) *Pool {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.ClientName == "" {
+		o.ClientName = "mcpgraph"
+	}
+	if o.ClientVersion == "" {
+		o.ClientVersion = "dev"
+	}
+	if o.LockMode == "" {
+		o.LockMode = lock.Default
+	}
+	next := &Pool{servers: make(map[string]*server, len(entries)), callers: make(map[string]Caller, len(entries)), lockMode: o.LockMode}
+	if o.LockMode != lock.Off {
+		next.lock = o.Lock
+	}
+	redactors := make([]*redact.Redactor, 0, len(entries))
+	for _, entry := range entries {
+		s := p.servers[entry.Name]
+		if s == nil || !sameEntry(s.original, entry) || !s.retain(next) {
+			s = newServer(entry, o)
+			s.retain(next)
+		}
+		s.lock.Store(newToolLock(entry.Name, o, s.lock.Load(), s.log))
+		next.servers[entry.Name] = s
+		next.callers[entry.Name] = s.layer(next)(s.provider.Call)
+		next.names = append(next.names, entry.Name)
+		redactors = append(redactors, s.redact)
+		next.personal = next.personal || s.credentials.IsPersonal()
+	}
+	next.redact = redact.New(o.Secrets, redactors...)
+	return next
+}
+
+// Has reports whether the pool has the very server that other has under this
+// name.
+func (p *Pool) Has(name string, other *Pool) bool {
+	s := p.servers[name]
+	return s != nil && s == other.servers[name]
+}
+
+// Openings returns the latest openings of sessions that succeeded, at most 32 of each
+// server, in the order of the servers and then of time. It asks and starts none.
+func (p *Pool) Openings() []Opening {
+	var all []Opening
+	for _, name := range p.names {
+		if s := p.servers[name]; s.isNewestPool(p) {
+			s.mu.Lock()
+			all = append(all, s.openings...)
+			s.mu.Unlock()
+		}
+	}
+	return all
+}
+
+// notLocked returns the error of a call of a tool that is not in the lock file,
+// or nil.
+func (p *Pool) notLocked(s *server, tool string) error {
+	if p.lock == nil || p.lock.Tool(s.entry.Name, tool) != nil {
+		return nil
+	}
+	if p.lockMode == lock.Warn {
+		if _, logged := p.unlocked.LoadOrStore(s.entry.Name+"\n"+tool, true); !logged {
+			s.log.Warn("an upstream tool is not in the lock file", "tool", tool)
+		}
+		return nil
+	}
+	return s.newError("call", tool, KindNotLocked.Error(), "", KindNotLocked)
+}
+
+// CheckCall returns why [Pool.CallTool] would send nothing for a call: the server or the
+// tool is none that may be called, or the arguments do not fit the tool. It asks no server.
+// If info is nil, only the schema of the lock file counts, so every process that has the
+// same file says the same.
+func (p *Pool) CheckCall(ctx context.Context, info *callinfo.Info, server, tool string, args value.Value) error {
+	s, err := p.server("call", server, tool)
+	if err == nil {
+		err = p.notLocked(s, tool)
+	}
+	if err != nil {
+		return err
+	}
+	var in Input
+	if info != nil {
+		in = p.Input(info, server, tool)
+	} else if s.lockedInput != nil {
+		in = s.lockedInput(server, tool)
+	}
+	if in == nil {
+		return nil
+	}
+	return s.checkArguments(withInfo(ctx, info), in, tool, args)
 }

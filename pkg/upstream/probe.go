@@ -164,7 +164,7 @@ func inBackground(ctx context.Context, f func(context.Context) error) <-chan err
 // and the others wait for what it found, but not for long: a caller whose
 // credential is no good finds out nothing. The caller must call what it returns
 // when it is done.
-func (s *server) claimProbe(ctx context.Context) (done func()) {
+func (s *connector) claimProbe(ctx context.Context) (done func()) {
 	unknown := func() bool { return era(s.era.Load()) == eraUnknown }
 	if s.entry.Transport != config.HTTP || !unknown() {
 		return func() {}
@@ -209,7 +209,7 @@ func refusesTransport(err error) bool {
 }
 
 // openOlderHTTP opens a link over HTTP+SSE to a server that may not speak it.
-func (s *server) openOlderHTTP(ctx context.Context, peerLog *wire.PeerLog) (*wire.SSE, error) {
+func (s *connector) openOlderHTTP(ctx context.Context, peerLog *wire.PeerLog) (*wire.SSE, error) {
 	opening, cancel := context.WithTimeoutCause(ctx, s.fallbackDelay(), errNoEndpoint)
 	defer cancel()
 	l, err := wire.OpenSSE(opening, s.httpOptions(peerLog))
@@ -222,3 +222,11 @@ func (s *server) openOlderHTTP(ctx context.Context, peerLog *wire.PeerLog) (*wir
 // errNoEndpoint is the error of a server that was asked for a stream of events
 // and did not say where messages are to be posted.
 var errNoEndpoint = errors.New(`no event "endpoint" came in time`)
+
+// transport returns the entry's transport, or HTTP+SSE if the server speaks only that.
+func (s *connector) transport() string {
+	if era(s.era.Load()) == eraSSE {
+		return config.SSE
+	}
+	return s.entry.Transport
+}

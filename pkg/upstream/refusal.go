@@ -99,17 +99,3 @@ func containsAny(text string, of []string) bool {
 	}
 	return false
 }
-
-// refusalOf returns how the server refused the credentials of a request that ended
-// with err. It reports false if err is no refusal.
-func refusalOf(err error) (credential.Refusal, bool) {
-	if !isRefusal(err) {
-		return credential.Refusal{}, false
-	}
-	out := credential.Refusal{Err: err}
-	var status *wire.StatusError
-	if errors.As(err, &status) {
-		out.Challenge = credential.ParseChallenge(status.Header)
-	}
-	return out, true
-}

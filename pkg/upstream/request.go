@@ -3,10 +3,8 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mcpgraph/mcpgraph/internal/textline"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
@@ -38,46 +36,12 @@ func requestOf(c *Call) Request {
 	return r
 }
 
-// ask makes a request that changes nothing with a caller of the server, and tells
-// Options.Request of it. Errors are *[Error].
-func (s *server) ask(ctx context.Context, c *Call, caller Caller) (value.Value, error) {
-	done := func(error) {}
-	c.Info = infoFor(ctx, c.Info)
-	if s.request != nil {
-		ctx, c.Info, done = s.request(ctx, c.Info, requestOf(c))
-		c.Info = c.Info.OrNone()
-	}
-	reply, err := caller(withInfo(ctx, c.Info), c)
-	err = s.errorOfRequest(err, requestOf(c), c.Info)
-	done(err)
-	return reply.Value, err
-}
-
-// errorOfRequest returns the error of a request, which names what it was for.
-func (s *server) errorOfRequest(err error, r Request, info *callinfo.Info) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	edited := *e
-	clean := s.redact.Text
-	if own := info.Secrets; own != nil {
-		clean = func(text string) string { return own.Text(s.redact.Text(text)) }
-	}
-	edited.Prompt, edited.Resource = textline.Prefix(clean(r.Prompt), maxShownName), textline.Prefix(clean(r.Resource), maxShownName)
-	return &edited
-}
-
 // maxShownName is how many bytes of a name or URI an error shows.
 const maxShownName = 256
 
 // capabilityNames are the capabilities in words.
 var capabilityNames = map[string]string{
 	hasPrompts: "prompts", hasResources: "resources", hasSubscriptions: "subscriptions to resources", hasCompletions: "completions",
-}
-
-func (s *server) lacksError(op, capability string) *Error {
-	return s.newError(op, "", fmt.Sprintf("the server offers no %s (it does not announce the capability %q)", capabilityNames[capability], capability), "", KindLacks)
 }
 
 // resultError is the error of a result that is not what its request asked for.

@@ -2,86 +2,31 @@ package upstream
 
 import (
 	"context"
-	"io"
-	"log/slog"
-	"maps"
-	"net/http"
+	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/config"
-	"github.com/mcpgraph/mcpgraph/pkg/memory"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/redact"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// server is one entry of mcpServers: its settings, what stands between a
-// caller and the wire, and one session for each identity that calls it.
-// Nothing is started before the first call.
+// server is one entry of mcpServers: what stands between a caller and what provides its
+// tools. Nothing is started before the first call.
 type server struct {
-	entry       *config.Upstream
-	dial        func(context.Context, *config.Upstream) (io.ReadWriteCloser, error)
-	log         *slog.Logger
-	redact      *redact.Redactor
-	credentials *credential.Resolver // what a call may carry
-	layers      *policy.Layers       // cache, rate limit, circuit breaker, retry, calls in flight; nil: none
+	*mcpServer
+	provider    Provider // the mcpServer, or what Options.Open returned
+	credentials *credential.Resolver
+	layers      *policy.Layers
 	counters    counters
-	answers     map[string]Answer
-	budget      *memory.Budget                  // nil: no bounds
-	store       SessionStore                    // nil: sessions end with the pool
-	observe     func(SessionInfo) func(error)   // Options.Session; may be nil
 	request     requestObserver                 // Options.Request; may be nil
 	intercept   Intercept                       // nil: calls go to the server
-	repeatable  func(tool string) bool          // Options.Repeatable; may be nil
-	inputOf     func(value.Value) Input         // Options.Input; may be nil
 	lockedInput func(server, tool string) Input // Options.LockedInput; may be nil
-	observed    sync.WaitGroup                  // until observers have returned
-
-	subscriptions subscriptions
-	listWatchers  listWatchers
-
-	// What servers learn of us, as JSON: our name, our capabilities, and both
-	// of them as members of _meta, without and with the tasks extension.
-	clientInfo, capabilities, modernMeta, modernTaskMeta string
-
-	lock    atomic.Pointer[toolLock] // that of the newest pool; nil: nothing is locked
-	era     atomic.Int32             // how the server wants to be spoken to
-	probing chan struct{}            // full while one caller finds out the era
-
-	discoverTimeout time.Duration       // see fallbackDelay
-	maxSlots        int                 // maxSlots; tests have fewer
-	issued          atomic.Uint64       // numbers given to requests
-	opened          atomic.Int64        // sessions opened
-	clients         atomic.Int32        // HTTP clients made
-	http            func() *http.Client // the client of all sessions, made when it is first needed
-
-	life   context.Context // ends with the pool
-	cancel context.CancelFunc
-
-	original *config.Upstream // the entry as the pool got it
-
-	mu       sync.Mutex
-	pools    []*Pool // those that have it and are not closed, or the last one that was
-	closed   bool
-	slots    map[credential.Identity]*sessionSlot
-	sweptAt  time.Time // when the idle ones were last looked for
-	openings []Opening // the latest ones
+	original    *config.Upstream                // the entry as the pool got it
+	cancel      context.CancelFunc              // of life
+	pools       []*Pool                         // those that have it and are not closed, or the last one that was; guarded by mu
 }
-
-// How many identities keep a session with one server, beyond which the one
-// that was idle for the longest loses it, and how long an identity other than
-// the empty one keeps it without a call.
-const (
-	maxSlots   = 1000
-	idleTime   = 10 * time.Minute
-	sweepEvery = time.Minute
-)
 
 func newServer(entry *config.Upstream, o Options) *server {
 	settings := *entry
@@ -94,36 +39,22 @@ func newServer(entry *config.Upstream, o Options) *server {
 	if settings.MaxMessageBytes <= 0 {
 		settings.MaxMessageBytes = config.DefaultMaxMessageBytes
 	}
-	s := &server{
-		entry:    &settings,
-		original: entry,
-		dial:     o.Dial,
-		log:      o.Log.With("server", settings.Name),
-		redact:   redact.New(slices.Concat(settings.Secrets, redact.URLSecrets(settings.URL))),
-		answers:  o.Answers,
-		budget:   o.Memory,
-		store:    o.SessionStore,
-		observe:  o.Session,
-		request:  o.Request,
-
-		intercept: o.Intercept, inputOf: o.Input, lockedInput: o.LockedInput,
-
-		slots:   map[credential.Identity]*sessionSlot{},
-		probing: make(chan struct{}, 1),
-
-		discoverTimeout: discoverTimeout, maxSlots: maxSlots,
-	}
-	if s.store == nil && settings.Session != nil && settings.Session.Store == "file" {
-		s.store = fileStore{settings.Session.Path}
-	}
-	if o.Repeatable != nil {
-		s.repeatable = func(tool string) bool { return o.Repeatable(settings.Name, tool) }
-	}
-	s.describeClient(o.ClientName, o.ClientVersion)
-	s.http = sync.OnceValue(s.newHTTPClient)
-	s.life, s.cancel = context.WithCancel(context.Background())
+	s := &server{original: entry, request: o.Request, intercept: o.Intercept, lockedInput: o.LockedInput}
+	f := &faults{entry: &settings, redact: redact.New(slices.Concat(settings.Secrets, redact.URLSecrets(settings.URL)))}
+	f.life, s.cancel = context.WithCancel(context.Background())
+	s.mcpServer = newMCP(f, o)
+	s.mcpServer.ask, s.mcpServer.all, s.dropResults = s.ask, s.layer(nil), func() { s.layers.DropResults() }
+	s.own = func(next Caller) Caller { return s.identified(s.resolved, s.recovered(next)) }
 	s.credentials = credential.New(s.credentialOptions(o))
 	s.layers = policy.New(s.policyOptions())
+	s.provider = s.mcpServer
+	if o.Open != nil {
+		if p, err := o.Open(s.entry, s.all); err != nil {
+			s.provider = unopened{s.newError(opStart, "", "could not be opened: "+err.Error(), "", &kindError{KindUnreachable, err.Error()})}
+		} else if p != nil {
+			s.provider = p
+		}
+	}
 	return s
 }
 
@@ -142,106 +73,116 @@ func (s *server) credentialOptions(o Options) credential.Options {
 	return out
 }
 
-// start opens the session before a call needs it.
-func (s *server) start(ctx context.Context) error {
-	return s.onSession(ctx, nil, mcp.MethodInitialize, func(context.Context, *session) error { return nil })
-}
-
-// tools lists the tools.
-func (s *server) tools(ctx context.Context, info *callinfo.Info) ([]value.Value, error) {
-	var tools []value.Value
-	err := s.onSession(ctx, info, mcp.MethodToolsList, func(ctx context.Context, session *session) (err error) {
-		tools, err = session.tools(ctx)
-		return err
-	})
-	return tools, err
-}
-
-// onSession runs f on the session of the caller's identity, with no layers but credential
-// and recovery.
-func (s *server) onSession(ctx context.Context, info *callinfo.Info, method mcp.MCPMethod, f func(context.Context, *session) error) error {
-	c := &Call{Info: infoFor(ctx, info), Server: s.entry.Name, Method: string(method)}
-	_, err := s.identified(s.resolved, s.recovered(func(ctx context.Context, c *Call) (Reply, error) {
-		return s.attempt(ctx, c, func(ctx context.Context, t *try) error { return f(ctx, t.session) })
-	}))(withInfo(ctx, c.Info), c)
-	return err
-}
-
-// acquireSlot returns the slot of the call's identity, until releaseSlot.
-func (s *server) acquireSlot(c *Call) (*sessionSlot, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, s.closedError(opOf(c), c.Tool())
-	}
-	if now := time.Now(); now.Sub(s.sweptAt) > sweepEvery {
-		s.closeIdleSlots(now)
-	}
-	slot := s.slots[c.As.Identity]
-	if slot == nil {
-		s.evictSlot()
-		slot = &sessionSlot{server: s, id: c.As.Identity}
-		s.slots[c.As.Identity] = slot
-	}
-	slot.credentials.Store(c.As)
-	slot.inUse++
-	return slot, nil
-}
-
-func (s *server) releaseSlot(slot *sessionSlot) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if slot.inUse--; slot.inUse == 0 {
-		slot.usedAt = time.Now()
-	}
-}
-
 // isIdle reports whether nobody uses the slot now. The server is locked.
 func (slot *sessionSlot) isIdle() bool { return slot.inUse == 0 && slot.watched.Load() == 0 }
 
-// closeIdleSlots ends the sessions that nobody has used for long.
-func (s *server) closeIdleSlots(now time.Time) {
-	s.sweptAt = now
-	for id, slot := range s.slots {
-		if id != "" && slot.isIdle() && now.Sub(slot.usedAt) > idleTime {
-			delete(s.slots, id)
-			go slot.close(context.Background())
-		}
-	}
-}
-
-// evictSlot ends the session that was idle for the longest where there are too
-// many.
-func (s *server) evictSlot() {
-	if len(s.slots) < s.maxSlots {
-		return
-	}
-	var oldest *sessionSlot
-	for _, slot := range s.slots {
-		if slot.isIdle() && (oldest == nil || slot.usedAt.Before(oldest.usedAt)) {
-			oldest = slot
-		}
-	}
-	if oldest != nil {
-		delete(s.slots, oldest.id)
-		go oldest.close(context.Background())
-	}
-}
-
-// close ends the sessions for good. The end of ctx cuts waiting short.
+// close ends the server for good. The end of ctx cuts waiting short.
 func (s *server) close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
-	holders := slices.Collect(maps.Values(s.slots))
 	s.mu.Unlock()
 	s.cancel()
-	var wait sync.WaitGroup
-	for _, slot := range holders {
-		wait.Go(func() { slot.close(ctx) })
-	}
-	wait.Wait()
-	s.subscriptions.wait()
-	s.observed.Wait()
+	_ = s.provider.Close(ctx) // nothing can be done about it any more
 	s.layers.Close()
-	s.closeIdle()
 }
+
+func (s *server) stats() Stats {
+	out := Stats{
+		Server: s.entry.Name, Transport: s.transport(), State: "idle",
+		Opened: s.opened.Load(), Traffic: s.traffic(),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var (
+		connecting, failed bool
+		failure            *Error
+	)
+	for _, slot := range s.slots {
+		slot.mu.Lock()
+		switch {
+		case slot.attempt != nil:
+			connecting = true
+		case slot.current != nil && !isClosed(slot.current.link.Done()):
+			out.Sessions++
+			peer := slot.current.peer
+			out.Protocol, out.Name, out.Version = peer.revision, peer.name, peer.version
+		case slot.failure != nil:
+			failed = true
+			if slot.id == "" {
+				failure = slot.failure
+			}
+		}
+		slot.mu.Unlock()
+	}
+	switch {
+	case s.closed:
+		out.State, out.Sessions = "closed", 0
+		out.Protocol, out.Name, out.Version = "", "", ""
+	case out.Sessions > 0:
+		out.State = "connected"
+	case connecting:
+		out.State = "connecting"
+	case failed:
+		out.State, out.Failure = "failed", failure
+	}
+	return out
+}
+
+func (s *server) traffic() Traffic {
+	layers := &s.counters.layers
+	out := Traffic{
+		Calls: s.counters.calls.Load(), Errors: s.counters.errors.Load(), Retries: layers.Retries.Load(),
+		RateLimitWaits: layers.RateLimitWaits.Load(), CacheHits: layers.CacheHits.Load(),
+	}
+	for _, b := range s.layers.Breakers() {
+		out.Breakers = append(out.Breakers, Breaker(b))
+	}
+	return out
+}
+
+// lockedIssuer returns the authorization server that the lock file has for the server;
+// empty if there is none, or if differences are only logged.
+func (s *server) lockedIssuer() string {
+	if l := s.lock.Load(); l != nil && l.mode != lock.Warn {
+		return l.locked.Issuer
+	}
+	return ""
+}
+
+// retain adds a pool to those that have the server, and reports whether it could: not
+// where the server has been closed.
+func (s *server) retain(p *Pool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.pools = append(s.pools, p)
+	return true
+}
+
+// release takes a pool from those that have the server, and reports whether that
+// is now closed: nobody else has it.
+func (s *server) release(p *Pool) (closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch i := slices.Index(s.pools, p); {
+	case i < 0:
+	case len(s.pools) == 1:
+		s.closed = true
+	default:
+		s.pools = slices.Delete(s.pools, i, i+1)
+	}
+	return s.closed
+}
+
+// isNewestPool reports whether p was the last to take the server over, of the pools that
+// have it.
+func (s *server) isNewestPool(p *Pool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pools[len(s.pools)-1] == p
+}
+
+// isMCP reports whether the server is an MCP server.
+func (s *server) isMCP() bool { return s.provider == Provider(s.mcpServer) }

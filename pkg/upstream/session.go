@@ -23,7 +23,7 @@ import (
 // session is the second phase of a connection: an MCP session over a link. It
 // serves any number of calls at once.
 type session struct {
-	server *server
+	server *mcpServer
 	link   wire.Link
 	peer   peer
 	slot   *sessionSlot

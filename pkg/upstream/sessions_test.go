@@ -296,7 +296,7 @@ func TestSessionsOfCallersThatAreGoneAreEnded(t *testing.T) {
 		"busy":   {usedAt: now.Add(-2 * idleTime), inUse: 1},
 		"recent": {usedAt: now.Add(-idleTime / 2)},
 	} {
-		slot.server = s
+		slot.server = s.mcpServer
 		s.slots[id] = slot
 	}
 	if _, err := s.acquireSlot(&Call{As: &Credential{Identity: "new"}}); err != nil {

@@ -23,7 +23,7 @@ const (
 // sessionSlot holds the one session that all calls of one identity share with a
 // server, and opens it again when it is over.
 type sessionSlot struct {
-	server      *server
+	server      *mcpServer
 	id          credential.Identity
 	credentials atomic.Pointer[credential.Call] // the latest of this identity
 	hints       toolHints

@@ -116,7 +116,7 @@ func (s *server) standIn(next Caller) Caller {
 }
 
 // standInError returns the error of a call whose stand-in returned err.
-func (s *server) standInError(ctx context.Context, c *Call, err error) error {
+func (s *faults) standInError(ctx context.Context, c *Call, err error) error {
 	var failure *Failure
 	var already *Error
 	switch {
@@ -189,7 +189,7 @@ func FailureOf(err error) (*Failure, bool) {
 }
 
 // failed returns the error of a call that failed like f.
-func (s *server) failed(ctx context.Context, tool string, f *Failure) error {
+func (s *faults) failed(ctx context.Context, tool string, f *Failure) error {
 	e := s.errorOf(ctx, tool, f)
 	e.Tool = tool
 	if f.Message != "" {
@@ -198,7 +198,7 @@ func (s *server) failed(ctx context.Context, tool string, f *Failure) error {
 	return e
 }
 
-func (s *server) errorOf(ctx context.Context, tool string, f *Failure) *Error {
+func (s *faults) errorOf(ctx context.Context, tool string, f *Failure) *Error {
 	k, named := kindsByName[f.Name]
 	if f.Final {
 		k = finalKind(k)

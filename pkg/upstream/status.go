@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
-	"github.com/mcpgraph/mcpgraph/pkg/config"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/wire"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
@@ -53,48 +51,6 @@ func (s Status) Offers() []OfferCount {
 	}, func(c OfferCount) bool { return c.Count == 0 })
 }
 
-// Status returns the state of a server. It connects if there is no connection, sends
-// a ping, lists the tools, and counts prompts and resources. ctx bounds the wait. Errors are *[Error]; the status
-// then holds what was found before. info may be nil.
-func (p *Pool) Status(ctx context.Context, info *callinfo.Info, server string) (Status, error) {
-	s, err := p.server("status", server, "")
-	if err != nil {
-		return Status{Server: server}, err
-	}
-	out := Status{Server: s.entry.Name}
-	err = s.onSession(ctx, info, mcp.MethodPing, func(ctx context.Context, session *session) error {
-		out.Protocol, out.Name, out.Version = session.peer.revision, session.peer.name, session.peer.version
-		out.Title, out.Instructions = session.peer.title, session.peer.instructions
-		out.CallsTasks = session.callsTasks()
-		took, err := session.ping(ctx)
-		if err == nil {
-			out.RoundTrip = took
-		} else if !errors.Is(err, KindTimeout) { // some servers ignore what they do not know
-			return err
-		}
-		if out.Tools, err = session.tools(ctx); err != nil {
-			return err
-		}
-		for l, count := range map[listing]*int{listOfPrompts: &out.Prompts, listOfResources: &out.Resources, listOfTemplates: &out.Templates} {
-			all, err := session.offered(ctx, l, nil)
-			if *count = len(all); err != nil {
-				s.log.Debug("cannot list "+l.member, "error", s.redact.Err(err))
-			}
-		}
-		return nil
-	})
-	out.Transport, out.Issuer = s.transport(), s.credentials.DiscoveredIssuer()
-	return out, err
-}
-
-// transport returns the entry's transport, or HTTP+SSE if the server speaks only that.
-func (s *server) transport() string {
-	if era(s.era.Load()) == eraSSE {
-		return config.SSE
-	}
-	return s.entry.Transport
-}
-
 // statusPingTime is how long a server may take to answer a ping.
 const statusPingTime = 5 * time.Second
 
@@ -133,59 +89,4 @@ type Stats struct {
 	Sessions int    `json:"sessions"` // open now, one for each identity that calls
 	Opened   int64  `json:"opened"`   // sessions opened so far
 	Traffic
-}
-
-// Stats returns the state of each server, in the order in which the pool got
-// them. It asks and starts none. A server that another pool has taken over is
-// among that pool's.
-func (p *Pool) Stats() []Stats {
-	all := make([]Stats, 0, len(p.names))
-	for _, name := range p.names {
-		if s := p.servers[name]; s.isNewestPool(p) {
-			all = append(all, s.stats())
-		}
-	}
-	return all
-}
-
-func (s *server) stats() Stats {
-	out := Stats{
-		Server: s.entry.Name, Transport: s.transport(), State: "idle",
-		Opened: s.opened.Load(), Traffic: s.traffic(),
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var (
-		connecting, failed bool
-		failure            *Error
-	)
-	for _, slot := range s.slots {
-		slot.mu.Lock()
-		switch {
-		case slot.attempt != nil:
-			connecting = true
-		case slot.current != nil && !isClosed(slot.current.link.Done()):
-			out.Sessions++
-			peer := slot.current.peer
-			out.Protocol, out.Name, out.Version = peer.revision, peer.name, peer.version
-		case slot.failure != nil:
-			failed = true
-			if slot.id == "" {
-				failure = slot.failure
-			}
-		}
-		slot.mu.Unlock()
-	}
-	switch {
-	case s.closed:
-		out.State, out.Sessions = "closed", 0
-		out.Protocol, out.Name, out.Version = "", "", ""
-	case out.Sessions > 0:
-		out.State = "connected"
-	case connecting:
-		out.State = "connecting"
-	case failed:
-		out.State, out.Failure = "failed", failure
-	}
-	return out
 }

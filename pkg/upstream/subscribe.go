@@ -1,14 +1,12 @@
 package upstream
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 )
@@ -19,53 +17,6 @@ const (
 	maxCallerWatchers = 1_000  // of one authenticated caller
 	maxURI            = 8 << 10
 )
-
-// Subscribe calls updated when a server says that a resource, or one beneath it, has
-// changed, until stop is called. It returns once the server has accepted the
-// subscription. Callers that share a session share a subscription.
-//
-// A subscription survives its session: it is made again on the next one, with growing
-// waits while the server cannot be reached, and updated is called once after that,
-// because changes in between are not known. It ends with the server's entry.
-//
-// Updated is called on a goroutine of its own, never twice at once. Changes that come
-// while it runs are one call. It is not called again after stop has returned, but a call
-// under way goes on. Stop may be called more than once.
-//
-// A server has 10,000 subscriptions at most, an authenticated caller 1,000 of them. info
-// may be nil; what it has for single calls (Listener, Sent, Trace) is not used. Errors
-// are *[Error].
-func (p *Pool) Subscribe(ctx context.Context, info *callinfo.Info, server, uri string, updated func()) (stop func(), err error) {
-	s, err := p.server("subscribe", server, "")
-	if err != nil {
-		return nil, err
-	}
-	r := Request{Server: s.entry.Name, Method: string(mcp.MethodResourcesSubscribe), Resource: uri}
-	failed := func(err error) (func(), error) { return nil, s.errorOfRequest(err, r, info.OrNone()) }
-	ctx = withInfo(ctx, info)
-	call, err := s.credentials.Resolve(ctx, infoOf(ctx))
-	if err != nil {
-		return failed(s.requestError(ctx, "subscribe", "", nil, 0, err))
-	}
-	learnSecrets(infoOf(ctx), call)
-	w := &watcher{caller: infoOf(ctx).Caller, updated: updated}
-	sub, attempt, err := s.subscriptions.add(s, infoOf(ctx), call.Identity, uri, w)
-	if err != nil {
-		return failed(err)
-	}
-	stop = sync.OnceFunc(func() { s.subscriptions.remove(sub, w) })
-	select {
-	case <-attempt.done:
-		err = attempt.err
-	case <-ctx.Done():
-		err = s.stoppedError(ctx, "subscribe", "", "before it was answered")
-	}
-	if err != nil {
-		stop()
-		return failed(s.cleanError(ctx, err, call))
-	}
-	return stop, nil
-}
 
 // watcher is one subscriber of ours.
 type watcher struct {
@@ -85,7 +36,7 @@ type subscriptions struct {
 // identitySubscriptions are those of one identity. One goroutine keeps them, for as
 // long as there are any.
 type identitySubscriptions struct {
-	server *server
+	server *mcpServer
 	id     credential.Identity
 	wake   chan struct{} // has room for one
 
@@ -119,7 +70,7 @@ type attempt struct {
 
 // add adds a watcher to the subscription to the resource, and returns the attempt that
 // says whether that is accepted.
-func (all *subscriptions) add(s *server, info *callinfo.Info, id credential.Identity, uri string, w *watcher) (*subscription, *attempt, error) {
+func (all *subscriptions) add(s *mcpServer, info *callinfo.Info, id credential.Identity, uri string, w *watcher) (*subscription, *attempt, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	switch {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
 	"github.com/mcpgraph/mcpgraph/pkg/lock"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/credential"
 	"github.com/mcpgraph/mcpgraph/pkg/upstream/internal/policy"
@@ -76,25 +75,6 @@ func (h *toolHints) version() int64 { return h.changes.Load() }
 func isRepeatable(tool value.Value) bool {
 	a := tool.Get("annotations")
 	return a.Get("readOnlyHint").Bool() || a.Get("idempotentHint").Bool()
-}
-
-// MayRepeat reports whether a call may be made again of which nobody knows whether it
-// happened: the tool is marked readOnlyHint or idempotentHint, or the entry of its
-// server has retryUnsafe. It asks the server, and reports false if that fails.
-func (p *Pool) MayRepeat(ctx context.Context, info *callinfo.Info, server, tool string) bool {
-	s, err := p.server("list", server, tool)
-	if err != nil {
-		return false
-	}
-	if s.entry.RetryUnsafe {
-		return true
-	}
-	tools, err := s.tools(ctx, info)
-	if err != nil {
-		return false
-	}
-	name := s.entry.NamePrefix + tool
-	return slices.ContainsFunc(tools, func(t value.Value) bool { return t.Get("name").Str() == name && isRepeatable(t) })
 }
 
 // store takes what a list of tools says, which was asked for at that version.
@@ -178,14 +158,14 @@ func (h *toolHints) await(ctx context.Context) {
 // needsHints reports whether the tools are listed as soon as a session opens:
 // they are compared with the lock, or a call may fail in a way after which the
 // server cannot be asked.
-func (s *server) needsHints() bool {
+func (s *mcpServer) needsHints() bool {
 	r := s.entry.Retry
 	return s.lock.Load() != nil || r != nil && r.MaxAttempts > 1 && !s.entry.RetryUnsafe
 }
 
 // prefetchHints reads the list of tools in the background where it is not known and
 // may be needed.
-func (s *server) prefetchHints(h *toolHints, session *session, call *credential.Call) {
+func (s *mcpServer) prefetchHints(h *toolHints, session *session, call *credential.Call) {
 	if !s.needsHints() {
 		return
 	}
@@ -200,7 +180,7 @@ func (s *server) prefetchHints(h *toolHints, session *session, call *credential.
 // isRepeatable reports whether a call of the tool that failed like f may be made
 // again although the server may have acted on it. It never asks the server,
 // which may be dead or hang: what is not known may not be repeated.
-func (s *server) isRepeatable(ctx context.Context, c *Call, f policy.Failure) bool {
+func (s *mcpServer) isRepeatable(ctx context.Context, c *Call, f policy.Failure) bool {
 	s.mu.Lock()
 	slot := s.slots[c.As.Identity]
 	s.mu.Unlock()
@@ -219,10 +199,10 @@ func (s *server) isRepeatable(ctx context.Context, c *Call, f policy.Failure) bo
 	return repeatable
 }
 
-// mayRepeat reports whether a call that the server may have acted on may be made
+// MayRepeat reports whether a call that the server may have acted on may be made
 // again. What it says of the tool is asked for where it is not known: it has
 // answered the call just now.
-func (s *server) mayRepeat(ctx context.Context, c *Call) bool {
+func (s *mcpServer) MayRepeat(ctx context.Context, c *Call) bool {
 	slot, err := s.acquireSlot(c)
 	if err != nil {
 		return false
@@ -246,11 +226,11 @@ func (s *server) mayRepeat(ctx context.Context, c *Call) bool {
 
 // toolsChanged drops what is known of the server's tools: it has said that they
 // are others now.
-func (s *server) toolsChanged() {
+func (s *mcpServer) toolsChanged() {
 	s.mu.Lock()
 	for _, slot := range s.slots {
 		slot.hints.invalidate()
 	}
 	s.mu.Unlock()
-	s.layers.DropResults()
+	s.dropResults()
 }

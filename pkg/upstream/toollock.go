@@ -166,31 +166,3 @@ func (s *session) compareTools(tools []value.Value, version int64) {
 		s.checked.Store(l.check(s.server.entry.NamePrefix, tools, version, s.redactor()))
 	}
 }
-
-// lockedIssuer returns the authorization server that the lock file has for the server;
-// empty if there is none, or if differences are only logged.
-func (s *server) lockedIssuer() string {
-	if l := s.lock.Load(); l != nil && l.mode != lock.Warn {
-		return l.locked.Issuer
-	}
-	return ""
-}
-
-func (s *server) driftError(tool, differs string) error {
-	return s.newError("call", tool, KindDrift.Error()+": "+differs, "", KindDrift)
-}
-
-// notLocked returns the error of a call of a tool that is not in the lock file,
-// or nil.
-func (p *Pool) notLocked(s *server, tool string) error {
-	if p.lock == nil || p.lock.Tool(s.entry.Name, tool) != nil {
-		return nil
-	}
-	if p.lockMode == lock.Warn {
-		if _, logged := p.unlocked.LoadOrStore(s.entry.Name+"\n"+tool, true); !logged {
-			s.log.Warn("an upstream tool is not in the lock file", "tool", tool)
-		}
-		return nil
-	}
-	return s.newError("call", tool, KindNotLocked.Error(), "", KindNotLocked)
-}

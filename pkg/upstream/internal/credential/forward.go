@@ -2,7 +2,9 @@ package credential
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mcpgraph/mcpgraph/pkg/callinfo"
@@ -141,4 +143,30 @@ func (r *Resolver) Forwardable(info *callinfo.Info) []string {
 		}
 	}
 	return call.Secrets
+}
+
+// Expect returns the identity that calls with info get, without getting a credential.
+// Where the program's own source of credentials decides (Options.Source), it is one
+// that only calls share which carry exactly the same.
+func (r *Resolver) Expect(info *callinfo.Info) Identity {
+	if !r.IsPersonal() {
+		return ""
+	}
+	var call Call
+	forwarded, err := r.forward(info, &call)
+	speaksFor := ""
+	if r.exchanger != nil && err == nil {
+		speaksFor, err = r.subjectToken(info, &call)
+	}
+	switch {
+	case err != nil:
+		speaksFor = "refused " + fingerprint(r.Forwardable(info)...)
+	case r.source != nil:
+		parts := []string{info.Meta.JSON()}
+		for _, name := range slices.Sorted(maps.Keys(info.Header)) {
+			parts = append(append(parts, name), info.Header[name]...)
+		}
+		speaksFor = "the sender of " + fingerprint(parts...)
+	}
+	return identify(r.name, info.Caller, speaksFor, forwarded)
 }

@@ -215,3 +215,40 @@ func (b *codeListener) wait(ctx context.Context, e *endpoints) (string, error) {
 	}
 	return q.Get("code"), nil
 }
+
+// describe returns what a person may know of a record.
+func (o *oauthClient) describe(r loginRecord, in bool) (Login, error) {
+	file, err := o.store.file()
+	if err != nil {
+		return Login{}, o.storeError(err)
+	}
+	return Login{
+		Server: o.entry.Name, LoggedIn: in, Issuer: r.Issuer, Scopes: r.Scopes,
+		ExpiresAt: r.ExpiresAt, Renewable: r.RefreshToken != "", File: file,
+	}, nil
+}
+
+// revoke tells the authorization server that a token is not needed any more.
+func (o *oauthClient) revoke(ctx context.Context, r loginRecord, hint, token string) error {
+	form := url.Values{"token": {token}, "token_type_hint": {hint}}
+	if r.ClientSecret == "" {
+		form.Set("client_id", r.ClientID)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.RevocationURL, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if r.ClientSecret != "" {
+		request.SetBasicAuth(url.QueryEscape(r.ClientID), url.QueryEscape(r.ClientSecret)) // RFC 6749, 2.3.1
+	}
+	response, err := o.http.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("HTTP %s", response.Status)
+	}
+	return nil
+}
