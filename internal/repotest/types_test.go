@@ -30,7 +30,6 @@ var spread = map[string]int{
 	"internal/toolkit.Toolkit":    5,
 	"internal/toolkit.call":       9,
 	"mcpgraph.Engine":             7,
-	"pkg/debug.Session":           11,
 	"pkg/durable.Client":          16,
 	"pkg/durable.driving":         10,
 	"pkg/edit.printer":            4,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -77,7 +78,18 @@ type breakpoint struct {
 	nodes []*graph.Node
 	when  *expr.Program
 	log   []messagePart
-	count int // how often it counted; the session's mutex guards it
+	count int // how often it counted; the mutex of its list guards it
+}
+
+// breakpoints are those of a session.
+type breakpoints struct {
+	*inspector
+	*events
+
+	mu    sync.Mutex
+	on    BreakOn
+	list  []*breakpoint
+	byKey map[string][]*breakpoint // those that are enabled
 }
 
 // messagePart is a text and, behind it, the value of an expression.
@@ -86,7 +98,7 @@ type messagePart struct {
 	expr *expr.Program // nil in the last part
 }
 
-func (s *Session) compile(index int, b Breakpoint) (*breakpoint, error) {
+func (s *breakpoints) compile(index int, b Breakpoint) (*breakpoint, error) {
 	c := &breakpoint{Breakpoint: b}
 	fail := func(field string, offset, end int, err error) error {
 		return &BreakpointError{index, b.Node, field, offset, end, err}
@@ -111,7 +123,7 @@ func (s *Session) compile(index int, b Breakpoint) (*breakpoint, error) {
 }
 
 // expression compiles an expression that is evaluated in the scope of nodes.
-func (s *Session) expression(source string, at []*graph.Node) (p *expr.Program, from, to int, err error) {
+func (s *breakpoints) expression(source string, at []*graph.Node) (p *expr.Program, from, to int, err error) {
 	opts := []jsonata.Option{jsonata.WithFunctions(s.env.Functions...)}
 	var names []string
 	for i, n := range at {
@@ -154,7 +166,7 @@ func (s *Session) expression(source string, at []*graph.Node) (p *expr.Program, 
 }
 
 // message compiles the message of a breakpoint.
-func (s *Session) message(text string, at []*graph.Node, fail func(string, int, int, error) error) ([]messagePart, error) {
+func (s *breakpoints) message(text string, at []*graph.Node, fail func(string, int, int, error) error) ([]messagePart, error) {
 	var parts []messagePart
 	var plain strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -225,7 +237,7 @@ func placeOf(err error) (from, to int) {
 // SetBreakpoints replaces all breakpoints. It can be called at any time, and counts
 // hits on for breakpoints that stay as they were. The error, a *BreakpointError,
 // changes nothing.
-func (s *Session) SetBreakpoints(on BreakOn, list ...Breakpoint) error {
+func (s *breakpoints) SetBreakpoints(on BreakOn, list ...Breakpoint) error {
 	if err := s.setBreakpoints(on, list); err != nil {
 		return err
 	}
@@ -236,7 +248,7 @@ func (s *Session) SetBreakpoints(on BreakOn, list ...Breakpoint) error {
 // maxBreakpoints bounds the breakpoints of a session.
 const maxBreakpoints = 1000
 
-func (s *Session) setBreakpoints(on BreakOn, list []Breakpoint) error {
+func (s *breakpoints) setBreakpoints(on BreakOn, list []Breakpoint) error {
 	switch on.Failure {
 	case BreakOnNone, BreakOnAny, BreakOnUncaught:
 	case "none":
@@ -265,38 +277,49 @@ func (s *Session) setBreakpoints(on BreakOn, list []Breakpoint) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range compiled {
-		for _, was := range s.breakpoints {
+		for _, was := range s.list {
 			if was.Breakpoint == c.Breakpoint {
 				c.count = was.count
 			}
 		}
 	}
-	s.breakpoints, s.byKey, s.breakOn = compiled, byKey, on
+	s.list, s.byKey, s.on = compiled, byKey, on
 	return nil
 }
 
 // Breakpoints returns what SetBreakpoints was given last.
-func (s *Session) Breakpoints() (BreakOn, []Breakpoint) {
+func (s *breakpoints) Breakpoints() (BreakOn, []Breakpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]Breakpoint, len(s.breakpoints))
-	for i, b := range s.breakpoints {
+	list := make([]Breakpoint, len(s.list))
+	for i, b := range s.list {
 		list[i] = b.Breakpoint
 	}
-	return s.breakOn, list
+	return s.on, list
+}
+
+// at returns the breakpoints of the node of a task.
+func (s *breakpoints) at(t executor.Task) []*breakpoint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byKey[t.Node().Key()]
+}
+
+// breakOn returns at what the run pauses besides.
+func (s *breakpoints) breakOn() BreakOn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.on
 }
 
 // hit reports whether a breakpoint stops the execution that a task begins, and what
 // there is to say about it. Messages are written on the way.
-func (s *Session) hit(ctx context.Context, t executor.Task) (text string, stop bool) {
-	s.mu.Lock()
-	list := s.byKey[t.Node().Key()]
-	s.mu.Unlock()
-	for _, b := range list {
+func (s *breakpoints) hit(ctx context.Context, t executor.Task) (text string, stop bool) {
+	for _, b := range s.at(t) {
 		counts, err := true, error(nil)
 		if b.when != nil {
 			var v value.Value
-			if v, err = s.eval(ctx, t.Scope(), b.when); err == nil {
+			if v, err = s.env.eval(ctx, t.Scope(), b.when); err == nil {
 				counts = v.Truthy()
 			} else if ctx.Err() != nil {
 				return "", false
@@ -325,14 +348,14 @@ func (s *Session) hit(ctx context.Context, t executor.Task) (text string, stop b
 }
 
 // say returns the message of a breakpoint.
-func (s *Session) say(ctx context.Context, t executor.Task, b *breakpoint) string {
+func (s *breakpoints) say(ctx context.Context, t executor.Task, b *breakpoint) string {
 	var text strings.Builder
 	for _, part := range b.log {
 		text.WriteString(part.text)
 		if part.expr == nil {
 			continue
 		}
-		switch v, err := s.eval(ctx, t.Scope(), part.expr); {
+		switch v, err := s.env.eval(ctx, t.Scope(), part.expr); {
 		case err != nil:
 			fmt.Fprintf(&text, "(%v)", err)
 		case v.IsUndefined():

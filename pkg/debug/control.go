@@ -2,10 +2,14 @@ package debug
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/mcpgraph/mcpgraph/pkg/executor"
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
+	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // step is what the next pause waits for.
@@ -187,4 +191,86 @@ func (s *Session) Stop() error {
 	s.stopping = true
 	s.cancel(errStopped) // before another task asks the gate
 	return nil
+}
+
+// SetOutput sets the output of a node for all that follows, while the run is paused:
+// that of its latest execution which expressions see there. The way that the walk took
+// stays as it is. A record of event [executor.Replaced] tells of it. The name is an id,
+// a path or a key.
+func (s *Session) SetOutput(node string, v value.Value) error {
+	own, size, err := jsonOf(v)
+	if err != nil {
+		return fmt.Errorf("cannot set the output of %q: %w", node, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hold == nil || s.over {
+		return s.refuse(CanSetOutput)
+	}
+	rec, err := s.latest(node)
+	if err != nil {
+		return err
+	}
+	return s.set(node, rec, own, size)
+}
+
+// latest returns the record of the execution of a node that is set; s.mu is held.
+func (s *Session) latest(node string) (executor.Record, error) {
+	scope, id, key := s.hold.scope.Latest(), node, ""
+	if !slices.Contains(scope.Nodes(), node) {
+		n, err := s.nodes.one(node)
+		if err != nil {
+			return executor.Record{}, err
+		}
+		id, key = n.ID, n.Key()
+	}
+	rec, ok := scope.Last(id)
+	if !ok || key != "" && rec.Key != key {
+		return rec, fmt.Errorf("cannot set the output of %q: where the run is paused, no execution of it has yielded anything", node)
+	}
+	return rec, nil
+}
+
+// set replaces an output; s.mu is held.
+func (s *Session) set(node string, rec executor.Record, v value.Value, size int) error {
+	if s.setBytes+size > MaxPinned {
+		return fmt.Errorf("cannot set the output of %q: the values that were set have more than %d MiB", node, MaxPinned>>20)
+	}
+	now := rec.End // before the run is driven
+	if s.clock != nil {
+		now = s.clock.Now()
+	}
+	if err := s.run.Replace(rec, v, now); err != nil {
+		return fmt.Errorf("cannot set the output of %q: its walk is over or was cancelled", node)
+	}
+	s.setBytes += size
+	rec.Index, rec.Err = s.run.NextIndex()-1, nil
+	s.emit(Event{Type: Replaced}.of(&rec))
+	return nil
+}
+
+// setLast sets the output of the latest execution of a node in a run that was
+// replayed.
+func (s *Session) setLast(node string, v value.Value) error {
+	own, size, err := jsonOf(v)
+	if err != nil {
+		return fmt.Errorf("cannot set the output of %q: %w", node, err)
+	}
+	found, err := s.nodes.find(node)
+	if err != nil {
+		return err
+	}
+	var last *executor.Record
+	for rec := range s.run.Records(0) {
+		ours := slices.ContainsFunc(found, func(n *graph.Node) bool { return n.Key() == rec.Key })
+		if ours && (rec.Event == executor.Done || rec.Event == executor.Replaced) {
+			last = &rec
+		}
+	}
+	if last == nil {
+		return fmt.Errorf("cannot set the output of %q: it has no execution before the place where the run goes on", node)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.set(node, *last, own, size)
 }

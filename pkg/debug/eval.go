@@ -26,21 +26,9 @@ var (
 	errEvalSize = fmt.Errorf("the value has more than %d KiB of JSON: evaluate a part of it", EvalBytes>>10)
 )
 
-// Here returns what expressions see where the run is paused; else at the end of the
-// tool's own walk as it is now.
-func (s *Session) Here() executor.Scope {
-	s.mu.Lock()
-	hold := s.hold
-	s.mu.Unlock()
-	if hold != nil {
-		return hold.scope.Latest()
-	}
-	return s.run.EndScope()
-}
-
 // At returns what the expressions of an execution saw, by the index of a record of it.
-func (s *Session) At(record int) (executor.Scope, error) {
-	if scope, ok := s.run.ScopeAt(record); ok {
+func (in *inspector) At(record int) (executor.Scope, error) {
+	if scope, ok := in.run.ScopeAt(record); ok {
 		return scope, nil
 	}
 	return executor.Scope{}, fmt.Errorf("there is no record %d (any more)", record)
@@ -48,8 +36,8 @@ func (s *Session) At(record int) (executor.Scope, error) {
 
 // Frame returns what the next execution sees in a walk that is under way, which is
 // named as in [executor.Record.Frame].
-func (s *Session) Frame(id string) (executor.Scope, error) {
-	if scope, ok := s.run.FrameScope(id); ok {
+func (in *inspector) Frame(id string) (executor.Scope, error) {
+	if scope, ok := in.run.FrameScope(id); ok {
 		return scope, nil
 	}
 	return executor.Scope{}, fmt.Errorf("the walk %q is not under way", id)
@@ -57,15 +45,15 @@ func (s *Session) Frame(id string) (executor.Scope, error) {
 
 // Document returns the document of a scope, without secrets: under the id of each node
 // its latest output.
-func (s *Session) Document(at executor.Scope) value.Value { return s.env.value(at.Document()) }
+func (in *inspector) Document(at executor.Scope) value.Value { return in.env.value(at.Document()) }
 
 // Variables returns the variables of a scope, without secrets, by name without the
 // dollar sign.
-func (s *Session) Variables(at executor.Scope) []value.Entry {
+func (in *inspector) Variables(at executor.Scope) []value.Entry {
 	vars := at.Variables()
 	list := make([]value.Entry, len(vars))
 	for i, v := range vars {
-		list[i] = value.Entry{Key: v.Key, Value: s.env.value(v.Value)}
+		list[i] = value.Entry{Key: v.Key, Value: in.env.value(v.Value)}
 	}
 	return list
 }
@@ -74,8 +62,8 @@ func (s *Session) Variables(at executor.Scope) []value.Entry {
 // value has no secrets; it is undefined if the expression yields nothing. Time
 // ([EvalTimeout]) and the size of the value ([EvalBytes]) are bounded. The error is an
 // *expr.Error where it is about the expression.
-func (s *Session) Eval(ctx context.Context, at executor.Scope, expression string) (value.Value, error) {
-	v, err := s.env.Eval(ctx, at, expression)
+func (in *inspector) Eval(ctx context.Context, at executor.Scope, expression string) (value.Value, error) {
+	v, err := in.env.Eval(ctx, at, expression)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -125,8 +113,4 @@ func (e *Environment) eval(ctx context.Context, at executor.Scope, p *expr.Progr
 		err = errEvalTime
 	}
 	return v, err
-}
-
-func (s *Session) eval(ctx context.Context, at executor.Scope, p *expr.Program) (value.Value, error) {
-	return s.env.eval(ctx, at, p)
 }

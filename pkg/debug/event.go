@@ -80,6 +80,8 @@ const (
 
 // events is a ring of the last events of a session.
 type events struct {
+	of *Environment
+
 	mu    sync.Mutex
 	ring  []Event
 	first int // the number of the first that is kept
@@ -89,7 +91,7 @@ type events struct {
 	more  chan struct{} // closed when there is another one; nil if nobody waits
 }
 
-func newEvents() *events { return &events{first: 1, next: 1} }
+func newEvents(env *Environment) *events { return &events{of: env, first: 1, next: 1} }
 
 // at returns where the event with a number stands.
 func (l *events) at(number int) *Event { return &l.ring[(number-1)%MaxEvents] }
@@ -134,8 +136,7 @@ const batch = 500
 // for it. If some of them are gone, the first one is a Gap with the number of the last
 // that is. After the Ended event the error is io.EOF; it is that of ctx if it ends
 // before there is an event. Any number of readers may read at their own pace.
-func (s *Session) Next(ctx context.Context, after int) ([]Event, error) {
-	l := s.events
+func (l *events) Next(ctx context.Context, after int) ([]Event, error) {
 	for {
 		list, wait, err := l.read(max(after, 0))
 		if list != nil || err != nil {
@@ -175,10 +176,10 @@ func (l *events) read(after int) ([]Event, <-chan struct{}, error) {
 
 // Events returns the events after the one with this number, as [Session.Next] does,
 // until the session or ctx ends.
-func (s *Session) Events(ctx context.Context, after int) iter.Seq[Event] {
+func (l *events) Events(ctx context.Context, after int) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		for {
-			list, err := s.Next(ctx, after)
+			list, err := l.Next(ctx, after)
 			if err != nil {
 				return
 			}
@@ -192,9 +193,9 @@ func (s *Session) Events(ctx context.Context, after int) iter.Seq[Event] {
 }
 
 // emit adds an event.
-func (s *Session) emit(e Event) {
-	e.Time, e.Text = s.env.now(), s.env.text(e.Text)
-	s.events.add(e)
+func (l *events) emit(e Event) {
+	e.Time, e.Text = l.of.now(), l.of.text(e.Text)
+	l.add(e)
 }
 
 // of sets what an event is about to the execution of a record.
@@ -213,7 +214,7 @@ func (e Event) ofTask(t executor.Task) Event {
 }
 
 // Notify shows what an upstream server reports during a call of the run.
-func (s *Session) Notify(n callinfo.Notification) {
+func (l *events) Notify(n callinfo.Notification) {
 	e := Event{Record: -1, Server: n.Server, Tool: n.Tool}
 	switch n.Method {
 	case callinfo.MethodProgress:
@@ -229,7 +230,7 @@ func (s *Session) Notify(n callinfo.Notification) {
 	default:
 		return
 	}
-	s.emit(e)
+	l.emit(e)
 }
 
 func number(v value.Value) float64 {

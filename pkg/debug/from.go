@@ -10,17 +10,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
-// now returns the time of the run.
-func (s *Session) now() time.Time {
-	s.mu.Lock()
-	c := s.clock
-	s.mu.Unlock()
-	if c == nil {
-		return s.env.now()
-	}
-	return c.Now()
-}
-
 // Replay returns a run of g with the records of the other run before the place: it has
 // done what that one had, and goes on from there. Their times are moved, so that the
 // last of them was now. The error explains which record does not fit g, which may have

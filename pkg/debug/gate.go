@@ -27,7 +27,7 @@ func (s *Session) gate(ctx context.Context, _ *executor.Run, t executor.Task) er
 				return err
 			}
 			continue
-		case !looked && first(t) && s.byKey[t.Node().Key()] != nil:
+		case !looked && first(t) && s.breakpoints.at(t) != nil:
 			s.mu.Unlock()
 			text, stop = s.hit(ctx, t)
 			looked = true
@@ -87,7 +87,7 @@ func (s *Session) why(t executor.Task, hit bool) Why {
 		return ""
 	case s.runTo[n.Key()], s.step != nil && s.step.stops(t.Frame()):
 		return AtStep
-	case s.breakOn.EnterTool && n.Kind.Role == graph.Entry && n.Graph.Owner == nil && t.Execution() == 0:
+	case s.breakOn().EnterTool && n.Kind.Role == graph.Entry && n.Graph.Owner == nil && t.Execution() == 0:
 		return AtEnter
 	}
 	return ""
@@ -137,7 +137,8 @@ func (s *Session) failed(ctx context.Context, r *executor.Run, rec executor.Reco
 	uncaught := ends && !r.MayBeHandled(rec)
 	for {
 		s.mu.Lock()
-		breaks := s.breakOn.Failure == BreakOnAny || s.breakOn.Failure == BreakOnUncaught && uncaught
+		mode := s.breakOn().Failure
+		breaks := mode == BreakOnAny || mode == BreakOnUncaught && uncaught
 		if !breaks || s.stopping || ctx.Err() != nil || s.known(&rec) {
 			s.mu.Unlock()
 			return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -23,13 +24,24 @@ type pin struct {
 	bytes  int
 }
 
+// pins are the nodes that yield a value without being executed.
+type pins struct {
+	*inspector
+	*events
+	allowed func(Command) error
+
+	mu    sync.Mutex
+	by    map[string]pin // by key
+	bytes int
+}
+
 // Pin lets a node yield a value without being executed, from its next attempt on: no
 // upstream tool is called, no person asked, and no body of it runs. It replaces a pin
 // that is there. The name is as that of a [Breakpoint], and must mean one node.
 //
 // The value of a switch is the id of the node that it goes to; that of an exit is the
 // result. Entries and fail nodes cannot be pinned.
-func (s *Session) Pin(node string, v value.Value) error {
+func (s *pins) Pin(node string, v value.Value) error {
 	if err := s.pin(node, v); err != nil {
 		return err
 	}
@@ -37,7 +49,7 @@ func (s *Session) Pin(node string, v value.Value) error {
 	return nil
 }
 
-func (s *Session) pin(node string, v value.Value) error {
+func (s *pins) pin(node string, v value.Value) error {
 	n, err := s.nodes.one(node)
 	if err != nil {
 		return err
@@ -50,57 +62,57 @@ func (s *Session) pin(node string, v value.Value) error {
 	if err != nil {
 		return fmt.Errorf("cannot pin %q: %w", node, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over {
-		return s.refuse(CanPin)
-	}
-	all := s.pinBytes - s.pins[n.Key()].bytes + size
-	if all > MaxPinned {
-		return fmt.Errorf("cannot pin %q: the values of pins have more than %d MiB", node, MaxPinned>>20)
-	}
-	s.pinBytes = all
-	s.pins[n.Key()] = pin{graph.Output{Value: own, Edge: edge}, size}
-	return nil
-}
-
-// Unpin lets a node be executed again.
-func (s *Session) Unpin(node string) error {
-	n, err := s.nodes.one(node)
-	if err != nil {
+	if err := s.allowed(CanPin); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, ok := s.pins[n.Key()]
-	switch {
-	case s.over:
-		return s.refuse(CanPin)
-	case !ok:
+	all := s.bytes - s.by[n.Key()].bytes + size
+	if all > MaxPinned {
+		return fmt.Errorf("cannot pin %q: the values of pins have more than %d MiB", node, MaxPinned>>20)
+	}
+	s.bytes = all
+	s.by[n.Key()] = pin{graph.Output{Value: own, Edge: edge}, size}
+	return nil
+}
+
+// Unpin lets a node be executed again.
+func (s *pins) Unpin(node string) error {
+	n, err := s.nodes.one(node)
+	if err != nil {
+		return err
+	}
+	if err := s.allowed(CanPin); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.by[n.Key()]
+	if !ok {
 		return fmt.Errorf("cannot unpin %q: it is not pinned", node)
 	}
-	s.pinBytes -= p.bytes
-	delete(s.pins, n.Key())
+	s.bytes -= p.bytes
+	delete(s.by, n.Key())
 	s.emit(Event{Type: Changed, Record: -1, Text: "pins"})
 	return nil
 }
 
 // Pins returns the values of the pinned nodes by key.
-func (s *Session) Pins() map[string]value.Value {
+func (s *pins) Pins() map[string]value.Value {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pins := map[string]value.Value{}
-	for key, p := range s.pins {
+	for key, p := range s.by {
 		pins[key] = s.env.value(p.output.Value)
 	}
 	return pins
 }
 
 // pinned is the Pin of the driver.
-func (s *Session) pinned(_ *executor.Run, t executor.Task) (graph.Output, bool) {
+func (s *pins) pinned(_ *executor.Run, t executor.Task) (graph.Output, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, ok := s.pins[t.Node().Key()]
+	p, ok := s.by[t.Node().Key()]
 	return p.output, ok
 }
 
@@ -186,86 +198,4 @@ func targetOf(n *graph.Node, v value.Value) (int, error) {
 		targets = append(targets, n.Edges[i].Target)
 	}
 	return 0, fmt.Errorf("a switch yields the id of the node that it goes to: expected %s, found %s", diag.List(targets), graph.Describe(v))
-}
-
-// SetOutput sets the output of a node for all that follows, while the run is paused:
-// that of its latest execution which expressions see there. The way that the walk took
-// stays as it is. A record of event [executor.Replaced] tells of it. The name is an id,
-// a path or a key.
-func (s *Session) SetOutput(node string, v value.Value) error {
-	own, size, err := jsonOf(v)
-	if err != nil {
-		return fmt.Errorf("cannot set the output of %q: %w", node, err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hold == nil || s.over {
-		return s.refuse(CanSetOutput)
-	}
-	rec, err := s.latest(node)
-	if err != nil {
-		return err
-	}
-	return s.set(node, rec, own, size)
-}
-
-// latest returns the record of the execution of a node that is set; s.mu is held.
-func (s *Session) latest(node string) (executor.Record, error) {
-	scope, id, key := s.hold.scope.Latest(), node, ""
-	if !slices.Contains(scope.Nodes(), node) {
-		n, err := s.nodes.one(node)
-		if err != nil {
-			return executor.Record{}, err
-		}
-		id, key = n.ID, n.Key()
-	}
-	rec, ok := scope.Last(id)
-	if !ok || key != "" && rec.Key != key {
-		return rec, fmt.Errorf("cannot set the output of %q: where the run is paused, no execution of it has yielded anything", node)
-	}
-	return rec, nil
-}
-
-// set replaces an output; s.mu is held.
-func (s *Session) set(node string, rec executor.Record, v value.Value, size int) error {
-	if s.setBytes+size > MaxPinned {
-		return fmt.Errorf("cannot set the output of %q: the values that were set have more than %d MiB", node, MaxPinned>>20)
-	}
-	now := rec.End // before the run is driven
-	if s.clock != nil {
-		now = s.clock.Now()
-	}
-	if err := s.run.Replace(rec, v, now); err != nil {
-		return fmt.Errorf("cannot set the output of %q: its walk is over or was cancelled", node)
-	}
-	s.setBytes += size
-	rec.Index, rec.Err = s.run.NextIndex()-1, nil
-	s.emit(Event{Type: Replaced}.of(&rec))
-	return nil
-}
-
-// setLast sets the output of the latest execution of a node in a run that was
-// replayed.
-func (s *Session) setLast(node string, v value.Value) error {
-	own, size, err := jsonOf(v)
-	if err != nil {
-		return fmt.Errorf("cannot set the output of %q: %w", node, err)
-	}
-	found, err := s.nodes.find(node)
-	if err != nil {
-		return err
-	}
-	var last *executor.Record
-	for rec := range s.run.Records(0) {
-		ours := slices.ContainsFunc(found, func(n *graph.Node) bool { return n.Key() == rec.Key })
-		if ours && (rec.Event == executor.Done || rec.Event == executor.Replaced) {
-			last = &rec
-		}
-	}
-	if last == nil {
-		return fmt.Errorf("cannot set the output of %q: it has no execution before the place where the run goes on", node)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.set(node, *last, own, size)
 }

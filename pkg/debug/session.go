@@ -7,46 +7,41 @@ package debug
 
 import (
 	"context"
-	"iter"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
-	"github.com/mcpgraph/mcpgraph/pkg/graph"
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Session is one run under control. All methods are safe for concurrent use; commands
 // return at once, and an event tells what came of them.
 type Session struct {
-	run    *executor.Run
-	env    Environment
-	nodes  nodeSet
-	events *events
+	*inspector
+	*events
+	*breakpoints
+	*pins
+	*questions
 	began  time.Time
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 
-	mu          sync.Mutex
-	clock       *clock // nil before the run is driven
-	hold        *hold  // nil while the run goes on
-	request     Why    // to pause at the next task; empty: none
-	step        *step
-	runTo       map[string]bool // the keys of nodes
-	breakOn     BreakOn
-	breakpoints []*breakpoint
-	byKey       map[string][]*breakpoint // those that are enabled
-	pins        map[string]pin           // by key
-	pinBytes    int
-	setBytes    int
-	questions   map[string]*question
-	failures    []string // the walks of failures that the run was paused at
-	stopping    bool
-	over        bool
-	ended       time.Time
-	result      value.Value
-	err         error
+	mu       sync.Mutex
+	clock    *clock // nil before the run is driven
+	hold     *hold  // nil while the run goes on
+	request  Why    // to pause at the next task; empty: none
+	step     *step
+	runTo    map[string]bool // the keys of nodes
+	setBytes int
+	failures []string // the walks of failures that the run was paused at
+	stopping bool
+	over     bool
+	ended    time.Time
+	result   value.Value
+	err      error
 }
 
 // hold is where a run is paused.
@@ -61,17 +56,17 @@ type hold struct {
 // [Session.Control] was given. It is called in a goroutine of its own; when it returns
 // the session is over. ctx bounds the whole session.
 func Start(ctx context.Context, run *executor.Run, env Environment, o Options, drive func(context.Context, *Session) (value.Value, error)) (*Session, error) {
-	s := &Session{
-		run: run, env: env, nodes: newNodeSet(run.Graph(), env.Tools), events: newEvents(),
-		done: make(chan struct{}), pins: map[string]pin{}, questions: map[string]*question{},
-	}
+	s := &Session{inspector: &inspector{run, env, newNodeSet(run.Graph(), env.Tools)}, events: newEvents(&env), done: make(chan struct{})}
+	s.breakpoints = &breakpoints{inspector: s.inspector, events: s.events}
+	s.pins = &pins{inspector: s.inspector, events: s.events, allowed: s.allowed, by: map[string]pin{}}
+	s.questions = &questions{inspector: s.inspector, events: s.events, now: s.now, open: map[string]*question{}}
 	s.began = env.now()
 	s.emit(Event{Type: Started, Record: -1, Text: run.Graph().Name})
 	if err := s.setBreakpoints(o.BreakOn, o.Breakpoints); err != nil {
 		return nil, err
 	}
 	for name, v := range o.Pins {
-		if err := s.pin(name, v); err != nil {
+		if err := s.pins.pin(name, v); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +97,7 @@ func Start(ctx context.Context, run *executor.Run, env Environment, o Options, d
 // Control lets the session control a driver of its run, and returns the port that the
 // driver has to use.
 func (s *Session) Control(l *executor.Local, p executor.Port) executor.Port {
-	l.Gate, l.Pin, l.Ask = s.gate, s.pinned, s.ask
+	l.Gate, l.Pin, l.Ask = s.gate, s.pinned, s.questions.ask
 	l.Hooks = append(l.Hooks[:len(l.Hooks):len(l.Hooks)], s.hooks())
 	next := slog.Handler(slog.DiscardHandler)
 	if l.Log != nil {
@@ -113,6 +108,17 @@ func (s *Session) Control(l *executor.Local, p executor.Port) executor.Port {
 	defer s.mu.Unlock()
 	s.clock = newClock(p)
 	return s.clock
+}
+
+// now returns the time of the run.
+func (s *Session) now() time.Time {
+	s.mu.Lock()
+	c := s.clock
+	s.mu.Unlock()
+	if c == nil {
+		return s.env.now()
+	}
+	return c.Now()
 }
 
 // end ends the session.
@@ -140,16 +146,6 @@ func (s *Session) halt() {
 	}
 }
 
-// ID returns the id of the run.
-func (s *Session) ID() string { return s.env.ID }
-
-// Graph returns the tool.
-func (s *Session) Graph() *graph.Graph { return s.run.Graph() }
-
-// Run returns the run, with its secrets: to begin another session from it ([From]).
-// Show [Session.Records] instead.
-func (s *Session) Run() *executor.Run { return s.run }
-
 // Done returns a channel that is closed when the session is over.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
@@ -166,23 +162,114 @@ func (s *Session) Wait(ctx context.Context) (value.Value, error) {
 	}
 }
 
-// Records returns the records of the run from an index on, as they are now, without
-// secrets.
-func (s *Session) Records(from int) iter.Seq[executor.Record] {
-	return func(yield func(executor.Record) bool) {
-		for rec := range s.run.Records(from) {
-			if !yield(s.env.Record(rec)) {
-				return
-			}
-		}
+// Here returns what expressions see where the run is paused; else at the end of the
+// tool's own walk as it is now.
+func (s *Session) Here() executor.Scope {
+	s.mu.Lock()
+	hold := s.hold
+	s.mu.Unlock()
+	if hold != nil {
+		return hold.scope.Latest()
 	}
+	return s.run.EndScope()
 }
 
-// Record returns the record with an index, without secrets. It reports false if there
-// is none (any more).
-func (s *Session) Record(index int) (executor.Record, bool) {
-	for rec := range s.run.Records(index) {
-		return s.env.Record(rec), rec.Index == index
+// Stack returns the executions from the one at which the run is paused outwards, to
+// that of the tool's own walk. It is nil while the run goes on.
+func (s *Session) Stack() []StackFrame {
+	s.mu.Lock()
+	hold := s.hold
+	s.mu.Unlock()
+	if hold == nil {
+		return nil
 	}
-	return executor.Record{}, false
+	p := hold.pause
+	n := s.nodeOf(p.Key)
+	if n == nil {
+		return nil
+	}
+	at := StackFrame{Frame: p.Frame, Path: p.Path, Node: n, Execution: p.Execution, Attempt: p.Attempt, Scope: hold.scope.Latest()}
+	return append([]StackFrame{at}, s.around(p.Frame)...)
+}
+
+// State returns the session as it is now.
+func (s *Session) State() State {
+	st := State{
+		ID: s.env.ID, Tool: s.run.Graph().Name, Caller: s.env.Caller, Began: s.began,
+		Active: s.run.Active(maxActive), Questions: s.Questions(),
+		Executions: s.run.Len(), Args: s.env.value(s.run.Args()),
+	}
+	waiting := s.run.Parked()
+	st.BreakOn, st.Breakpoints = s.Breakpoints()
+	st.Pins = slices.Sorted(maps.Keys(s.Pins()))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.Last, st.Records = s.events.last(), s.run.NextIndex()
+	st.Status, st.Ended, st.Pausing = s.status(waiting), s.ended, s.request != "" && !s.over
+	st.Result, st.Err = s.env.value(s.result), s.env.err(s.err)
+	if s.hold != nil {
+		pause := s.hold.pause
+		pause.Text = s.env.text(pause.Text)
+		st.Pause = &pause
+	}
+	st.Can = s.can(len(st.Questions) > 0)
+	if s.over {
+		st.Active, st.Questions = nil, nil
+	}
+	return st
+}
+
+// status returns the status; s.mu is held.
+func (s *Session) status(waiting bool) Status {
+	switch {
+	case s.over && s.err == nil:
+		return StatusDone
+	case s.over && s.stopping:
+		return StatusStopped
+	case s.over:
+		return StatusFailed
+	case s.hold != nil:
+		return StatusPaused
+	case waiting:
+		return StatusWaiting
+	}
+	return StatusRunning
+}
+
+// can returns the commands that do something now; s.mu is held.
+func (s *Session) can(questions bool) []Command {
+	if s.over || s.stopping {
+		return nil
+	}
+	list := []Command{CanStop, CanSetBreakpoints, CanPin}
+	switch {
+	case s.hold != nil:
+		list = append(list, CanResume, CanStep, CanStepInto, CanRunTo, CanSetOutput)
+		if s.hold.from != "" {
+			list = append(list, CanStepOut)
+		}
+	case s.request == "":
+		list = append(list, CanPause)
+	default:
+		list = append(list, CanResume)
+	}
+	if questions {
+		list = append(list, CanAnswer)
+	}
+	return list
+}
+
+// allowed returns an error if the session is over.
+func (s *Session) allowed(c Command) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return s.refuse(c)
+	}
+	return nil
+}
+
+// refuse returns the error of a command that the state does not allow; s.mu is held.
+func (s *Session) refuse(c Command) error {
+	return &StateError{c, s.status(false), s.can(false)}
 }

@@ -2,8 +2,6 @@ package debug
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/mcpgraph/mcpgraph/pkg/executor"
@@ -119,75 +117,3 @@ type State struct {
 
 // maxActive is how many executions under way are shown.
 const maxActive = 100
-
-// State returns the session as it is now.
-func (s *Session) State() State {
-	st := State{
-		ID: s.env.ID, Tool: s.run.Graph().Name, Caller: s.env.Caller, Began: s.began,
-		Active: s.run.Active(maxActive), Questions: s.Questions(),
-		Executions: s.run.Len(), Args: s.env.value(s.run.Args()),
-	}
-	waiting := s.run.Parked()
-	st.BreakOn, st.Breakpoints = s.Breakpoints()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st.Last, st.Records = s.events.last(), s.run.NextIndex()
-	st.Status, st.Ended, st.Pausing = s.status(waiting), s.ended, s.request != "" && !s.over
-	st.Result, st.Err = s.env.value(s.result), s.env.err(s.err)
-	st.Pins = slices.Sorted(maps.Keys(s.pins))
-	if s.hold != nil {
-		pause := s.hold.pause
-		pause.Text = s.env.text(pause.Text)
-		st.Pause = &pause
-	}
-	st.Can = s.can(len(st.Questions) > 0)
-	if s.over {
-		st.Active, st.Questions = nil, nil
-	}
-	return st
-}
-
-// status returns the status; s.mu is held.
-func (s *Session) status(waiting bool) Status {
-	switch {
-	case s.over && s.err == nil:
-		return StatusDone
-	case s.over && s.stopping:
-		return StatusStopped
-	case s.over:
-		return StatusFailed
-	case s.hold != nil:
-		return StatusPaused
-	case waiting:
-		return StatusWaiting
-	}
-	return StatusRunning
-}
-
-// can returns the commands that do something now; s.mu is held.
-func (s *Session) can(questions bool) []Command {
-	if s.over || s.stopping {
-		return nil
-	}
-	list := []Command{CanStop, CanSetBreakpoints, CanPin}
-	switch {
-	case s.hold != nil:
-		list = append(list, CanResume, CanStep, CanStepInto, CanRunTo, CanSetOutput)
-		if s.hold.from != "" {
-			list = append(list, CanStepOut)
-		}
-	case s.request == "":
-		list = append(list, CanPause)
-	default:
-		list = append(list, CanResume)
-	}
-	if questions {
-		list = append(list, CanAnswer)
-	}
-	return list
-}
-
-// refuse returns the error of a command that the state does not allow; s.mu is held.
-func (s *Session) refuse(c Command) error {
-	return &StateError{c, s.status(false), s.can(false)}
-}
