@@ -127,7 +127,7 @@ var parts = map[string]func() error{
 			return err
 		}
 		d := language.New("tools.yaml", file, language.Options{Read: os.ReadFile, Getenv: os.LookupEnv, Config: true}, nil)
-		if items, _ := d.Complete(len(file)); len(d.Diagnostics) > 0 || len(items) == 0 {
+		if items, _ := language.Complete(d, len(file)); len(d.Diagnostics) > 0 || len(items) == 0 {
 			return fmt.Errorf("%d items, %v", len(items), d.Diagnostics)
 		}
 		return nil

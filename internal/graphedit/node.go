@@ -194,7 +194,7 @@ func (w *work) renameNode(key, to string) error {
 	if err != nil {
 		return err
 	}
-	edits, err := known.RenameNode(tool, p.id(), to)
+	edits, err := language.RenameNode(known, tool, p.id(), to)
 	if err != nil {
 		return err
 	}

@@ -17,10 +17,10 @@ type Action struct {
 }
 
 // Actions returns what can be done about the diagnostics that touch a range.
-func (d *Document) Actions(in Span) []Action {
+func Actions(d *Document, in Span) []Action {
 	var list []Action
 	for i, p := range d.Diagnostics {
-		s := d.DiagnosticSpan(p)
+		s := DiagnosticSpan(d, p)
 		if p.File != d.Path || s.To < in.From || in.To < s.From {
 			continue
 		}
@@ -34,7 +34,7 @@ func (d *Document) Actions(in Span) []Action {
 
 // DiagnosticSpan returns the bytes that a diagnostic of this file is about: at
 // least one character, if there is one.
-func (d *Document) DiagnosticSpan(p diag.Diagnostic) Span {
+func DiagnosticSpan(d *Document, p diag.Diagnostic) Span {
 	s := Span{d.Offset(p.Pos), 0}
 	if s.To = s.From; !p.End.IsZero() {
 		s.To = max(s.From, d.Offset(p.End))

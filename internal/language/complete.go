@@ -41,12 +41,12 @@ const maxItems = 1000
 
 // Complete returns what can be written at an offset, the most likely first. whole
 // is false if there is more.
-func (d *Document) Complete(offset int) (items []Item, whole bool) {
+func Complete(d *Document, offset int) (items []Item, whole bool) {
 	if d.Kind == Other || len(d.Text) > MaxBytes {
 		return nil, true
 	}
 	offset = min(max(offset, 0), len(d.Text))
-	c := &completer{doc: d, place: findPlace(d.Text, offset), offset: offset}
+	c := &completer{cursor: cursor{doc: d, place: findPlace(d.Text, offset), offset: offset}}
 	if !c.place.isKey && !c.place.isValue {
 		return nil, true
 	}
@@ -60,15 +60,13 @@ func (d *Document) Complete(offset int) (items []Item, whole bool) {
 	return c.items, true
 }
 
+// completer collects what can be written at a cursor.
 type completer struct {
-	doc    *Document
-	place  place
-	offset int
-	model  *model
-	items  []Item
+	cursor
+	items []Item
 }
 
-func (d *Document) shape() *shape {
+func shapeOf(d *Document) *shape {
 	if d.Kind == Test {
 		return suiteShape()
 	}
@@ -78,7 +76,7 @@ func (d *Document) shape() *shape {
 func (c *completer) add(i Item) { c.items = append(c.items, i) }
 
 func (c *completer) complete() {
-	at, _ := c.doc.shape().find(c.place.path, c.model.root)
+	at, _ := shapeOf(c.doc).find(c.place.path, c.model.root)
 	if at == nil {
 		return
 	}
@@ -238,11 +236,36 @@ func (c *completer) value(i Item) {
 	c.add(i)
 }
 
-func (c *completer) valueDoc(v string) string {
-	if n := len(c.place.path); n > 0 && c.place.path[n-1] == "type" && c.doc.Kind == Config {
-		if k := kindOf(v); k != nil {
-			return k.Doc
+// upstreamTools adds the tools of the server that the map at the cursor names:
+// those that are locked, and those that other nodes call.
+func (c *completer) upstreamTools() {
+	home, m := c.doc.home(), c.configModel()
+	if m == nil || len(c.place.path) == 0 {
+		return
+	}
+	server := c.model.root.At(c.place.path[:len(c.place.path)-1]...).Get("server").Text().String()
+	seen := map[string]bool{}
+	add := func(i Item) {
+		if !seen[i.Label] {
+			seen[i.Label] = true
+			c.value(i)
 		}
 	}
-	return ""
+	file := lockOf(home)
+	if s := file.Server(server); s != nil {
+		for _, name := range s.ToolNames {
+			i := Item{Label: name, Kind: ToolItem, Detail: "tool of " + server}
+			if t := s.Tool(name); t != nil {
+				i.Doc = t.Description
+			}
+			add(i)
+		}
+	}
+	for i := range m.units {
+		for _, n := range m.units[i].Nodes {
+			if n.Tool != "" && n.Server == server && n != c.node() {
+				add(Item{Label: n.Tool, Kind: ToolItem, Detail: "called by node " + n.ID})
+			}
+		}
+	}
 }

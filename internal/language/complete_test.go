@@ -126,7 +126,7 @@ func TestComplete(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			text, offset := edited(t, c.line, c.by)
 			doc := New("test.yaml", text, Options{}, last)
-			items, _ := doc.Complete(offset)
+			items, _ := Complete(doc, offset)
 			got := labels(items)
 			if want := strings.Fields(c.want); len(got) < len(want) || !containsAll(got, want) || c.want == "" && c.not != "" && len(got) > 60 {
 				t.Errorf("got  %q\nwant %q", got, c.want)
@@ -161,7 +161,7 @@ func TestCompletedTextHasNoProblem(t *testing.T) {
 		{"        type: mcp\n", "        ty‸: mcp\n", "type"},
 	} {
 		text, offset := edited(t, c.line, c.by)
-		items, _ := New("test.yaml", text, Options{}, nil).Complete(offset)
+		items, _ := Complete(New("test.yaml", text, Options{}, nil), offset)
 		i := slices.IndexFunc(items, func(i Item) bool { return i.Label == c.label })
 		if i < 0 {
 			t.Errorf("%q: no %q among %q", c.by, c.label, labels(items))
@@ -181,7 +181,7 @@ func TestNamesOfOtherLanguagesAreReplaced(t *testing.T) {
 		"1 + $.list.content.toUp‸": "items: {expr: 1 + $uppercase($.list.content)}",
 	} {
 		text, offset := edited(t, "items: {expr: $.list.content}", "items: {expr: "+written+"}")
-		items, _ := New("test.yaml", text, Options{}, New("test.yaml", house, Options{}, nil)).Complete(offset)
+		items, _ := Complete(New("test.yaml", text, Options{}, New("test.yaml", house, Options{}, nil)), offset)
 		var got []string
 		for _, i := range items {
 			if strings.Contains(i.Doc, "Write ") {

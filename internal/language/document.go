@@ -198,7 +198,7 @@ func (d *Document) analyseConfig(ctx context.Context, text string) (*model, []di
 		}
 	}
 	ds = append(ds, more...)
-	if locked := d.locked(); locked != nil && !diag.HasErrors(ds) {
+	if locked := lockOf(d); locked != nil && !diag.HasErrors(ds) {
 		ds = append(ds, m.set.CheckLock(locked)...)
 	}
 	diag.Sort(ds)
@@ -213,7 +213,7 @@ func (d *Document) analyseTest(ctx context.Context, text string) (*model, []diag
 	m := &model{root: file.Node, suite: file}
 	if cfg := d.configOf(m); cfg != nil && cfg.model != nil && cfg.model.set != nil {
 		ds = append(ds, file.Check(cfg.model.set)...)
-		ds = append(ds, file.CheckLock(cfg.locked())...)
+		ds = append(ds, file.CheckLock(lockOf(cfg))...)
 	} else if cfg == nil && d.opts.Open != nil {
 		ds = append(ds, d.missingConfig(file))
 	}
@@ -288,7 +288,7 @@ func (d *Document) withoutUnset(ds []diag.Diagnostic, unset map[string]bool) []d
 		if p.File != d.Path || p.Code != diag.CodeValue && p.Code != diag.CodeTransport {
 			return false
 		}
-		s := d.DiagnosticSpan(p)
+		s := DiagnosticSpan(d, p)
 		for _, m := range variables.FindAllStringSubmatch(d.Text[s.From:s.To], -1) {
 			if unset[m[1]] || unset[config.InputVariable(m[1])] {
 				return true

@@ -11,7 +11,7 @@ import (
 // Format returns the edits that format the file, none if it is formatted already.
 // Lines at the beginning and the end that stay are not part of them. The error says
 // why the file cannot be formatted.
-func (d *Document) Format() ([]Edit, error) {
+func Format(d *Document) ([]Edit, error) {
 	if d.Kind == Other || d.Kind == Blank || hasOnlyComments(d.Text) {
 		return nil, nil
 	}

@@ -8,7 +8,7 @@ import (
 func TestFormat(t *testing.T) {
 	text := strings.Replace(house, "        type: mcp\n        server: files\n", "        server:   files\n        type: mcp\n", 1)
 	doc := New("test.yaml", text, Options{}, nil)
-	edits, err := doc.Format()
+	edits, err := Format(doc)
 	if err != nil || len(edits) != 1 {
 		t.Fatal(edits, err)
 	}
@@ -19,13 +19,13 @@ func TestFormat(t *testing.T) {
 	if !strings.Contains(done, "        type: mcp\n        server: files\n") {
 		t.Error(done)
 	}
-	if again, err := New("test.yaml", done, Options{}, nil).Format(); err != nil || len(again) != 0 {
+	if again, err := Format(New("test.yaml", done, Options{}, nil)); err != nil || len(again) != 0 {
 		t.Error(again, err)
 	}
-	if _, err := New("test.yaml", house+"\n  - {", Options{}, doc).Format(); err == nil || !strings.Contains(err.Error(), "YAML error") {
+	if _, err := Format(New("test.yaml", house+"\n  - {", Options{}, doc)); err == nil || !strings.Contains(err.Error(), "YAML error") {
 		t.Error(err)
 	}
-	if edits, err := New("x.yaml", "services:   {}\n", Options{}, nil).Format(); err != nil || edits != nil {
+	if edits, err := Format(New("x.yaml", "services:   {}\n", Options{}, nil)); err != nil || edits != nil {
 		t.Error(edits, err)
 	}
 }

@@ -53,14 +53,14 @@ func checkAll(t *testing.T, d *Document, offset int, test *Document) {
 		}
 	}
 	offset = min(offset, len(d.Text))
-	items, _ := d.Complete(offset)
+	items, _ := Complete(d, offset)
 	for _, i := range items {
 		inside("item "+i.Label, i.Span)
 		if i.From > offset || i.To < offset {
 			t.Errorf("item %q replaces %v, not around %d", i.Label, i.Span, offset)
 		}
 	}
-	if _, s, ok := d.Hover(offset); ok {
+	if _, s, ok := Hover(d, offset); ok {
 		inside("hover", s)
 	}
 	for _, s := range d.Highlights(offset) {
@@ -69,12 +69,12 @@ func checkAll(t *testing.T, d *Document, offset int, test *Document) {
 	d.Definition(offset)
 	d.References(offset, true, []*Document{test})
 	for _, p := range d.Diagnostics {
-		inside("diagnostic", d.DiagnosticSpan(p))
+		inside("diagnostic", DiagnosticSpan(d, p))
 	}
-	for _, a := range d.Actions(Span{0, len(d.Text)}) {
+	for _, a := range Actions(d, Span{0, len(d.Text)}) {
 		inside("action", a.Edits[0].Span)
 	}
-	edits, err := d.Rename(offset, "renamed", []*Document{test})
+	edits, err := Rename(d, offset, "renamed", []*Document{test})
 	for _, e := range edits {
 		if e.Path == d.Path {
 			inside("edit", e.Span)
@@ -89,7 +89,7 @@ func checkAll(t *testing.T, d *Document, offset int, test *Document) {
 			outline(s.Children)
 		}
 	}
-	outline(d.Symbols())
+	outline(Symbols(d))
 }
 
 // large returns a file of 2,000 lines with 200 nodes.
@@ -127,7 +127,7 @@ func BenchmarkKeystroke(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				doc := New("big.yaml", edited, Options{}, last)
-				if items, _ := doc.Complete(offset); len(items) == 0 {
+				if items, _ := Complete(doc, offset); len(items) == 0 {
 					b.Fatal("nothing completes it")
 				}
 			}

@@ -10,7 +10,7 @@ import (
 
 // Hover returns what is known about the word at an offset, as Markdown, and the
 // bytes of the word. ok is false if nothing is.
-func (d *Document) Hover(offset int) (text string, span Span, ok bool) {
+func Hover(d *Document, offset int) (text string, span Span, ok bool) {
 	if d.Kind == Other || d.Kind == Blank || len(d.Text) > MaxBytes || offset < 0 || offset > len(d.Text) {
 		return "", Span{}, false
 	}
@@ -19,8 +19,8 @@ func (d *Document) Hover(offset int) (text string, span Span, ok bool) {
 	if m == nil || !p.isKey && !p.isValue {
 		return "", Span{}, false
 	}
-	c := &completer{doc: d, place: p, offset: offset, model: m}
-	at, k := d.shape().find(p.path, m.root)
+	c := &cursor{d, p, offset, m}
+	at, k := shapeOf(d).find(p.path, m.root)
 	if at == nil {
 		return "", Span{}, false
 	}
@@ -55,7 +55,7 @@ func (d *Document) Hover(offset int) (text string, span Span, ok bool) {
 	if at.role == upstreamTool && p.isValue {
 		server := m.root.At(p.path[:len(p.path)-1]...).Get("server").Text().String()
 		if home := d.home(); home != nil {
-			if text := home.describeUpstreamTool(server, word); text != "" {
+			if text := describeUpstreamTool(home, server, word); text != "" {
 				return text, Span{p.from, p.to}, true
 			}
 		}
@@ -80,7 +80,7 @@ func hoverKey(k *key) string {
 }
 
 // hoverName returns what is known about a node, server or tool.
-func (c *completer) hoverName(o occurrence) string {
+func (c *cursor) hoverName(o occurrence) string {
 	m := c.configModel()
 	if m == nil || m.file == nil {
 		return ""
@@ -89,7 +89,7 @@ func (c *completer) hoverName(o occurrence) string {
 	case nodeName:
 		if o.scope < len(m.units) {
 			if n := m.units[o.scope].Node(o.name); n != nil {
-				return c.doc.home().describeNode(m, n)
+				return describeNode(c.doc.home(), m, n)
 			}
 		}
 	case serverEntry:
@@ -118,7 +118,7 @@ func inlineCode(s string) string {
 }
 
 // describeNode returns what is known about a node.
-func (d *Document) describeNode(m *model, n *graph.Node) string {
+func describeNode(d *Document, m *model, n *graph.Node) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**", n.ID)
 	if n.Kind != nil {
@@ -139,7 +139,7 @@ func (d *Document) describeNode(m *model, n *graph.Node) string {
 			break
 		}
 	}
-	b.WriteString(list("Output", d.properties(m, n, nil)))
+	b.WriteString(list("Output", properties(d, m, n, nil)))
 	return b.String()
 }
 
@@ -182,7 +182,7 @@ func described(f schematext.Field) string {
 }
 
 // hoverExpression returns what is known about a name in an expression.
-func (c *completer) hoverExpression() (string, Span, bool) {
+func (c *cursor) hoverExpression() (string, Span, bool) {
 	text, from, to := c.doc.Text, c.offset, c.offset
 	for from > c.place.from && isNameByte(text[from-1]) {
 		from--
@@ -205,7 +205,7 @@ func (c *completer) hoverExpression() (string, Span, bool) {
 		if n.ID != p.path[0] {
 			continue
 		}
-		for _, k := range c.doc.properties(c.model, n, p.path[1:]) {
+		for _, k := range properties(c.doc, c.model, n, p.path[1:]) {
 			if k.Name == word {
 				return fmt.Sprintf("**%s**%s", word, strings.TrimPrefix(list("", []schematext.Field{k}), "\n\n:\n")), Span{from, to}, true
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
-// locked returns what is locked of the servers of a configuration, or nil.
-func (d *Document) locked() *lock.File {
+// lockOf returns what is locked of the servers of a configuration, or nil.
+func lockOf(d *Document) *lock.File {
 	if d.opts.Lock == nil {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (d *Document) locked() *lock.File {
 }
 
 // arguments returns the arguments of the call at the cursor.
-func (c *completer) arguments() []schematext.Field {
+func (c *cursor) arguments() []schematext.Field {
 	home := c.doc.home()
 	m := c.configModel()
 	if m == nil || m.file == nil {
@@ -32,7 +32,7 @@ func (c *completer) arguments() []schematext.Field {
 	n := c.node()
 	switch {
 	case server != "":
-		if t := home.locked().Tool(server, tool); t != nil {
+		if t := lockOf(home).Tool(server, tool); t != nil {
 			return schematext.Fields(t.InputSchema)
 		}
 		return nil
@@ -69,43 +69,9 @@ func (m *model) offerInput(name string) value.Value {
 	return value.Undef
 }
 
-// upstreamTools adds the tools of the server that the map at the cursor names:
-// those that are locked, and those that other nodes call.
-func (c *completer) upstreamTools() {
-	home, m := c.doc.home(), c.configModel()
-	if m == nil || len(c.place.path) == 0 {
-		return
-	}
-	server := c.model.root.At(c.place.path[:len(c.place.path)-1]...).Get("server").Text().String()
-	seen := map[string]bool{}
-	add := func(i Item) {
-		if !seen[i.Label] {
-			seen[i.Label] = true
-			c.value(i)
-		}
-	}
-	file := home.locked()
-	if s := file.Server(server); s != nil {
-		for _, name := range s.ToolNames {
-			i := Item{Label: name, Kind: ToolItem, Detail: "tool of " + server}
-			if t := s.Tool(name); t != nil {
-				i.Doc = t.Description
-			}
-			add(i)
-		}
-	}
-	for i := range m.units {
-		for _, n := range m.units[i].Nodes {
-			if n.Tool != "" && n.Server == server && n != c.node() {
-				add(Item{Label: n.Tool, Kind: ToolItem, Detail: "called by node " + n.ID})
-			}
-		}
-	}
-}
-
 // describeUpstreamTool returns what is locked of a tool, as Markdown, or "".
-func (d *Document) describeUpstreamTool(server, tool string) string {
-	t := d.locked().Tool(server, tool)
+func describeUpstreamTool(d *Document, server, tool string) string {
+	t := lockOf(d).Tool(server, tool)
 	if t == nil {
 		return ""
 	}
@@ -118,8 +84,8 @@ func (d *Document) describeUpstreamTool(server, tool string) string {
 
 // properties returns what is known of the value at a path below the output of a
 // node of this file.
-func (d *Document) properties(m *model, n *graph.Node, path []string) []schematext.Field {
-	fields := schematext.Fields(d.outputSchema(m, n))
+func properties(d *Document, m *model, n *graph.Node, path []string) []schematext.Field {
+	fields := schematext.Fields(outputSchema(d, m, n))
 	for _, step := range path {
 		i := slices.IndexFunc(fields, func(f schematext.Field) bool { return f.Name == step })
 		if i < 0 {
@@ -132,7 +98,7 @@ func (d *Document) properties(m *model, n *graph.Node, path []string) []schemate
 
 // outputSchema returns the JSON Schema of the output of a node, undefined if none
 // is known.
-func (d *Document) outputSchema(m *model, n *graph.Node) value.Value {
+func outputSchema(d *Document, m *model, n *graph.Node) value.Value {
 	schemaOf := func(tool string, of func(*config.Tool) *config.Node) value.Value {
 		for _, t := range m.file.Tools {
 			if t.Name.String() == tool {
@@ -155,7 +121,7 @@ func (d *Document) outputSchema(m *model, n *graph.Node) value.Value {
 		if mode != "structured" && (mode != "" || m.file.Flat) {
 			break
 		}
-		if t := d.locked().Tool(n.Server, n.Tool); t != nil {
+		if t := lockOf(d).Tool(n.Server, n.Tool); t != nil {
 			return t.OutputSchema
 		}
 	}

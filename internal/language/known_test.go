@@ -42,13 +42,13 @@ func TestWhatTheLockFileKnows(t *testing.T) {
 		{"        next: exit\n", "        next: last\n      - id: last\n        type: transform\n        transform: {expr: '{\"a\": 1, \"b\": $.list}'}\n        next: after\n      - id: after\n        type: transform\n        transform: {expr: $.last.‸}\n        next: exit\n", "a b"},
 	} {
 		text, offset := edited(t, c.line, c.by)
-		items, _ := New("house.yaml", text, opts, nil).Complete(offset)
+		items, _ := Complete(New("house.yaml", text, opts, nil), offset)
 		if got := labels(items); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%q: got %q, want %q", c.by, got, c.want)
 		}
 	}
 	wrong := New("house.yaml", strings.Replace(house, "$.list.content", "$.list.contents", 1), opts, nil)
-	if actions := wrong.Actions(Span{0, len(wrong.Text)}); len(actions) != 1 || actions[0].Edits[0].New != "content" {
+	if actions := Actions(wrong, Span{0, len(wrong.Text)}); len(actions) != 1 || actions[0].Edits[0].New != "content" {
 		t.Errorf("%v: %v", wrong.Diagnostics, actions)
 	}
 	doc := New("house.yaml", house, opts, nil)
@@ -57,13 +57,13 @@ func TestWhatTheLockFileKnows(t *testing.T) {
 		"$.list.con‸tent":         "`content`",
 		"id: l‸ist":               "`content`",
 	} {
-		if text, _, _ := doc.Hover(at(t, house, at0)); !strings.Contains(text, want) {
+		if text, _, _ := Hover(doc, at(t, house, at0)); !strings.Contains(text, want) {
 			t.Errorf("%s: %q", at0, text)
 		}
 	}
 	text, offset := cut(t, "config: house.yaml\ntests:\n  - name: x\n    tool: count\n    mocks:\n      - server: files\n        tool: list_directory\n        arguments: {‸}\n")
 	opts.Open = func(string) *Document { return doc }
-	items, _ := New("house.test.yaml", text, opts, nil).Complete(offset)
+	items, _ := Complete(New("house.test.yaml", text, opts, nil), offset)
 	if got := labels(items); !slices.Equal(got, []string{"path", "deep"}) {
 		t.Errorf("arguments of a mock: %q", got)
 	}

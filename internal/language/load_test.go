@@ -39,7 +39,7 @@ func TestTextsThatDoNotFitHaveAProblem(t *testing.T) {
 			t.Errorf("%s: what was known is lost", path)
 		}
 		// What the place of the cursor needs does not fit either.
-		_, _ = d.Complete(len(text))
+		_, _ = Complete(d, len(text))
 		if d, err := NewContext(context.Background(), path, text, Options{Memory: memory.New(1 << 30)}, before); err != nil || diag.HasErrors(d.Diagnostics) {
 			t.Errorf("%s with more memory: %v, %v", path, err, d.Diagnostics)
 		}

@@ -35,7 +35,7 @@ func (d *Document) occurrences(m *model) []occurrence {
 		return nil
 	}
 	if m.suite != nil {
-		return d.testOccurrences(m)
+		return testOccurrences(d, m)
 	}
 	var list []occurrence
 	for i := range m.units {

@@ -9,7 +9,7 @@ import (
 
 // testOccurrences returns the names in a test file. The scopes of nodes are those
 // of the configuration.
-func (d *Document) testOccurrences(m *model) []occurrence {
+func testOccurrences(d *Document, m *model) []occurrence {
 	cfg := d.configOf(m)
 	if cfg == nil || cfg.current() == nil {
 		return nil

@@ -117,7 +117,7 @@ func TestRename(t *testing.T) {
 	config := strings.Replace(house, "transform: {expr: $item}", "transform: {expr: \"$.`list` & $string($nodeExecution('list', 0))\"}", 1)
 	docs := files(t, map[string]string{"house.yaml": config, "house.test.yaml": houseTest})
 	doc, test := docs["house.yaml"], docs["house.test.yaml"]
-	edits, err := doc.Rename(at(t, config, "next: li‸st"), "listing", []*Document{test})
+	edits, err := Rename(doc, at(t, config, "next: li‸st"), "listing", []*Document{test})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,18 +156,18 @@ func TestRenameIsRefused(t *testing.T) {
 		{"not on an id", at(t, house, "vers‸ion: \"1.0\""), "x", "no id of a node"},
 		{"on a server", at(t, house, "server: ‸files"), "x", "no id of a node"},
 	} {
-		if _, err := doc.Rename(c.offset, c.id, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Rename(doc, c.offset, c.id, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if edits, err := doc.Rename(id, "list", nil); err != nil || len(edits) != 0 {
+	if edits, err := Rename(doc, id, "list", nil); err != nil || len(edits) != 0 {
 		t.Errorf("the same id: %v, %v", edits, err)
 	}
 	broken := New("house.yaml", house+"\n  - {", Options{}, doc)
-	if _, err := broken.Rename(id, "x", nil); err == nil || !strings.Contains(err.Error(), "YAML error") {
+	if _, err := Rename(broken, id, "x", nil); err == nil || !strings.Contains(err.Error(), "YAML error") {
 		t.Error(err)
 	}
-	if span, name, err := doc.Renamed(id); err != nil || name != "list" || house[span.From:span.To] != "list" {
+	if span, name, err := Renamed(doc, id); err != nil || name != "list" || house[span.From:span.To] != "list" {
 		t.Error(span, name, err)
 	}
 }
@@ -191,7 +191,7 @@ func TestHover(t *testing.T) {
 		{test, "exp‸ect:", "What must hold"},
 		{test, "answers: {li‸st: accept}", "**list** (mcp node)"},
 	} {
-		text, span, ok := c.doc.Hover(at(t, c.doc.Text, c.at))
+		text, span, ok := Hover(c.doc, at(t, c.doc.Text, c.at))
 		if c.want == "called" {
 			continue
 		}
@@ -200,10 +200,10 @@ func TestHover(t *testing.T) {
 		}
 	}
 	withFunction := strings.Replace(house, "{expr: $item}", "{expr: $count($item)}", 1)
-	if text, _, ok := New("x.yaml", withFunction, Options{}, nil).Hover(at(t, withFunction, "$cou‸nt(")); !ok || !strings.Contains(text, "$count(array)") {
+	if text, _, ok := Hover(New("x.yaml", withFunction, Options{}, nil), at(t, withFunction, "$cou‸nt(")); !ok || !strings.Contains(text, "$count(array)") {
 		t.Error(text)
 	}
-	if text, _, ok := doc.Hover(at(t, house, "  ‸- name: other")); ok {
+	if text, _, ok := Hover(doc, at(t, house, "  ‸- name: other")); ok {
 		t.Error(text)
 	}
 }
@@ -226,10 +226,10 @@ func TestSymbols(t *testing.T) {
 		return strings.Join(parts, " ")
 	}
 	doc, test := docs["house.yaml"], docs["house.test.yaml"]
-	if got := walk(doc, doc.Symbols()); got != "mcpServers(files web) tools(count(entry list each(inner) exit) other(begin end))" {
+	if got := walk(doc, Symbols(doc)); got != "mcpServers(files web) tools(count(entry list each(inner) exit) other(begin end))" {
 		t.Error(got)
 	}
-	if got := walk(test, test.Symbols()); got != "counts" {
+	if got := walk(test, Symbols(test)); got != "counts" {
 		t.Error(got)
 	}
 }
@@ -259,7 +259,7 @@ func TestActionsSolveTheProblem(t *testing.T) {
 	} {
 		text := strings.Replace(house, c.line, c.by, 1)
 		doc := New("test.yaml", text, Options{}, nil)
-		actions := doc.Actions(Span{0, len(text)})
+		actions := Actions(doc, Span{0, len(text)})
 		if len(actions) == 0 {
 			t.Errorf("%q: nothing to do about %v", c.by, doc.Diagnostics)
 			continue

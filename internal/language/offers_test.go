@@ -64,7 +64,7 @@ func TestCompletePromptsAndResources(t *testing.T) {
 				t.Fatalf("%q is there %d times", c.line, strings.Count(offers, c.line))
 			}
 			text, offset := cut(t, strings.Replace(offers, c.line, c.by, 1))
-			items, _ := New("test.yaml", text, Options{}, last).Complete(offset)
+			items, _ := Complete(New("test.yaml", text, Options{}, last), offset)
 			got := labels(items)
 			for _, want := range strings.Fields(c.want) {
 				if !slices.Contains(got, want) {
@@ -91,11 +91,11 @@ func TestNamesOfToolsInCallsOfMessages(t *testing.T) {
 			t.Errorf("%s: %q", place, texts(docs, got))
 		}
 	}
-	if _, _, err := doc.Renamed(at(t, offers, "role: us‸er")); err == nil {
+	if _, _, err := Renamed(doc, at(t, offers, "role: us‸er")); err == nil {
 		t.Error("a role can be renamed")
 	}
 	var names []string
-	for _, s := range doc.Symbols() {
+	for _, s := range Symbols(doc) {
 		for _, child := range s.Children {
 			names = append(names, child.Name)
 		}

@@ -20,7 +20,7 @@ type Edit struct {
 var ErrNoName = errors.New("there is no id of a node here")
 
 // Renamed returns the id of a node at an offset, and where it is written.
-func (d *Document) Renamed(offset int) (Span, string, error) {
+func Renamed(d *Document, offset int) (Span, string, error) {
 	o, ok := d.at(offset)
 	if !ok || o.kind != nodeName {
 		return Span{}, "", ErrNoName
@@ -43,32 +43,32 @@ func (o occurrence) word(text string) Span {
 // Rename returns the edits that give the node whose id is at an offset another id:
 // in the file, its expressions, and the given test files. The error says why that
 // cannot be done.
-func (d *Document) Rename(offset int, id string, tests []*Document) ([]Edit, error) {
-	_, old, err := d.Renamed(offset)
+func Rename(d *Document, offset int, id string, tests []*Document) ([]Edit, error) {
+	_, old, err := Renamed(d, offset)
 	if err != nil {
 		return nil, err
 	}
 	o, _ := d.at(offset)
-	return d.renameAll(o, old, id, tests)
+	return renameAll(d, o, old, id, tests)
 }
 
 // RenameNode returns the edits that give a node of a tool another id, in the file
 // and its expressions. The error says why that cannot be done.
-func (d *Document) RenameNode(tool, old, id string) ([]Edit, error) {
+func RenameNode(d *Document, tool, old, id string) ([]Edit, error) {
 	if d.model == nil || d.Kind != Config {
 		return nil, errors.New("the file has a YAML error; correct it before you rename")
 	}
 	for i := range d.model.units {
 		u := &d.model.units[i]
 		if u.Node(old) != nil && slices.ContainsFunc(u.Graphs, func(g *graph.Graph) bool { return g.Name == tool }) {
-			return d.renameAll(occurrence{kind: nodeName, scope: i, name: old}, old, id, nil)
+			return renameAll(d, occurrence{kind: nodeName, scope: i, name: old}, old, id, nil)
 		}
 	}
 	return nil, fmt.Errorf("tool %q has no node %q", tool, old)
 }
 
 // renameAll returns the edits that replace the id of a node wherever it is named.
-func (d *Document) renameAll(o occurrence, old, id string, tests []*Document) ([]Edit, error) {
+func renameAll(d *Document, o occurrence, old, id string, tests []*Document) ([]Edit, error) {
 	home := d.home()
 	unit := &home.model.units[o.scope]
 	switch {

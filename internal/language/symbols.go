@@ -15,17 +15,17 @@ type Symbol struct {
 }
 
 // Symbols returns the outline of the file: servers, tools with their nodes, tests.
-func (d *Document) Symbols() []Symbol {
+func Symbols(d *Document) []Symbol {
 	m := d.model
 	switch {
 	case m == nil:
 		return nil
 	case m.suite != nil:
-		return d.testSymbols(m)
+		return testSymbols(d, m)
 	}
 	var list []Symbol
 	for _, f := range m.root.Fields() {
-		s := d.field(f, KeyItem, "")
+		s := fieldSymbol(d, f, KeyItem, "")
 		switch f.Key.String() {
 		case "mcpServers", "servers":
 			for _, entry := range f.Value.Fields() {
@@ -33,24 +33,24 @@ func (d *Document) Symbols() []Symbol {
 				if detail == "" {
 					detail = entry.Value.Get("url").Text().String()
 				}
-				s.Children = append(s.Children, d.field(entry, ServerItem, detail))
+				s.Children = append(s.Children, fieldSymbol(d, entry, ServerItem, detail))
 			}
 		case "tools":
 			for _, t := range m.file.Tools {
-				tool := d.element(t.Node, t.Name, ToolItem, t.Description)
-				tool.Children = d.nodes(m, t.Nodes, 0)
+				tool := elementSymbol(d, t.Node, t.Name, ToolItem, t.Description)
+				tool.Children = nodeSymbols(d, m, t.Nodes, 0)
 				s.Children = append(s.Children, tool)
 			}
 		case "prompts":
 			for _, p := range m.file.Prompts {
-				s.Children = append(s.Children, d.offer(m, &p.Offer))
+				s.Children = append(s.Children, offerSymbol(d, m, &p.Offer))
 			}
 		case "resources":
 			for _, r := range m.file.Resources {
-				s.Children = append(s.Children, d.offer(m, &r.Offer))
+				s.Children = append(s.Children, offerSymbol(d, m, &r.Offer))
 			}
 		case "nodes":
-			s.Children = d.nodes(m, m.file.Nodes, 0)
+			s.Children = nodeSymbols(d, m, m.file.Nodes, 0)
 		default:
 			continue
 		}
@@ -59,33 +59,33 @@ func (d *Document) Symbols() []Symbol {
 	return list
 }
 
-// offer returns the symbol of a prompt or resource.
-func (d *Document) offer(m *model, o *config.Offer) Symbol {
-	s := d.element(o.Node, o.Name, ToolItem, o.Description)
-	s.Children = d.nodes(m, o.Nodes, 0)
+// offerSymbol returns the symbol of a prompt or resource.
+func offerSymbol(d *Document, m *model, o *config.Offer) Symbol {
+	s := elementSymbol(d, o.Node, o.Name, ToolItem, o.Description)
+	s.Children = nodeSymbols(d, m, o.Nodes, 0)
 	return s
 }
 
-func (d *Document) field(f config.Field, kind ItemKind, detail string) Symbol {
+func fieldSymbol(d *Document, f config.Field, kind ItemKind, detail string) Symbol {
 	name := f.Key.String()
 	return Symbol{
 		Name: orUnnamed(name), Detail: detail, Kind: kind,
-		Span: d.within(d.span(f.Key.Pos(), f.Value.End()), d.span(f.Key.Pos(), f.Key.End())), Selection: d.span(f.Key.Pos(), f.Key.End()),
+		Span: within(d.span(f.Key.Pos(), f.Value.End()), d.span(f.Key.Pos(), f.Key.End())), Selection: d.span(f.Key.Pos(), f.Key.End()),
 	}
 }
 
-func (d *Document) element(n *config.Node, name config.Text, kind ItemKind, detail string) Symbol {
+func elementSymbol(d *Document, n *config.Node, name config.Text, kind ItemKind, detail string) Symbol {
 	s := Symbol{Name: orUnnamed(name.String()), Detail: detail, Kind: kind, Span: d.span(n.Pos(), n.End())}
 	s.Selection = Span{s.Span.From, s.Span.From}
 	if name.String() != "" {
 		s.Selection = d.span(name.Pos(), name.End())
 	}
-	s.Span = d.within(s.Span, s.Selection)
+	s.Span = within(s.Span, s.Selection)
 	return s
 }
 
 // within returns a span that holds another one.
-func (d *Document) within(s, inner Span) Span {
+func within(s, inner Span) Span {
 	return Span{min(s.From, inner.From), max(s.To, inner.To)}
 }
 
@@ -97,17 +97,17 @@ func orUnnamed(name string) string {
 	return name
 }
 
-// nodes returns the outline of a list of nodes.
-func (d *Document) nodes(m *model, list []*config.Node, depth int) []Symbol {
+// nodeSymbols returns the outline of a list of nodes.
+func nodeSymbols(d *Document, m *model, list []*config.Node, depth int) []Symbol {
 	var symbols []Symbol
 	for _, src := range list {
 		n := m.byNode[src]
 		if n == nil || depth > 100 {
 			continue
 		}
-		s := d.element(src, src.Get("id").Text(), NodeItem, nodeDetail(n))
+		s := elementSymbol(d, src, src.Get("id").Text(), NodeItem, nodeDetail(n))
 		for _, body := range n.Bodies {
-			s.Children = append(s.Children, d.nodes(m, sources(body), depth+1)...)
+			s.Children = append(s.Children, nodeSymbols(d, m, sources(body), depth+1)...)
 		}
 		symbols = append(symbols, s)
 	}
@@ -122,12 +122,12 @@ func sources(g *graph.Graph) []*config.Node {
 	return list
 }
 
-func (d *Document) testSymbols(m *model) []Symbol {
+func testSymbols(d *Document, m *model) []Symbol {
 	var list []Symbol
 	for _, t := range m.root.Get("tests").Items() {
-		s := d.element(t, t.Get("name").Text(), ToolItem, t.Get("tool").Text().String())
+		s := elementSymbol(d, t, t.Get("name").Text(), ToolItem, t.Get("tool").Text().String())
 		for _, c := range t.Get("cases").Items() {
-			s.Children = append(s.Children, d.element(c, c.Get("name").Text(), KeyItem, ""))
+			s.Children = append(s.Children, elementSymbol(d, c, c.Get("name").Text(), KeyItem, ""))
 		}
 		list = append(list, s)
 	}

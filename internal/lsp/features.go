@@ -104,7 +104,7 @@ var itemKinds = map[language.ItemKind]int{
 }
 
 func (s *server) completion(t *text, offset int) (any, error) {
-	items, whole := t.document().Complete(offset)
+	items, whole := language.Complete(t.document(), offset)
 	x := t.lines()
 	list := completionList{IsIncomplete: !whole, Items: make([]completionItem, 0, len(items))}
 	for n, i := range items {
@@ -137,7 +137,7 @@ func filter(typed, label string) string {
 }
 
 func (s *server) hover(t *text, offset int) (any, error) {
-	markdown, span, ok := t.document().Hover(offset)
+	markdown, span, ok := language.Hover(t.document(), offset)
 	if !ok {
 		return nil, nil
 	}
@@ -226,7 +226,7 @@ func compare(a, b string) int {
 }
 
 func (s *server) prepareRename(t *text, offset int) (any, error) {
-	span, name, err := t.document().Renamed(offset)
+	span, name, err := language.Renamed(t.document(), offset)
 	if errors.Is(err, language.ErrNoName) {
 		return nil, nil
 	}
@@ -238,7 +238,7 @@ func (s *server) prepareRename(t *text, offset int) (any, error) {
 
 func (s *server) rename(t *text, p renameParams) (any, error) {
 	doc := t.document()
-	edits, err := doc.Rename(t.lines().offset(p.Position), p.NewName, s.tests(doc))
+	edits, err := language.Rename(doc, t.lines().offset(p.Position), p.NewName, s.tests(doc))
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (s *server) actions(t *text, p actionParams) (any, error) {
 		return out, nil
 	}
 	x, doc := t.lines(), t.document()
-	for _, a := range doc.Actions(language.Span{From: x.offset(p.Range.Start), To: x.offset(p.Range.End)}) {
+	for _, a := range language.Actions(doc, language.Span{From: x.offset(p.Range.Start), To: x.offset(p.Range.End)}) {
 		out = append(out, codeAction{
 			Title: a.Title, Kind: quickFix, IsPreferred: true,
 			Diagnostics: []diagnostic{s.diagnostic(t, doc.Diagnostics[a.Diagnostic], map[string]*lineIndex{})},
@@ -282,7 +282,7 @@ func (s *server) actions(t *text, p actionParams) (any, error) {
 // formatted; its diagnostics say why.
 func (s *server) format(t *text, _ documentParams) (any, error) {
 	x, out := t.lines(), []textEdit{}
-	edits, err := t.document().Format()
+	edits, err := language.Format(t.document())
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ var symbolKinds = map[language.ItemKind]int{
 
 func (s *server) symbols(t *text, _ documentParams) (any, error) {
 	x := t.lines()
-	symbols := t.document().Symbols()
+	symbols := language.Symbols(t.document())
 	if s.hierarchical {
 		return nested(x, symbols), nil
 	}

@@ -3,6 +3,7 @@ package lsp
 import (
 	"strings"
 
+	"github.com/mcpgraph/mcpgraph/internal/language"
 	"github.com/mcpgraph/mcpgraph/internal/project"
 	"github.com/mcpgraph/mcpgraph/pkg/diag"
 )
@@ -149,7 +150,7 @@ func (s *server) diagnostic(t *text, d diag.Diagnostic, indexes map[string]*line
 		out.Message += "\n" + d.Hint
 	}
 	if d.File == t.path {
-		out.Range = x.span(t.document().DiagnosticSpan(d))
+		out.Range = x.span(language.DiagnosticSpan(t.document(), d))
 	} else if other := linesOf(d.File); other != nil {
 		out.Range = Range{other.place(d.Pos), other.place(d.Pos)}
 		if !d.End.IsZero() {

@@ -158,7 +158,7 @@ func (d *diagnosed) fix(p diag.Diagnostic, at spot) value.Value {
 			Memory: d.toolkit.opts.Memory, Getenv: d.toolkit.opts.Getenv, Inputs: d.toolkit.opts.Inputs, MCPFiles: d.toolkit.opts.MCPFiles, Read: boundedfile.Read, Config: true,
 		}, nil)
 	}
-	for _, a := range d.doc.Actions(d.doc.DiagnosticSpan(p)) {
+	for _, a := range language.Actions(d.doc, language.DiagnosticSpan(d.doc, p)) {
 		found := d.doc.Diagnostics[a.Diagnostic]
 		if found.Pos != p.Pos || found.Code != p.Code || len(a.Edits) != 1 {
 			continue

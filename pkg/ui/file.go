@@ -119,7 +119,7 @@ func (t *texts) formatText(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	edits, err := d.Format()
+	edits, err := language.Format(d)
 	if err != nil {
 		return &apiError{Status: http.StatusUnprocessableEntity, Code: "not_formatted", Message: err.Error(), Problems: t.problems(d)}
 	}
@@ -152,7 +152,7 @@ func (t *texts) completeText(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	items, _ := d.Complete(at)
+	items, _ := language.Complete(d, at)
 	list := []completion{}
 	units := newUnits(d.Text)
 	for _, i := range items {
@@ -171,7 +171,7 @@ func (t *texts) hoverText(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	answer := map[string]any{}
-	if text, in, ok := d.Hover(at); ok {
+	if text, in, ok := language.Hover(d, at); ok {
 		s := newUnits(d.Text).span(in)
 		answer["markdown"], answer["from"], answer["to"] = text, s.From, s.To
 	}

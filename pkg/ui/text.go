@@ -165,7 +165,7 @@ func (t *texts) problems(d *language.Document) []problem {
 	list := []problem{}
 	units := newUnits(d.Text)
 	fixes := map[int][]fix{}
-	for _, a := range d.Actions(language.Span{To: len(d.Text)}) {
+	for _, a := range language.Actions(d, language.Span{To: len(d.Text)}) {
 		f := fix{Title: t.page.redact(a.Title), Edits: []textEdit{}}
 		for _, e := range a.Edits {
 			s := units.span(e.Span)
@@ -182,7 +182,7 @@ func (t *texts) problems(d *language.Document) []problem {
 			Message: t.page.redact(found.Message), Hint: t.page.redact(found.Hint), Span: placeOf(found.Pos, found.End), Fixes: fixes[i],
 		}
 		if found.File == d.Path {
-			at := d.DiagnosticSpan(found)
+			at := language.DiagnosticSpan(d, found)
 			s := units.span(at)
 			entry.From, entry.To, entry.Span = &s.From, &s.To, placeOf(d.Pos(at.From), d.Pos(at.To))
 			if n := d.NodeAt(found.Pos); n != nil {

@@ -8,11 +8,19 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/graph"
 )
 
+// cursor is a place in a document, and what is known there.
+type cursor struct {
+	doc    *Document
+	place  place
+	offset int
+	model  *model
+}
+
 // node returns the graph node around the cursor, or nil.
-func (c *completer) node() *graph.Node { return c.model.nodeAt(c.place.path) }
+func (c *cursor) node() *graph.Node { return c.model.nodeAt(c.place.path) }
 
 // targets returns the nodes that an edge at the cursor can lead to.
-func (c *completer) targets() []*graph.Node {
+func (c *cursor) targets() []*graph.Node {
 	unit := c.model.unitAt(c.place.path)
 	if unit == nil {
 		return nil
@@ -29,7 +37,7 @@ func (c *completer) targets() []*graph.Node {
 }
 
 // readable returns the nodes whose output an expression at the cursor can read.
-func (c *completer) readable() []*graph.Node {
+func (c *cursor) readable() []*graph.Node {
 	if n := c.node(); n != nil && n.Graph != nil {
 		var found []*graph.Node
 		for g := n.Graph; g != nil; {
@@ -44,7 +52,7 @@ func (c *completer) readable() []*graph.Node {
 	return c.targetsAndEntry()
 }
 
-func (c *completer) targetsAndEntry() []*graph.Node {
+func (c *cursor) targetsAndEntry() []*graph.Node {
 	unit := c.model.unitAt(c.place.path)
 	if unit == nil {
 		return nil
@@ -54,7 +62,7 @@ func (c *completer) targetsAndEntry() []*graph.Node {
 
 // configModel returns the model of the configuration: of this file or of the one
 // that it tests; nil if there is none.
-func (c *completer) configModel() *model {
+func (c *cursor) configModel() *model {
 	if c.doc.Kind != Test {
 		return c.model
 	}
@@ -64,7 +72,7 @@ func (c *completer) configModel() *model {
 	return nil
 }
 
-func (c *completer) servers() []*config.Upstream {
+func (c *cursor) servers() []*config.Upstream {
 	m := c.configModel()
 	if m == nil || m.file == nil {
 		return nil
@@ -72,7 +80,7 @@ func (c *completer) servers() []*config.Upstream {
 	return m.file.Upstreams
 }
 
-func (c *completer) tools() []*graph.Graph {
+func (c *cursor) tools() []*graph.Graph {
 	if m := c.configModel(); m != nil && m.set != nil {
 		return m.set.Graphs
 	}
@@ -80,7 +88,7 @@ func (c *completer) tools() []*graph.Graph {
 }
 
 // testedNodes returns the nodes of the tool that the test at the cursor calls.
-func (c *completer) testedNodes() []*graph.Node {
+func (c *cursor) testedNodes() []*graph.Node {
 	m := c.configModel()
 	if m == nil {
 		return nil
@@ -102,7 +110,7 @@ func (c *completer) testedNodes() []*graph.Node {
 }
 
 // testedTool returns the name of the tool that the test at the cursor calls.
-func (c *completer) testedTool() string {
+func (c *cursor) testedTool() string {
 	for i := len(c.place.path); i > 0; i-- {
 		if t := c.model.root.At(c.place.path[:i]...).Get("tool"); t.IsString() && c.model.root.At(c.place.path[:i]...).Get("server") == nil {
 			return t.Text().String()
@@ -120,4 +128,27 @@ func nodeDetail(n *graph.Node) string {
 		return fmt.Sprintf("%s, calls %s of %s", n.Kind.Name, n.Tool, n.Server)
 	}
 	return n.Kind.Name
+}
+
+// over returns the prompt or resource whose arguments the expression at the cursor
+// reads in the place of a run: in messages and in complete. It returns nil elsewhere.
+func (c *cursor) over() *graph.Graph {
+	path := c.place.path
+	if c.doc.Kind == Test || len(path) < 3 || path[0] != "prompts" && path[0] != "resources" {
+		return nil
+	}
+	if path[2] == "messages" || path[2] == "complete" || path[2] == "arguments" && slices.Contains(path, any("complete")) {
+		return c.model.toolAt(path)
+	}
+	return nil
+}
+
+// valueDoc returns what is known of a value.
+func (c *cursor) valueDoc(v string) string {
+	if n := len(c.place.path); n > 0 && c.place.path[n-1] == "type" && c.doc.Kind == Config {
+		if k := kindOf(v); k != nil {
+			return k.Doc
+		}
+	}
+	return ""
 }
