@@ -25,7 +25,7 @@ func debugTool(a *app, o runOptions) (err error) {
 		return err
 	}
 	defer r.end(&err)
-	result, err := r.debug(ctx)
+	result, err := debugRun(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func debugTool(a *app, o runOptions) (err error) {
 // errStopped is the error of a run that was stopped in the debugger.
 var errStopped = errors.New("the run was stopped")
 
-func (r *toolRunner) debug(ctx context.Context) (value.Value, error) {
+func debugRun(ctx context.Context, r *toolRunner) (value.Value, error) {
 	p, err := r.prepare(ctx)
 	if err != nil {
 		return value.Undef, err
@@ -63,7 +63,7 @@ func (r *toolRunner) debug(ctx context.Context) (value.Value, error) {
 		return value.Undef, &exitError{exitProblems, errStopped}
 	}
 	if r.recorder != nil {
-		if err := r.keepRecording(ctx, p.info, p.args); err != nil {
+		if err := keepRecording(ctx, r, p.info, p.args); err != nil {
 			return value.Undef, err
 		}
 	}

@@ -25,7 +25,7 @@ func checkRecord(path string) error {
 }
 
 // keepRecording replaces the file of --record by what was recorded of the call.
-func (r *toolRunner) keepRecording(ctx context.Context, info *callinfo.Info, args value.Value) error {
+func keepRecording(ctx context.Context, r *toolRunner, info *callinfo.Info, args value.Value) error {
 	exchanges, err := r.recorder.Exchanges(ctx, nil, r.engine.Redact)
 	if err != nil {
 		return failedf("--record: %w", err)

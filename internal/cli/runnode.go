@@ -13,7 +13,7 @@ import (
 )
 
 // runNode runs one node. It returns the output and the next node.
-func (r *toolRunner) runNode(ctx context.Context, document value.Value, opts []mcpgraph.CallOption) (value.Value, error) {
+func runNode(ctx context.Context, r *toolRunner, document value.Value, opts []mcpgraph.CallOption) (value.Value, error) {
 	record, err := r.engine.RunNode(ctx, r.tool, r.runOptions.node, document, opts...)
 	var unknown *mcpgraph.UnknownNodeError
 	switch {

@@ -172,7 +172,7 @@ func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
 		if document, err = withEntry(document, g, args); err != nil {
 			return value.Undef, err
 		}
-		v, err := r.runNode(ctx, document, opts)
+		v, err := runNode(ctx, r, document, opts)
 		running.end()
 		return v, r.explained(ctx, err)
 	}
@@ -180,7 +180,7 @@ func (r *toolRunner) run(ctx context.Context) (value.Value, error) {
 	running.end()
 	err = r.explained(ctx, err)
 	if r.recorder != nil && ctx.Err() == nil && result != nil {
-		if wrong := r.keepRecording(ctx, info, args); wrong != nil {
+		if wrong := keepRecording(ctx, r, info, args); wrong != nil {
 			return value.Undef, wrong
 		}
 	}

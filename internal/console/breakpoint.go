@@ -12,7 +12,7 @@ import (
 const breakUsage = "type break NODE, break NODE hit N, break NODE when EXPR or break NODE log TEXT"
 
 // setBreakpoint adds a breakpoint, or replaces that of the same node.
-func (c *console) setBreakpoint(args string) error {
+func setBreakpoint(c *console, args string) error {
 	node, rest := cutWord(args)
 	on, list := c.session.Breakpoints()
 	switch {
@@ -108,7 +108,7 @@ func describeBreakpoint(b debug.Breakpoint) string {
 	return text
 }
 
-func (c *console) listBreakpoints(string) error {
+func listBreakpoints(c *console, _ string) error {
 	on, list := c.session.Breakpoints()
 	for i, b := range list {
 		c.say("%3d  %s", i+1, describeBreakpoint(b))
@@ -124,7 +124,7 @@ func (c *console) listBreakpoints(string) error {
 	return nil
 }
 
-func (c *console) clearBreakpoint(what string) error {
+func clearBreakpoint(c *console, what string) error {
 	on, list := c.session.Breakpoints()
 	n, err := strconv.Atoi(what)
 	var left []debug.Breakpoint

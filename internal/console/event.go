@@ -13,7 +13,7 @@ func (c *console) show(e debug.Event) {
 	switch e.Type {
 	case debug.Paused:
 		c.paused, c.depth, c.interrupt = true, 0, 0
-		c.showPause(e.Pause)
+		showPause(c, e.Pause)
 	case debug.Resumed:
 		c.paused = false
 	case debug.Ended:

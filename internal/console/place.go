@@ -16,7 +16,7 @@ var reasons = map[debug.Why]string{
 }
 
 // showPause shows where the run is paused: the node and the line at which it begins.
-func (c *console) showPause(p *debug.Pause) {
+func showPause(c *console, p *debug.Pause) {
 	stack := c.session.Stack()
 	if len(stack) == 0 {
 		return
@@ -30,7 +30,7 @@ func (c *console) showPause(p *debug.Pause) {
 	if p.Text != "" && p.Why != debug.AtFailure {
 		c.say("  %s", p.Text)
 	}
-	c.excerpt(at.Node, 1)
+	excerpt(c, at.Node, 1)
 	for _, q := range c.session.Questions() {
 		c.say("  %s asks: %s (continue to answer it)", q.Path, q.Text())
 	}
@@ -52,7 +52,7 @@ func describe(n *graph.Node) string {
 const maxListed = 200
 
 // excerpt shows the first lines of a node with their numbers, no more than most.
-func (c *console) excerpt(n *graph.Node, most int) {
+func excerpt(c *console, n *graph.Node, most int) {
 	lines := bytes.Split(c.Sources[n.Graph.File], []byte("\n"))
 	from, to := n.Pos.Line, n.End().Line
 	if n.End().Col <= 1 {
@@ -77,8 +77,8 @@ func (c *console) excerpt(n *graph.Node, most int) {
 	}
 }
 
-// frame returns the frame that up and down have chosen.
-func (c *console) frame() (debug.StackFrame, error) {
+// frameOf returns the frame that up and down have chosen.
+func frameOf(c *console) (debug.StackFrame, error) {
 	stack := c.session.Stack()
 	if len(stack) == 0 {
 		return debug.StackFrame{}, errNotPaused
@@ -87,14 +87,14 @@ func (c *console) frame() (debug.StackFrame, error) {
 	return stack[c.depth], nil
 }
 
-// scope returns what the expressions of the chosen frame see.
-func (c *console) scope() (executor.Scope, error) {
-	f, err := c.frame()
+// scopeOf returns what the expressions of the chosen frame see.
+func scopeOf(c *console) (executor.Scope, error) {
+	f, err := frameOf(c)
 	return f.Scope, err
 }
 
-// move chooses another frame, n outwards.
-func (c *console) move(n int) error {
+// moveFrame chooses another frame, n outwards.
+func moveFrame(c *console, n int) error {
 	stack := c.session.Stack()
 	switch to := c.depth + n; {
 	case len(stack) == 0:
@@ -106,12 +106,12 @@ func (c *console) move(n int) error {
 	default:
 		c.depth = to
 	}
-	c.showFrame(c.depth, stack[c.depth])
-	c.excerpt(stack[c.depth].Node, 1)
+	showFrame(c, c.depth, stack[c.depth])
+	excerpt(c, stack[c.depth].Node, 1)
 	return nil
 }
 
-func (c *console) showFrame(i int, f debug.StackFrame) {
+func showFrame(c *console, i int, f debug.StackFrame) {
 	mark := " "
 	if i == c.depth {
 		mark = "*"
@@ -120,21 +120,21 @@ func (c *console) showFrame(i int, f debug.StackFrame) {
 }
 
 // where shows the frames from the node to the tool.
-func (c *console) where(string) error {
+func where(c *console, _ string) error {
 	stack := c.session.Stack()
 	if len(stack) == 0 {
 		return errNotPaused
 	}
 	c.depth = min(c.depth, len(stack)-1)
 	for i, f := range stack {
-		c.showFrame(i, f)
+		showFrame(c, i, f)
 	}
 	return nil
 }
 
-// list shows a node as it stands in the file.
-func (c *console) list(name string) error {
-	f, err := c.frame()
+// listSource shows a node as it stands in the file.
+func listSource(c *console, name string) error {
+	f, err := frameOf(c)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (c *console) list(name string) error {
 		}
 	}
 	for _, n := range nodes {
-		c.excerpt(n, maxListed)
+		excerpt(c, n, maxListed)
 	}
 	return nil
 }

@@ -18,12 +18,12 @@ const (
 	maxRecords = 20
 )
 
-// print evaluates an expression.
-func (c *console) print(expression string) error {
+// printValue evaluates an expression.
+func printValue(c *console, expression string) error {
 	if expression == "" {
 		return errors.New("missing expression; type print EXPR, such as print $.entry")
 	}
-	scope, err := c.scope()
+	scope, err := scopeOf(c)
 	if err != nil {
 		return err
 	}
@@ -40,12 +40,12 @@ func (c *console) print(expression string) error {
 	if err != nil {
 		return err
 	}
-	c.value(v)
+	showValue(c, v)
 	return nil
 }
 
-// value shows a value: on one line if it is short.
-func (c *console) value(v value.Value) {
+// showValue shows a value: on one line if it is short.
+func showValue(c *console, v value.Value) {
 	switch {
 	case v.IsUndefined():
 		c.say("undefined: there is no such value here")
@@ -67,8 +67,8 @@ func (c *console) value(v value.Value) {
 	}
 }
 
-func (c *console) document(string) error {
-	scope, err := c.scope()
+func showDocument(c *console, _ string) error {
+	scope, err := scopeOf(c)
 	if err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func (c *console) document(string) error {
 	return nil
 }
 
-func (c *console) vars(string) error {
-	scope, err := c.scope()
+func showVariables(c *console, _ string) error {
+	scope, err := scopeOf(c)
 	if err != nil {
 		return err
 	}
@@ -97,9 +97,9 @@ func (c *console) vars(string) error {
 	return nil
 }
 
-// args shows what the innermost tool was called with.
-func (c *console) args(string) error {
-	f, err := c.frame()
+// showArguments shows what the innermost tool was called with.
+func showArguments(c *console, _ string) error {
+	f, err := frameOf(c)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *console) args(string) error {
 		g = g.Owner.Graph
 	}
 	if f.Frame == "" {
-		c.value(c.session.State().Args)
+		showValue(c, c.session.State().Args)
 		return nil
 	}
 	rec, ok := f.Scope.Last(g.Entry.ID)
@@ -116,19 +116,19 @@ func (c *console) args(string) error {
 		return fmt.Errorf("the entry of tool %q has not run yet; type step", g.Name)
 	}
 	clean, _ := c.session.Record(rec.Index)
-	c.value(clean.Output)
+	showValue(c, clean.Output)
 	return nil
 }
 
-// records lists the latest records, or shows one.
-func (c *console) records(which string) error {
+// showRecords lists the latest records, or shows one.
+func showRecords(c *console, which string) error {
 	if which != "" {
 		n, err := strconv.Atoi(which)
 		rec, ok := c.session.Record(n)
 		if err != nil || !ok {
 			return fmt.Errorf("there is no record %s; type records for the list", which)
 		}
-		c.value(runs.Execution(rec))
+		showValue(c, runs.Execution(rec))
 		return nil
 	}
 	var list []executor.Record
@@ -171,7 +171,7 @@ func nodeAndValue(args, usage string) (node string, v value.Value, err error) {
 	return node, v, nil
 }
 
-func (c *console) set(args string) error {
+func setOutput(c *console, args string) error {
 	const usage = "set NODE JSON"
 	node, v, err := nodeAndValue(args, usage)
 	switch {
@@ -183,14 +183,14 @@ func (c *console) set(args string) error {
 	return c.session.SetOutput(node, v)
 }
 
-func (c *console) pin(args string) error {
+func pinNode(c *console, args string) error {
 	node, v, err := nodeAndValue(args, "pin NODE JSON")
 	if err != nil {
 		return err
 	}
 	shown := v
 	if v.IsUndefined() {
-		f, err := c.frame()
+		f, err := frameOf(c)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (c *console) pin(args string) error {
 	return nil
 }
 
-func (c *console) unpin(node string) error {
+func unpinNode(c *console, node string) error {
 	if node == "" {
 		return errors.New("missing node; type unpin NODE")
 	}

@@ -145,7 +145,7 @@ func (b *breakpoint) refuse(err error) {
 }
 
 // apply sets the breakpoints of the session. Those that it refuses are told so.
-func (s *server) apply(t *target) error {
+func apply(s *server, t *target) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t == nil || t.NoDebug {
@@ -170,7 +170,7 @@ func (s *server) apply(t *target) error {
 
 // transfer sets the breakpoints in a run that has just begun, and tells the editor
 // which of them have another place now.
-func (s *server) transfer(t *target) {
+func transfer(s *server, t *target) {
 	s.mu.Lock()
 	all := s.breakpoints.all()
 	was := make([]dap.Breakpoint, len(all))
@@ -179,7 +179,7 @@ func (s *server) transfer(t *target) {
 		one.place(t, s.lines)
 	}
 	s.mu.Unlock()
-	if err := s.apply(t); err != nil {
+	if err := apply(s, t); err != nil {
 		s.output("stderr", err.Error()+"\n")
 	}
 	for i, one := range all {
@@ -198,7 +198,7 @@ func told(list []breakpoint) []dap.Breakpoint {
 }
 
 // setBreakpoints sets those at the lines of a file.
-func (s *server) setBreakpoints(t *target, a dap.SetBreakpointsArguments) (any, error) {
+func setBreakpoints(s *server, t *target, a dap.SetBreakpointsArguments) (any, error) {
 	if len(a.Breakpoints) == 0 {
 		for _, line := range a.Lines {
 			a.Breakpoints = append(a.Breakpoints, dap.SourceBreakpoint{Line: line})
@@ -217,14 +217,14 @@ func (s *server) setBreakpoints(t *target, a dap.SetBreakpointsArguments) (any, 
 		in.list = append(in.list, one)
 	}
 	s.mu.Unlock()
-	err := s.apply(t)
+	err := apply(s, t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return dap.SetBreakpointsResponseBody{Breakpoints: told(in.list)}, err
 }
 
 // setFunctionBreakpoints sets those at nodes that are named.
-func (s *server) setFunctionBreakpoints(t *target, a dap.SetFunctionBreakpointsArguments) (any, error) {
+func setFunctionBreakpoints(s *server, t *target, a dap.SetFunctionBreakpointsArguments) (any, error) {
 	if len(a.Breakpoints) > maxBreakpoints {
 		return nil, fmt.Errorf("more than %d breakpoints", maxBreakpoints)
 	}
@@ -237,13 +237,13 @@ func (s *server) setFunctionBreakpoints(t *target, a dap.SetFunctionBreakpointsA
 		s.breakpoints.functions = append(s.breakpoints.functions, one)
 	}
 	s.mu.Unlock()
-	err := s.apply(t)
+	err := apply(s, t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return dap.SetFunctionBreakpointsResponseBody{Breakpoints: told(s.breakpoints.functions)}, err
 }
 
-func (s *server) setExceptionBreakpoints(t *target, a dap.SetExceptionBreakpointsArguments) (any, error) {
+func setExceptionBreakpoints(s *server, t *target, a dap.SetExceptionBreakpointsArguments) (any, error) {
 	mode := debug.BreakOnNone
 	filters := a.Filters
 	for _, o := range a.FilterOptions {
@@ -262,11 +262,11 @@ func (s *server) setExceptionBreakpoints(t *target, a dap.SetExceptionBreakpoint
 	s.mu.Lock()
 	s.breakpoints.failures = mode
 	s.mu.Unlock()
-	return dap.SetExceptionBreakpointsResponseBody{}, s.apply(t)
+	return dap.SetExceptionBreakpointsResponseBody{}, apply(s, t)
 }
 
 // breakpointLocations returns the lines at which nodes begin.
-func (s *server) breakpointLocations(t *target, a *dap.BreakpointLocationsArguments) (any, error) {
+func breakpointLocations(s *server, t *target, a *dap.BreakpointLocationsArguments) (any, error) {
 	body := dap.BreakpointLocationsResponseBody{Breakpoints: []dap.BreakpointLocation{}}
 	if a == nil || !t.is(a.Source.Path) {
 		return body, nil

@@ -14,7 +14,7 @@ import (
 )
 
 // scopeOf returns what expressions see in a frame; 0 is that of the paused place.
-func (s *server) scopeOf(t *target, frame int) (executor.Scope, error) {
+func scopeOf(s *server, t *target, frame int) (executor.Scope, error) {
 	if frame == 0 {
 		return t.session.Here(), nil
 	}
@@ -27,12 +27,12 @@ func (s *server) scopeOf(t *target, frame int) (executor.Scope, error) {
 
 // evaluate evaluates JSONata. In the console of the editor, commands begin with a
 // slash.
-func (s *server) evaluate(t *target, a dap.EvaluateArguments) (any, error) {
+func evaluate(s *server, t *target, a dap.EvaluateArguments) (any, error) {
 	text := strings.TrimSpace(a.Expression)
 	if a.Context == "repl" && strings.HasPrefix(text, "/") {
-		return s.command(t, text)
+		return debugCommand(t, text)
 	}
-	scope, err := s.scopeOf(t, a.FrameId)
+	scope, err := scopeOf(s, t, a.FrameId)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func explained(err error) error {
 
 const replCommands = `expected /answer JSON, /decline, /cancel, /pin NODE JSON or /unpin NODE`
 
-// command does what was typed into the console of the editor.
-func (s *server) command(t *target, text string) (any, error) {
+// debugCommand does what was typed into the console of the editor.
+func debugCommand(t *target, text string) (any, error) {
 	name, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	done := func(text string, err error) (any, error) { return dap.EvaluateResponseBody{Result: text}, err }
@@ -110,9 +110,9 @@ func (s *server) command(t *target, text string) (any, error) {
 const maxCompletions = 200
 
 // completions completes ids of nodes behind "$.", and variables.
-func (s *server) completions(t *target, a dap.CompletionsArguments) (any, error) {
+func completions(s *server, t *target, a dap.CompletionsArguments) (any, error) {
 	body := dap.CompletionsResponseBody{Targets: []dap.CompletionItem{}}
-	scope, err := s.scopeOf(t, a.FrameId)
+	scope, err := scopeOf(s, t, a.FrameId)
 	if err != nil {
 		return body, nil
 	}

@@ -40,11 +40,9 @@ type server struct {
 	Options
 	ctx context.Context
 
-	turn    sync.Mutex // held while a request or an event is handled: an answer comes before what follows from it
-	sending sync.Mutex
-	out     io.Writer
-	seq     int
-	broken  error // of out
+	connection
+
+	turn sync.Mutex // held while a request or an event is handled: an answer comes before what follows from it
 
 	lines, columns int // what is added to a number of the file: 0, or -1 if the editor counts from 0
 
@@ -55,13 +53,21 @@ type server struct {
 	threads     threads
 }
 
+// connection is what leads to the editor.
+type connection struct {
+	sending sync.Mutex
+	out     io.Writer
+	seq     int
+	broken  error // of out
+}
+
 // Serve speaks the protocol until the editor disconnects or in ends; then the run is
 // stopped. It returns nil then, and else why it cannot go on. Messages that make no
 // sense are answered with an error, or left out.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{Options: o, ctx: ctx, out: out}
+	s := &server{Options: o, ctx: ctx, connection: connection{out: out}}
 	defer s.end()
 	guard := framing.New(in, maxMessage, func(problem string) { s.output("console", problem+"\n") })
 	ended := make(chan error, 1)
@@ -116,24 +122,24 @@ func (s *server) end() {
 }
 
 // failure returns why nothing can be sent any more.
-func (s *server) failure() error {
-	s.sending.Lock()
-	defer s.sending.Unlock()
-	return s.broken
+func (c *connection) failure() error {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	return c.broken
 }
 
 // send writes a message; number sets its sequence number.
-func (s *server) send(m any, number *int) {
-	s.sending.Lock()
-	defer s.sending.Unlock()
-	s.seq++
-	*number = s.seq
+func (c *connection) send(m any, number *int) {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	c.seq++
+	*number = c.seq
 	text, err := json.Marshal(m)
 	if err == nil {
-		err = dap.WriteBaseMessage(s.out, text)
+		err = dap.WriteBaseMessage(c.out, text)
 	}
-	if err != nil && s.broken == nil {
-		s.broken = err
+	if err != nil && c.broken == nil {
+		c.broken = err
 	}
 }
 
@@ -144,14 +150,14 @@ type response struct {
 }
 
 // reply answers a request: with the body, or with the error if there is one.
-func (s *server) reply(r *dap.Request, body any, err error) {
+func (c *connection) reply(r *dap.Request, body any, err error) {
 	m := &response{Body: body}
 	m.Type, m.RequestSeq, m.Command, m.Success = "response", r.Seq, r.Command, err == nil
 	if err != nil {
 		m.Message = err.Error()
 		m.Body = dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: 1, Format: "{text}", Variables: map[string]string{"text": err.Error()}, ShowUser: true}}
 	}
-	s.send(m, &m.Seq)
+	c.send(m, &m.Seq)
 }
 
 // event is an event with any body.
@@ -160,15 +166,15 @@ type event struct {
 	Body any `json:"body,omitempty"`
 }
 
-func (s *server) tell(name string, body any) {
+func (c *connection) tell(name string, body any) {
 	m := &event{Body: body}
 	m.Type, m.Event.Event = "event", name
-	s.send(m, &m.Seq)
+	c.send(m, &m.Seq)
 }
 
 // output shows a text in the console of the editor.
-func (s *server) output(category, text string) {
-	s.tell("output", dap.OutputEventBody{Category: category, Output: text})
+func (c *connection) output(category, text string) {
+	c.tell("output", dap.OutputEventBody{Category: category, Output: text})
 }
 
 // handle answers a message. It reports whether it was the last one.
@@ -221,34 +227,34 @@ func (s *server) do(m dap.Message, head *dap.Request) (any, error) {
 	t := s.current()
 	switch r := m.(type) { // these may come before launch
 	case *dap.SetBreakpointsRequest:
-		return s.setBreakpoints(t, r.Arguments)
+		return setBreakpoints(s, t, r.Arguments)
 	case *dap.SetFunctionBreakpointsRequest:
-		return s.setFunctionBreakpoints(t, r.Arguments)
+		return setFunctionBreakpoints(s, t, r.Arguments)
 	case *dap.SetExceptionBreakpointsRequest:
-		return s.setExceptionBreakpoints(t, r.Arguments)
+		return setExceptionBreakpoints(s, t, r.Arguments)
 	}
 	if t == nil {
 		return nil, fmt.Errorf("%s needs a run: launch one", head.Command)
 	}
 	switch r := m.(type) {
 	case *dap.BreakpointLocationsRequest:
-		return s.breakpointLocations(t, r.Arguments)
+		return breakpointLocations(s, t, r.Arguments)
 	case *dap.ConfigurationDoneRequest:
 		return nil, nil
 	case *dap.ThreadsRequest:
-		return s.listThreads(t), nil
+		return listThreads(s, t), nil
 	case *dap.StackTraceRequest:
-		return s.stackTrace(t, r.Arguments)
+		return stackTrace(s, t, r.Arguments)
 	case *dap.ScopesRequest:
-		return s.scopes(t, r.Arguments)
+		return scopes(s, t, r.Arguments)
 	case *dap.VariablesRequest:
-		return s.variables(t, r.Arguments)
+		return variables(s, t, r.Arguments)
 	case *dap.SetVariableRequest:
-		return s.setVariable(t, r.Arguments)
+		return setVariable(s, t, r.Arguments)
 	case *dap.EvaluateRequest:
-		return s.evaluate(t, r.Arguments)
+		return evaluate(s, t, r.Arguments)
 	case *dap.CompletionsRequest:
-		return s.completions(t, r.Arguments)
+		return completions(s, t, r.Arguments)
 	case *dap.ExceptionInfoRequest:
 		return exceptionInfo(t)
 	case *dap.ContinueRequest:
@@ -288,10 +294,10 @@ func (s *server) after(m dap.Message, err error) {
 	}
 	switch m.(type) {
 	case *dap.LaunchRequest:
-		s.transfer(t)
+		transfer(s, t)
 		s.tell("initialized", nil)
 	case *dap.RestartRequest:
-		s.transfer(t)
+		transfer(s, t)
 		s.begin(t)
 	case *dap.ConfigurationDoneRequest:
 		s.begin(t)

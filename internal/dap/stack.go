@@ -45,7 +45,7 @@ func (l *threads) frame(id int) (string, bool) {
 }
 
 // listThreads returns a thread for each walk that waits for no other one.
-func (s *server) listThreads(t *target) dap.ThreadsResponseBody {
+func listThreads(s *server, t *target) dap.ThreadsResponseBody {
 	st := t.session.State()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *server) listThreads(t *target) dap.ThreadsResponseBody {
 }
 
 // stackOf returns the frames of a thread.
-func (s *server) stackOf(t *target, thread int) ([]debug.StackFrame, error) {
+func stackOf(s *server, t *target, thread int) ([]debug.StackFrame, error) {
 	s.mu.Lock()
 	frame, ok := s.threads.frame(thread)
 	s.mu.Unlock()
@@ -80,8 +80,8 @@ func (s *server) stackOf(t *target, thread int) ([]debug.StackFrame, error) {
 	return t.session.StackOf(frame), nil
 }
 
-func (s *server) stackTrace(t *target, a dap.StackTraceArguments) (any, error) {
-	stack, err := s.stackOf(t, a.ThreadId)
+func stackTrace(s *server, t *target, a dap.StackTraceArguments) (any, error) {
+	stack, err := stackOf(s, t, a.ThreadId)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func frameName(f debug.StackFrame) string {
 }
 
 // scopes are what expressions see in a frame.
-func (s *server) scopes(t *target, a dap.ScopesArguments) (any, error) {
+func scopes(s *server, t *target, a dap.ScopesArguments) (any, error) {
 	f, err := s.refs.frame(s, a.FrameId)
 	if err != nil {
 		return nil, err

@@ -122,7 +122,7 @@ type child struct {
 }
 
 // children returns the members of a reference from a place on, and how many there are.
-func (s *server) children(t *target, r reference) []child {
+func children(t *target, r reference) []child {
 	var list []child
 	switch r.what {
 	case documentRef:
@@ -168,7 +168,7 @@ func member(name string) string {
 	return ".`" + name + "`"
 }
 
-func (s *server) variables(t *target, a dap.VariablesArguments) (any, error) {
+func variables(s *server, t *target, a dap.VariablesArguments) (any, error) {
 	r, err := s.refs.get(s, a.VariablesReference)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (s *server) variables(t *target, a dap.VariablesArguments) (any, error) {
 			r.value = now
 		}
 	}
-	list := s.children(t, r)
+	list := children(t, r)
 	isArray := r.what == valueRef && r.value.Kind() == value.Array
 	if a.Filter == "named" && isArray || a.Filter == "indexed" && !isArray {
 		return body, nil
@@ -193,7 +193,7 @@ func (s *server) variables(t *target, a dap.VariablesArguments) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range list[from:to] {
-		body.Variables = append(body.Variables, s.variable(r, c))
+		body.Variables = append(body.Variables, shownVariable(s, r, c))
 	}
 	if a.Count <= 0 && to < total {
 		body.Variables = append(body.Variables, dap.Variable{Name: "…", Value: fmt.Sprintf("%d more", total-to)})
@@ -201,8 +201,8 @@ func (s *server) variables(t *target, a dap.VariablesArguments) (any, error) {
 	return body, nil
 }
 
-// variable describes a member of a reference; s.mu is held.
-func (s *server) variable(of reference, c child) dap.Variable {
+// shownVariable describes a member of a reference; s.mu is held.
+func shownVariable(s *server, of reference, c child) dap.Variable {
 	v := dap.Variable{Name: c.name, Value: shown(c.value, maxPreview), Type: typeOf(c.value), EvaluateName: c.path}
 	if isContainer(c.value) {
 		next := reference{what: valueRef, scope: of.scope, value: c.value, path: c.path}
@@ -235,7 +235,7 @@ func (r *reference) way(name string) (root string, steps []string, ok bool) {
 }
 
 // setVariable sets the output of a node, or a part of it.
-func (s *server) setVariable(t *target, a dap.SetVariableArguments) (any, error) {
+func setVariable(s *server, t *target, a dap.SetVariableArguments) (any, error) {
 	r, err := s.refs.get(s, a.VariablesReference)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (s *server) setVariable(t *target, a dap.SetVariableArguments) (any, error)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.variable(r, child{name: a.Name, value: v})
+	one := shownVariable(s, r, child{name: a.Name, value: v})
 	return dap.SetVariableResponseBody{Value: one.Value, Type: one.Type, VariablesReference: one.VariablesReference, IndexedVariables: one.IndexedVariables}, nil
 }
 

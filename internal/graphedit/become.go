@@ -9,39 +9,39 @@ import (
 
 // become makes the value at a pointer another one with edits that are as small as
 // possible, so that comments and styles of what is the same in both stay.
-func (w *work) become(pointer string, old, next value.Value) error {
+func (t *text) become(pointer string, old, next value.Value) error {
 	if value.Equal(old, next) {
 		return nil
 	}
-	before := w.doc
+	before := t.doc
 	err := error(nil)
 	switch {
 	case old.Kind() == value.Object && next.Kind() == value.Object && old.Len() > 0 && next.Len() > 0:
-		err = w.becomeMap(pointer, old, next)
+		err = t.becomeMap(pointer, old, next)
 	case old.Kind() == value.Array && next.Kind() == value.Array && old.Len() > 0 && next.Len() > 0:
-		err = w.becomeList(pointer, old, next)
+		err = t.becomeList(pointer, old, next)
 	default:
-		return w.set(pointer, next)
+		return t.set(pointer, next)
 	}
 	if err == nil {
 		return nil
 	}
 	// Something in it cannot be edited by itself, such as an alias.
-	w.doc = before
-	if w.set(pointer, next) != nil {
+	t.doc = before
+	if t.set(pointer, next) != nil {
 		return err
 	}
 	return nil
 }
 
-func (w *work) becomeMap(pointer string, old, next value.Value) error {
+func (t *text) becomeMap(pointer string, old, next value.Value) error {
 	// New keys come first, so that the map is never empty in between.
 	for _, e := range next.Entries() {
 		var err error
 		if old.Has(e.Key) {
-			err = w.become(join(pointer, e.Key), old.Get(e.Key), e.Value)
+			err = t.become(join(pointer, e.Key), old.Get(e.Key), e.Value)
 		} else {
-			err = w.insert(join(pointer, e.Key), e.Value)
+			err = t.insert(join(pointer, e.Key), e.Value)
 		}
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (w *work) becomeMap(pointer string, old, next value.Value) error {
 	}
 	for _, e := range old.Entries() {
 		if !next.Has(e.Key) {
-			if err := w.edit(edit.Remove(join(pointer, e.Key))); err != nil {
+			if err := t.edit(edit.Remove(join(pointer, e.Key))); err != nil {
 				return err
 			}
 		}
@@ -57,10 +57,10 @@ func (w *work) becomeMap(pointer string, old, next value.Value) error {
 	return nil
 }
 
-func (w *work) becomeList(pointer string, old, next value.Value) error {
+func (t *text) becomeList(pointer string, old, next value.Value) error {
 	was, now := names(old), names(next)
 	if was != nil && now != nil && slices.ContainsFunc(was, func(name string) bool { return slices.Contains(now, name) }) {
-		return w.becomeNamed(pointer, old, next, was, now)
+		return t.becomeNamed(pointer, old, next, was, now)
 	}
 	a, b := old.Elems(), next.Elems()
 	from := 0
@@ -73,17 +73,17 @@ func (w *work) becomeList(pointer string, old, next value.Value) error {
 	}
 	a, b = a[from:len(a)-tail], b[from:len(b)-tail]
 	for i := range min(len(a), len(b)) {
-		if err := w.become(join(pointer, from+i), a[i], b[i]); err != nil {
+		if err := t.become(join(pointer, from+i), a[i], b[i]); err != nil {
 			return err
 		}
 	}
 	for i := len(a); i < len(b); i++ {
-		if err := w.insert(join(pointer, from+i), b[i]); err != nil {
+		if err := t.insert(join(pointer, from+i), b[i]); err != nil {
 			return err
 		}
 	}
 	for i := len(a) - 1; i >= len(b); i-- {
-		if err := w.edit(edit.Remove(join(pointer, from+i))); err != nil {
+		if err := t.edit(edit.Remove(join(pointer, from+i))); err != nil {
 			return err
 		}
 	}
@@ -106,14 +106,14 @@ func names(list value.Value) []string {
 
 // becomeNamed is becomeList for elements with names: those of the same name are the
 // same element. At least one is in both lists.
-func (w *work) becomeNamed(pointer string, old, next value.Value, was, now []string) error {
+func (t *text) becomeNamed(pointer string, old, next value.Value, was, now []string) error {
 	was = slices.Clone(was)
 	items := slices.Clone(old.Elems())
 	for i, name := range slices.Backward(slices.Clone(was)) {
 		if slices.Contains(now, name) {
 			continue
 		}
-		if err := w.edit(edit.Remove(join(pointer, i))); err != nil {
+		if err := t.edit(edit.Remove(join(pointer, i))); err != nil {
 			return err
 		}
 		was, items = slices.Delete(was, i, i+1), slices.Delete(items, i, i+1)
@@ -130,7 +130,7 @@ func (w *work) becomeNamed(pointer string, old, next value.Value, was, now []str
 		if at := slices.Index(kept, was[i]); at-i > from-i {
 			from, to = i, at
 		}
-		if err := w.edit(edit.Move(join(pointer, from), to)); err != nil {
+		if err := t.edit(edit.Move(join(pointer, from), to)); err != nil {
 			return err
 		}
 		name, item := was[from], items[from]
@@ -141,13 +141,13 @@ func (w *work) becomeNamed(pointer string, old, next value.Value, was, now []str
 		v := next.Elems()[i]
 		at := slices.Index(was, name)
 		if at < 0 {
-			if err := w.insert(join(pointer, i), v); err != nil {
+			if err := t.insert(join(pointer, i), v); err != nil {
 				return err
 			}
 			was, items = slices.Insert(was, i, name), slices.Insert(items, i, v)
 			continue
 		}
-		if err := w.become(join(pointer, at), items[at], v); err != nil {
+		if err := t.become(join(pointer, at), items[at], v); err != nil {
 			return err
 		}
 	}

@@ -32,8 +32,8 @@ type source struct {
 	plain, lists []string
 }
 
-// source returns what a key stands for in an operation on an edge.
-func (w *work) source(key string) (source, error) {
+// sourceAt returns what a key stands for in an operation on an edge.
+func sourceAt(w *work, key string) (source, error) {
 	tool, rest := w.split(key)
 	if rest == "" {
 		at, v, err := toolNamed(w.root(), tool)
@@ -160,8 +160,8 @@ func (s source) ways() string {
 	return text
 }
 
-func (w *work) connect(o Operation) error {
-	from, err := w.source(o.text("from"))
+func connect(w *work, o Operation) error {
+	from, err := sourceAt(w, o.text("from"))
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (w *work) connect(o Operation) error {
 		return err
 	}
 	if past {
-		return w.addRule(from, e.pointer, o.fields.Get("rule"), id)
+		return addRule(w, from, e.pointer, o.fields.Get("rule"), id)
 	}
 	if rule := o.fields.Get("rule"); !rule.IsUndefined() {
 		if e.rule == "" {
@@ -189,7 +189,7 @@ func (w *work) connect(o Operation) error {
 }
 
 // addRule adds a condition or a rule for failures behind those of a source.
-func (w *work) addRule(from source, pointer string, rule, to value.Value) error {
+func addRule(w *work, from source, pointer string, rule, to value.Value) error {
 	isCatch := pointer == join(from.pointer, "catch")
 	next := value.Entry{Key: "next", Value: to}
 	entry := value.FromEntries([]value.Entry{next})
@@ -216,8 +216,8 @@ func (w *work) addRule(from source, pointer string, rule, to value.Value) error 
 }
 
 // disconnect removes an edge, with the condition or rule that leads to it.
-func (w *work) disconnect(from, via string) error {
-	s, err := w.source(from)
+func disconnect(w *work, from, via string) error {
+	s, err := sourceAt(w, from)
 	if err != nil {
 		return err
 	}
@@ -230,12 +230,12 @@ func (w *work) disconnect(from, via string) error {
 	case e.rule == "":
 		return w.edit(edit.Remove(e.pointer))
 	}
-	return w.removeRule(s, e)
+	return removeRule(w, s, e)
 }
 
 // removeRule removes the rule of an edge and, with the last rule for failures, the
 // key of the list.
-func (w *work) removeRule(s source, e edge) error {
+func removeRule(w *work, s source, e edge) error {
 	if catch := join(s.pointer, "catch"); e.rule == catch+"/0" && s.v.Get("catch").Len() == 1 {
 		return w.edit(edit.Remove(catch))
 	}

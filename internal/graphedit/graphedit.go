@@ -11,7 +11,6 @@ import (
 	"github.com/mcpgraph/mcpgraph/internal/diff"
 	"github.com/mcpgraph/mcpgraph/pkg/edit"
 	"github.com/mcpgraph/mcpgraph/pkg/memory"
-	"github.com/mcpgraph/mcpgraph/pkg/value"
 )
 
 // Result is the outcome of an edit.
@@ -56,7 +55,7 @@ func ApplyContext(ctx context.Context, path string, source []byte, ops []Operati
 	if err != nil {
 		return nil, err
 	}
-	w := &work{ctx: ctx, path: path, doc: doc, opts: opts}
+	w := &work{&text{ctx, path, doc}, opts}
 	for i, o := range ops {
 		if err := w.operate(o); err != nil {
 			if ctx.Err() != nil {
@@ -75,9 +74,7 @@ func ApplyContext(ctx context.Context, path string, source []byte, ops []Operati
 
 // work is an edit under way.
 type work struct {
-	ctx  context.Context
-	path string
-	doc  *edit.Document
+	*text
 	opts Options
 }
 
@@ -87,39 +84,23 @@ func (w *work) operate(o Operation) error {
 	}
 	switch o.op {
 	case "addNode":
-		return w.addNode(o)
+		return addNode(w, o)
 	case "removeNode":
-		return w.removeNode(o.text("node"), o.fields.Get("reconnect").Bool())
+		return removeNode(w, o.text("node"), o.fields.Get("reconnect").Bool())
 	case "renameNode":
-		return w.renameNode(o.text("node"), o.text("to"))
+		return renameNode(w, o.text("node"), o.text("to"))
 	case "connect":
-		return w.connect(o)
+		return connect(w, o)
 	case "disconnect":
-		return w.disconnect(o.text("from"), o.text("via"))
+		return disconnect(w, o.text("from"), o.text("via"))
 	case "addTool":
-		return w.addTool(o.fields.Get("tool"))
+		return addTool(w, o.fields.Get("tool"))
 	case "updateTool":
-		return w.updateTool(o.text("name"), o.fields.Get("tool"))
+		return updateTool(w, o.text("name"), o.fields.Get("tool"))
 	case "renameTool":
-		return w.renameTool(o.text("name"), o.text("to"))
+		return renameTool(w, o.text("name"), o.text("to"))
 	case "deleteTool":
-		return w.deleteTool(o.text("name"))
+		return deleteTool(w, o.text("name"))
 	}
 	return w.editPath(o)
-}
-
-// root returns the file as it is now.
-func (w *work) root() value.Value { return w.doc.Value() }
-
-// edit applies edits of the text.
-func (w *work) edit(ops ...edit.Operation) error {
-	if err := w.ctx.Err(); err != nil {
-		return err
-	}
-	_, doc, err := w.doc.Edit(ops...)
-	if err != nil {
-		return err
-	}
-	w.doc = doc
-	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // addNode adds a node: into an edge, to the end of a body, or to the end of the
 // nodes of the tool, where nothing leads to it.
-func (w *work) addNode(o Operation) error {
+func addNode(w *work, o Operation) error {
 	node, after, via, inBody := o.fields.Get("node"), o.text("after"), o.text("via"), o.text("body")
 	id := node.Get("id").Str()
 	tool, list := w.opts.Tool, ""
@@ -40,9 +40,9 @@ func (w *work) addNode(o Operation) error {
 	}
 	switch {
 	case after != "":
-		return w.addBehind(node, after, cmp.Or(via, "next"))
+		return addBehind(w, node, after, cmp.Or(via, "next"))
 	case inBody != "":
-		return w.addToBody(node, inBody)
+		return addToBody(w, node, inBody)
 	case all.Kind() != value.Array:
 		return w.set(list, value.FromArray([]value.Value{node}))
 	}
@@ -50,7 +50,7 @@ func (w *work) addNode(o Operation) error {
 }
 
 // addBehind inserts a node into an edge of another one.
-func (w *work) addBehind(node value.Value, after, via string) error {
+func addBehind(w *work, node value.Value, after, via string) error {
 	p, err := w.node(after)
 	if err != nil {
 		return err
@@ -62,11 +62,11 @@ func (w *work) addBehind(node value.Value, after, via string) error {
 	if past {
 		return fmt.Errorf("node %q has no edge %q to add the node into", p.id(), via)
 	}
-	return w.insertBehind(node, p, e)
+	return insertBehind(w, node, p, e)
 }
 
 // insertBehind puts a node behind the one that the edge leaves.
-func (w *work) insertBehind(node value.Value, p place, e edge) error {
+func insertBehind(w *work, node value.Value, p place, e edge) error {
 	at := join(p.list, p.index+1)
 	if err := w.set(e.pointer, node.Get("id")); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (w *work) insertBehind(node value.Value, p place, e edge) error {
 
 // addToBody puts a node behind the last one of a body and, if that has no other
 // end, leads its end to the node.
-func (w *work) addToBody(node value.Value, key string) error {
+func addToBody(w *work, node value.Value, key string) error {
 	b, err := w.body(key)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (w *work) addToBody(node value.Value, key string) error {
 			last = place{list, n - 2, b.nodes.Elems()[n-2]}
 		}
 		if e, _, err := nodeSource(last).edge("next"); err == nil && last.v.Get("type").Str() != "switch" {
-			return w.insertBehind(node, last, e)
+			return insertBehind(w, node, last, e)
 		}
 		return w.insert(join(list, "-"), node)
 	}
@@ -103,7 +103,7 @@ func (w *work) addToBody(node value.Value, key string) error {
 
 // removeNode removes a node. reconnect leads the edges to it on to its next or, at
 // the end of a body, removes them.
-func (w *work) removeNode(key string, reconnect bool) error {
+func removeNode(w *work, key string, reconnect bool) error {
 	p, err := w.node(key)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (w *work) removeNode(key string, reconnect bool) error {
 			next = ""
 		}
 		tool, _ := w.split(key)
-		if err := w.leadOn(tool, p.id(), next); err != nil {
+		if err := leadOn(w, tool, p.id(), next); err != nil {
 			return err
 		}
 	}
@@ -123,7 +123,7 @@ func (w *work) removeNode(key string, reconnect bool) error {
 
 // leadOn leads all edges to a node on to another one, or removes them if that is
 // empty.
-func (w *work) leadOn(tool, id, next string) error {
+func leadOn(w *work, tool, id, next string) error {
 	all, err := sourcesOf(w.root(), tool)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func sourcesOf(root value.Value, tool string) ([]source, error) {
 }
 
 // renameNode gives a node another id. Edges and expressions follow.
-func (w *work) renameNode(key, to string) error {
+func renameNode(w *work, key, to string) error {
 	p, err := w.node(key)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func join(pointer string, steps ...any) string {
 // editPath sets, inserts, removes or moves what a path leads to.
 func (w *work) editPath(o Operation) error {
 	if to := o.fields.Get("value"); w.opts.Relative && o.op == "set" && o.text("path") == "/name" && to.Kind() == value.String {
-		err := w.renameTool(w.opts.Tool, to.Str())
+		err := renameTool(w, w.opts.Tool, to.Str())
 		if err == nil {
 			w.opts.Tool = to.Str()
 		}
@@ -60,17 +60,11 @@ func (w *work) resolve(path string, fresh bool) (pointer string, v value.Value, 
 	steps := strings.Split(path, "/")[1:]
 	v = w.root()
 	if w.opts.Relative {
-		if pointer, v, steps, err = w.resolveTool(steps); err != nil {
+		if pointer, v, steps, err = resolveTool(w, steps); err != nil {
 			return "", value.Undef, err
 		}
 	}
 	return descend(pointer, v, steps, fresh)
-}
-
-// at returns what a pointer leads to.
-func (w *work) at(pointer string) (value.Value, error) {
-	_, v, err := descend("", w.root(), strings.Split(pointer, "/")[1:], false)
-	return v, err
 }
 
 // descend follows the steps of a path from a pointer, which leads to v.

@@ -29,7 +29,7 @@ func Tool(root value.Value, name string) (value.Value, error) {
 
 // resolveTool begins a path at the tool of the edit. It returns the pointer of
 // where the steps that are left begin, and what is there.
-func (w *work) resolveTool(steps []string) (string, value.Value, []string, error) {
+func resolveTool(w *work, steps []string) (string, value.Value, []string, error) {
 	at, t, err := toolNamed(w.root(), w.opts.Tool)
 	if err != nil {
 		return "", value.Undef, nil, err
@@ -133,7 +133,7 @@ func shared(root value.Value, tool string, index int) bool {
 
 // addTool adds a tool or, if prompts/ or resources/ stands before its name, a prompt
 // or resource.
-func (w *work) addTool(tool value.Value) error {
+func addTool(w *work, tool value.Value) error {
 	name := tool.Get("name").Str()
 	if name == "" {
 		return errors.New(`the tool has no "name"`)
@@ -163,10 +163,10 @@ func (w *work) addTool(tool value.Value) error {
 	if err != nil || !isFlat(root, name) {
 		return err
 	}
-	return w.mergeNodes(name, own)
+	return mergeNodes(w, name, own)
 }
 
-func (w *work) updateTool(name string, tool value.Value) error {
+func updateTool(w *work, name string, tool value.Value) error {
 	pointer, old, err := toolNamed(w.root(), name)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (w *work) updateTool(name string, tool value.Value) error {
 	_, short := sectionOf(to)
 	tool = withMember(tool, "name", value.FromString(short))
 	if to != name {
-		if err := w.renameTool(name, to); err != nil {
+		if err := renameTool(w, name, to); err != nil {
 			return err
 		}
 		pointer, old, _ = toolNamed(w.root(), to)
@@ -190,11 +190,11 @@ func (w *work) updateTool(name string, tool value.Value) error {
 	if err := w.become(pointer, old, withoutMember(tool, "nodes")); err != nil {
 		return err
 	}
-	return w.mergeNodes(to, tool.Get("nodes"))
+	return mergeNodes(w, to, tool.Get("nodes"))
 }
 
 // mergeNodes makes nodes those of a tool in the flat layout.
-func (w *work) mergeNodes(tool string, list value.Value) error {
+func mergeNodes(w *work, tool string, list value.Value) error {
 	if list.Kind() != value.Array {
 		return errors.New(`the tool has no list "nodes"`)
 	}
@@ -273,7 +273,7 @@ func withTool(n value.Value, tool string) value.Value {
 }
 
 // renameTool gives a tool another name. The nodes that name it follow.
-func (w *work) renameTool(name, to string) error {
+func renameTool(w *work, name, to string) error {
 	pointer, _, err := toolNamed(w.root(), name)
 	switch {
 	case err != nil:
@@ -339,7 +339,7 @@ func renamedCalls(pointer string, v value.Value, name, to string) (ops []edit.Op
 
 // deleteTool removes a tool and, in the flat layout, the nodes that no other tool
 // reaches.
-func (w *work) deleteTool(name string) error {
+func deleteTool(w *work, name string) error {
 	root := w.root()
 	pointer, _, err := toolNamed(root, name)
 	if err != nil {

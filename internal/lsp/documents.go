@@ -129,7 +129,7 @@ func (s *server) didOpen(p openParams) {
 			return
 		}
 		f = &openFile{uri: p.TextDocument.URI, path: path}
-		f.timer = time.AfterFunc(time.Hour, func() { s.publish(path) })
+		f.timer = time.AfterFunc(time.Hour, func() { publish(s, path) })
 		s.open[path] = f
 	}
 	s.set(f, p.TextDocument.Text, p.TextDocument.Version)
@@ -201,7 +201,7 @@ func (s *server) shut(path string) {
 	f.text.replaced()
 	delete(s.open, path)
 	s.openBytes -= len(f.text.content)
-	updates := s.replaceFound(path, nil)
+	updates := replaceFound(s, path, nil)
 	if len(updates) == 0 {
 		updates = []publishParams{{URI: f.uri, Diagnostics: []diagnostic{}}}
 	}

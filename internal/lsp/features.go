@@ -151,11 +151,11 @@ func (s *server) locations(list []language.Location) []location {
 	for _, l := range list {
 		x, known := indexes[l.Path]
 		if !known {
-			x = s.linesOf(l.Path)
+			x = linesOf(s, l.Path)
 			indexes[l.Path] = x
 		}
 		if x != nil {
-			out = append(out, location{s.uri(l.Path), x.span(l.Span)})
+			out = append(out, location{uriIn(s, l.Path), x.span(l.Span)})
 		}
 	}
 	return out
@@ -251,11 +251,11 @@ func (s *server) workspaceEdit(edits []language.Edit) workspaceEdit {
 	for _, e := range edits {
 		x, known := indexes[e.Path]
 		if !known {
-			x = s.linesOf(e.Path)
+			x = linesOf(s, e.Path)
 			indexes[e.Path] = x
 		}
 		if x != nil {
-			uri := s.uri(e.Path)
+			uri := uriIn(s, e.Path)
 			out.Changes[uri] = append(out.Changes[uri], textEdit{x.span(e.Span), e.New})
 		}
 	}
@@ -271,7 +271,7 @@ func (s *server) actions(t *text, p actionParams) (any, error) {
 	for _, a := range language.Actions(doc, language.Span{From: x.offset(p.Range.Start), To: x.offset(p.Range.End)}) {
 		out = append(out, codeAction{
 			Title: a.Title, Kind: quickFix, IsPreferred: true,
-			Diagnostics: []diagnostic{s.diagnostic(t, doc.Diagnostics[a.Diagnostic], map[string]*lineIndex{})},
+			Diagnostics: []diagnostic{diagnosticOf(s, t, doc.Diagnostics[a.Diagnostic], map[string]*lineIndex{})},
 			Edit:        s.workspaceEdit(a.Edits),
 		})
 	}
@@ -303,7 +303,7 @@ func (s *server) symbols(t *text, _ documentParams) (any, error) {
 	if s.hierarchical {
 		return nested(x, symbols), nil
 	}
-	uri := s.uri(t.path)
+	uri := uriIn(s, t.path)
 	flat := []symbolInformation{}
 	var add func(list []language.Symbol, container string)
 	add = func(list []language.Symbol, container string) {

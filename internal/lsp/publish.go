@@ -9,7 +9,7 @@ import (
 )
 
 // publish sends the diagnostics of an open file.
-func (s *server) publish(path string) {
+func publish(s *server, path string) {
 	s.mu.Lock()
 	f := s.open[path]
 	if f == nil || s.closed {
@@ -27,7 +27,7 @@ func (s *server) publish(path string) {
 	byFile := map[string][]diagnostic{}
 	indexes := map[string]*lineIndex{}
 	for _, d := range worst(doc.Diagnostics, maxProblem) {
-		byFile[d.File] = append(byFile[d.File], s.diagnostic(t, d, indexes))
+		byFile[d.File] = append(byFile[d.File], diagnosticOf(s, t, d, indexes))
 	}
 	if byFile[path] == nil {
 		byFile[path] = []diagnostic{}
@@ -39,7 +39,7 @@ func (s *server) publish(path string) {
 		s.mu.Unlock()
 		return
 	}
-	updates := s.replaceFound(path, byFile)
+	updates := replaceFound(s, path, byFile)
 	s.mu.Unlock()
 	for _, u := range updates {
 		if u.URI == uri {
@@ -93,7 +93,7 @@ func fitting(list []diagnostic) []diagnostic {
 // that was closed, and returns what the client is to be told: of each of these
 // files, and of those where something was found before, everything that is found
 // in it. The caller holds s.mu.
-func (s *server) replaceFound(source string, byFile map[string][]diagnostic) []publishParams {
+func replaceFound(s *server, source string, byFile map[string][]diagnostic) []publishParams {
 	changed := map[string]bool{}
 	for target, bySource := range s.found {
 		if _, ok := bySource[source]; ok {
@@ -129,14 +129,14 @@ func (s *server) replaceFound(source string, byFile map[string][]diagnostic) []p
 // diagnosticsPage describes every code.
 const diagnosticsPage = project.Documents + "docs/diagnostics.md#"
 
-// diagnostic returns a diagnostic of a text, or of another file that it is checked
+// diagnosticOf returns a diagnostic of a text, or of another file that it is checked
 // with, as the protocol has it. indexes are those of other files, as far as they are
 // known already.
-func (s *server) diagnostic(t *text, d diag.Diagnostic, indexes map[string]*lineIndex) diagnostic {
+func diagnosticOf(s *server, t *text, d diag.Diagnostic, indexes map[string]*lineIndex) diagnostic {
 	linesOf := func(path string) *lineIndex {
 		index, ok := indexes[path]
 		if !ok {
-			index = s.linesOf(path)
+			index = linesOf(s, path)
 			indexes[path] = index
 		}
 		return index
@@ -158,10 +158,10 @@ func (s *server) diagnostic(t *text, d diag.Diagnostic, indexes map[string]*line
 		}
 	}
 	for _, r := range d.Related {
-		info := relatedInfo{Location: location{URI: s.uri(r.File)}, Message: r.Message}
+		info := relatedInfo{Location: location{URI: uriIn(s, r.File)}, Message: r.Message}
 		index := x
 		if r.File == "" || r.File == d.File {
-			info.Location.URI = s.uri(d.File)
+			info.Location.URI = uriIn(s, d.File)
 		}
 		if r.File != "" && r.File != t.path {
 			index = linesOf(r.File)
@@ -175,8 +175,8 @@ func (s *server) diagnostic(t *text, d diag.Diagnostic, indexes map[string]*line
 	return out
 }
 
-// uri returns the URI of a file: the client's, if it has it open.
-func (s *server) uri(path string) string {
+// uriIn returns the URI of a file: the client's, if it has it open.
+func uriIn(s *server, path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.open[path]; f != nil {
@@ -186,7 +186,7 @@ func (s *server) uri(path string) string {
 }
 
 // linesOf returns the lines of a file, or nil if it cannot be read.
-func (s *server) linesOf(path string) *lineIndex {
+func linesOf(s *server, path string) *lineIndex {
 	if t := s.textOf(path); t != nil {
 		return t.lines()
 	}

@@ -19,10 +19,10 @@ func Add(u Upstream, call Call, target Target, config, test []byte) (Files, erro
 	known := problemsOf(target.Config, config, target.Test, test)
 	return planned(u, call, target, func(d *draft) (files Files, err error) {
 		files = Files{Tool: d.name, Arguments: d.arguments, Real: d.real}
-		if files.Config, err = d.addedConfig(config); err != nil {
+		if files.Config, err = addedConfig(d, config); err != nil {
 			return files, err
 		}
-		if files.Test, err = d.addedTest(test); err != nil {
+		if files.Test, err = addedTest(d, test); err != nil {
 			return files, err
 		}
 		found := problemsOf(target.Config, files.Config, target.Test, files.Test)
@@ -34,7 +34,7 @@ func Add(u Upstream, call Call, target Target, config, test []byte) (Files, erro
 var escapeStep = strings.NewReplacer("~", "~0", "/", "~1")
 
 // addedConfig returns the configuration with the tool and its server.
-func (d *draft) addedConfig(text []byte) ([]byte, error) {
+func addedConfig(d *draft, text []byte) ([]byte, error) {
 	doc, err := edit.Parse(d.target.Config, text)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (d *draft) addedConfig(text []byte) ([]byte, error) {
 	if flat {
 		d.before = d.name + "_"
 	}
-	ops = append(ops, operation("addTool", "tool", d.tool(flat)))
+	ops = append(ops, operation("addTool", "tool", toolOf(d, flat)))
 	result, err := graphedit.Apply(d.target.Config, text, ops, graphedit.Options{})
 	var failed *graphedit.OperationError
 	if errors.As(err, &failed) && failed.Op == "addTool" {
@@ -71,9 +71,9 @@ func operation(op string, members ...any) graphedit.Operation {
 	return graphedit.NewOperation(op, value.ObjectOf(members...).Entries()...)
 }
 
-// tool returns the definition of the tool. In the flat layout all tools share the list
+// toolOf returns the definition of the tool. In the flat layout all tools share the list
 // of nodes, so the ids have the tool's name in front.
-func (d *draft) tool(flat bool) value.Value {
+func toolOf(d *draft, flat bool) value.Value {
 	id := func(name string) value.Value { return value.FromString(d.before + name) }
 	node := func(name, kind string, more ...any) value.Value {
 		b := value.NewBuilder(6)
@@ -107,7 +107,7 @@ func (d *draft) tool(flat bool) value.Value {
 }
 
 // addedTest returns the test file with the test.
-func (d *draft) addedTest(text []byte) ([]byte, error) {
+func addedTest(d *draft, text []byte) ([]byte, error) {
 	if text == nil {
 		return edit.Format(d.target.Test, []byte(d.test()))
 	}

@@ -9,7 +9,7 @@ import (
 const defaultMaxBytes = 20_000
 
 // maxBytes returns how long values in the answer may be.
-func (c *call) maxBytes() int {
+func maxBytes(c *call) int {
 	if n := c.args.Get("maxBytes"); n.Kind() == value.Number {
 		return int(min(n.Float(), 4<<20))
 	}

@@ -42,7 +42,7 @@ type diagnosed struct {
 	fixes   bool               // whether the edits that mend problems are wanted
 }
 
-func (t *Toolkit) diagnosed(text []byte, fixes bool) *diagnosed {
+func diagnose(t *Toolkit, text []byte, fixes bool) *diagnosed {
 	root, _ := config.ParseYAML(t.opts.Path, text)
 	return &diagnosed{toolkit: t, text: text, root: root, fixes: fixes}
 }

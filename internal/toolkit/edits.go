@@ -150,14 +150,14 @@ func (c *call) tryChange(ctx context.Context, p planned) (value.Value, error) {
 		return value.Undef, err
 	}
 	if expected := c.text("expectedRevision"); expected != "" && expected != string(s.revision) {
-		return refused("the file has another revision; read the tool again", "revision", string(s.revision), "diff", optional(c.session().since(edit.Revision(expected), s.text))), nil
+		return refused("the file has another revision; read the tool again", "revision", string(s.revision), "diff", optional(sessionOf(c).since(edit.Revision(expected), s.text))), nil
 	}
 	if p.action != "add" {
 		now, err := graphedit.Tool(s.doc.Value(), p.tool)
 		if err != nil {
 			return value.Undef, err
 		}
-		if was, changed := c.session().changed(p.tool, now); p.guarded && changed {
+		if was, changed := sessionOf(c).changed(p.tool, now); p.guarded && changed {
 			return refused("the tool has changed since it was read; read it again with getGraphTool",
 				"diff", diff.Unified("read", "now", indented(was), indented(now), false), "revision", string(s.revision)), nil
 		}
@@ -189,9 +189,9 @@ func (c *call) save(ctx context.Context, s *state, r *graphedit.Result, p planne
 	case errors.As(err, &broken):
 		if !mends(s, broken) {
 			return refused(fmt.Sprintf("nothing was saved: %s", textline.Count(count(broken.Diagnostics), "error")),
-				"diagnostics", c.diagnosed(r.Text, true).list(broken.Diagnostics, "")), nil
+				"diagnostics", diagnose(c.Toolkit, r.Text, true).list(broken.Diagnostics, "")), nil
 		}
-		warnings = c.diagnosed(r.Text, true).list(broken.Diagnostics, "")
+		warnings = diagnose(c.Toolkit, r.Text, true).list(broken.Diagnostics, "")
 	case err != nil:
 		return value.Undef, err
 	default:
@@ -202,12 +202,12 @@ func (c *call) save(ctx context.Context, s *state, r *graphedit.Result, p planne
 		}()
 		ds, _ := program.Diagnostics()
 		if len(ds) > 0 {
-			warnings = c.diagnosed(r.Text, false).list(ds, p.shown)
+			warnings = diagnose(c.Toolkit, r.Text, false).list(ds, p.shown)
 		}
 	}
 	out := value.ObjectOf("success", true, "message", done[p.action](p), "diagnostics", warnings, "revision", string(r.Revision))
 	if p.diff || p.dryRun {
-		out = with(out, "diff", cutText(r.Diff, c.maxBytes()))
+		out = with(out, "diff", cutText(r.Diff, maxBytes(c)))
 	}
 	if p.dryRun {
 		return with(out, "message", "the result has no errors; nothing was saved"), nil
@@ -219,15 +219,15 @@ func (c *call) save(ctx context.Context, s *state, r *graphedit.Result, p planne
 		one := change{action: p.action, tool: p.tool, time: time.Now(), before: s.text, from: s.revision, to: r.Revision, diff: r.Diff}
 		if p.shown != p.tool && p.shown != "" {
 			one.renamed = p.shown
-			out = with(out, "message", done[p.action](p)+c.renameInTests(p.tool, p.shown))
+			out = with(out, "message", done[p.action](p)+renameInTests(c.Toolkit, p.tool, p.shown))
 		}
-		c.remember(one)
+		remember(c, one)
 		if program != nil {
 			c.file.saved(ctx, r, program)
 			program = nil // it is the file's
 		}
 	}
-	own := c.session()
+	own := sessionOf(c)
 	own.note(p.tool, value.Undef)
 	if now, err := graphedit.Tool(r.Document.Value(), p.shown); err == nil {
 		own.note(p.shown, now)
@@ -306,7 +306,7 @@ func validateGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		ds, _ = program.Diagnostics()
 		release()
 	}
-	list := c.diagnosed(text, true).list(ds, tool)
+	list := diagnose(c.Toolkit, text, true).list(ds, tool)
 	valid := true
 	for _, d := range list.Elems() {
 		valid = valid && d.Get("severity").Str() != "error"

@@ -116,21 +116,21 @@ func expressionError(err error) value.Value {
 	return value.ObjectOf("message", x.Message, "code", optional(x.Code), "position", position, "hint", optional(x.Hint))
 }
 
-// answer returns the result of a tool that evaluates.
-func (c *call) answer(v value.Value, err error) value.Value {
+// answerExpression returns the result of a tool that evaluates.
+func answerExpression(c *call, v value.Value, err error) value.Value {
 	if err != nil {
 		return value.ObjectOf("error", expressionError(err))
 	}
 	if v.Kind() == value.Func {
 		return value.ObjectOf("error", value.ObjectOf("message", "the result is a function", "hint", "call it with arguments"))
 	}
-	v, _ = cut(v, c.maxBytes())
+	v, _ = cut(v, maxBytes(c))
 	return value.ObjectOf("result", v)
 }
 
 func testJSONata(ctx context.Context, c *call) (value.Value, error) {
 	v, err := evaluate(ctx, c.text("expression"), scene{c.args.Get("context")})
-	answer := c.answer(v, err)
+	answer := answerExpression(c, v, err)
 	if program, bad := expr.CompileJSONata(c.text("expression")); err == nil && bad == nil {
 		return withWarnings(answer, program), nil
 	}
@@ -157,7 +157,7 @@ func withWarnings(answer value.Value, program *expr.Program) value.Value {
 
 func testJSONLogic(ctx context.Context, c *call) (value.Value, error) {
 	v, err := evaluateRule(ctx, c.args.Get("expression"), scene{c.args.Get("context")})
-	return c.answer(v, err), nil
+	return answerExpression(c, v, err), nil
 }
 
 // evaluated returns arguments with their expressions evaluated, as those of an mcp

@@ -34,8 +34,8 @@ func help(_ context.Context, c *call) (value.Value, error) {
 	return value.ObjectOf("text", text, "topics", names), nil
 }
 
-// resources are the file, its JSON Schema, the topics of help and the runs.
-func (t *Toolkit) resources() []server.Resource {
+// helpResources are the file, its JSON Schema, the topics of help and the runs.
+func helpResources(t *Toolkit) []server.Resource {
 	const docs = "mcpgraph://docs/"
 	return []server.Resource{
 		{

@@ -27,7 +27,7 @@ func undo(ctx context.Context, c *call) (value.Value, error) {
 	if err != nil {
 		return value.Undef, err
 	}
-	own := c.session()
+	own := sessionOf(c)
 	if len(own.history) == 0 {
 		return refused("there is no edit of this session to take back"), nil
 	}
@@ -43,7 +43,7 @@ func undo(ctx context.Context, c *call) (value.Value, error) {
 	own.note(last.tool, value.Undef)
 	message := "took back: " + last.action + " " + last.tool
 	if last.renamed != "" {
-		message += c.renameInTests(last.renamed, last.tool)
+		message += renameInTests(c.Toolkit, last.renamed, last.tool)
 	}
 	return value.ObjectOf("success", true, "message", message, "revision", string(last.from),
 		"diff", diff.Unified("before", "after", string(s.text), string(last.before), false)), nil
@@ -57,7 +57,7 @@ func history(_ context.Context, c *call) (value.Value, error) {
 	c.file.lock.Lock()
 	defer c.file.lock.Unlock()
 	items := []value.Value{}
-	for _, one := range slices.Backward(c.session().history) {
+	for _, one := range slices.Backward(sessionOf(c).history) {
 		if len(items) == limit {
 			break
 		}

@@ -71,7 +71,7 @@ func getGraphTool(ctx context.Context, c *call) (value.Value, error) {
 	}
 	definition, err := graphedit.Tool(s.doc.Value(), c.text("toolName"))
 	if err == nil {
-		c.session().note(c.text("toolName"), definition)
+		sessionOf(c).note(c.text("toolName"), definition)
 	}
 	return definition, err
 }

@@ -12,7 +12,7 @@ import (
 // renameInTests lets the tests of a tool name it as it is called now. It returns a
 // text for the message of the edit: which test files were changed, and which could not
 // be; empty if no test names the tool.
-func (t *Toolkit) renameInTests(old, to string) string {
+func renameInTests(t *Toolkit, old, to string) string {
 	message := ""
 	for _, path := range t.testFiles() {
 		switch changed, err := renameInFile(path, old, to); {

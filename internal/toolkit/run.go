@@ -52,7 +52,7 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		var broken *engine.LoadError
 		if errors.As(err, &broken) {
 			return value.ObjectOf("error", value.ObjectOf("name", "invalid", "message", "the definition has errors"), "executionHistory", []value.Value{},
-				"diagnostics", c.diagnosed(text, true).list(broken.Diagnostics, "")), nil
+				"diagnostics", diagnose(c.Toolkit, text, true).list(broken.Diagnostics, "")), nil
 		}
 		if err != nil {
 			return value.Undef, err
@@ -65,7 +65,7 @@ func runGraphTool(ctx context.Context, c *call) (value.Value, error) {
 		_, err := program.Graph(name)
 		return value.Undef, err
 	}
-	stage, err := c.newStage(name)
+	stage, err := newStage(c, name)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -107,9 +107,9 @@ func (c *call) run(ctx context.Context, program *engine.Program, name string) (v
 	}
 	out := value.ObjectOf("runId", optional(info.RunID))
 	if err != nil {
-		out = with(out, "error", cutMembers(program.Failure(info, err), c.maxBytes()))
+		out = with(out, "error", cutMembers(program.Failure(info, err), maxBytes(c)))
 	} else {
-		v, isCut := cut(result.Value, c.maxBytes())
+		v, isCut := cut(result.Value, maxBytes(c))
 		out = with(out, "result", v)
 		if isCut {
 			out = with(out, "truncated", true)
@@ -140,7 +140,7 @@ func (c *call) start(ctx context.Context, program *engine.Program, info *callinf
 	if from.IsUndefined() {
 		return program.Call(ctx, info, name, c.args.Get("arguments"), o)
 	}
-	kept, ok := c.runs.Get(c.owner(), from.Get("runId").Str())
+	kept, ok := c.runs.Get(ownerOf(c), from.Get("runId").Str())
 	switch {
 	case !ok:
 		return nil, &fromError{fmt.Errorf("there is no run %q; the last %d are kept", from.Get("runId").Str(), keptRuns)}
@@ -190,9 +190,9 @@ const (
 // maxBytes, as many of the first and of the last executions as fit.
 func (c *call) executions(r *executor.Run, outputs bool) (list value.Value, isCut bool) {
 	all := r.History()
-	share := max(c.maxBytes()/max(1, min(len(all), manyShares)), 200)
+	share := max(maxBytes(c)/max(1, min(len(all), manyShares)), 200)
 	var first, last []value.Value
-	left := 2 * c.maxBytes()
+	left := 2 * maxBytes(c)
 	for n := range all {
 		i := n / 2
 		if n%2 == 1 {
@@ -298,7 +298,7 @@ func (l *logs) WithGroup(name string) slog.Handler {
 func (c *call) logging(l *logs) value.Value {
 	l.kept.mu.Lock()
 	defer l.kept.mu.Unlock()
-	all, left := []value.Value{}, c.maxBytes()
+	all, left := []value.Value{}, maxBytes(c)
 	for _, record := range l.kept.records {
 		if left -= record.TextSize(); left < 0 && len(all) > 0 {
 			break

@@ -25,12 +25,12 @@ func runsTools() []*tool {
 	}
 }
 
-// owner returns whose runs the client may read.
-func (c *call) owner() string { return c.request.Caller }
+// ownerOf returns whose runs the client may read.
+func ownerOf(c *call) string { return c.request.Caller }
 
-// kept returns a run of the client.
-func (c *call) kept() (*runs.Run, value.Value, error) {
-	r, ok := c.runs.Get(c.owner(), c.text("runId"))
+// keptRun returns a run of the client.
+func keptRun(c *call) (*runs.Run, value.Value, error) {
+	r, ok := c.runs.Get(ownerOf(c), c.text("runId"))
 	if !ok {
 		return nil, value.Undef, fmt.Errorf("there is no run %q; the last %d are kept", c.text("runId"), keptRuns)
 	}
@@ -46,7 +46,7 @@ func (c *call) kept() (*runs.Run, value.Value, error) {
 }
 
 func getRun(_ context.Context, c *call) (value.Value, error) {
-	_, v, err := c.kept()
+	_, v, err := keptRun(c)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -81,7 +81,7 @@ func getRun(_ context.Context, c *call) (value.Value, error) {
 				if e.Key == "history" {
 					b.Set("executions", value.FromInt(int64(list.Len())))
 				} else {
-					one, _ := cut(e.Value, c.maxBytes()/4)
+					one, _ := cut(e.Value, maxBytes(c)/4)
 					b.Set(e.Key, one)
 				}
 			}
@@ -97,25 +97,25 @@ func getRun(_ context.Context, c *call) (value.Value, error) {
 			return value.Undef, fmt.Errorf("there is nothing at %s", p)
 		}
 	}
-	return c.part(v), nil
+	return partOf(c, v), nil
 }
 
-// part returns a value, or of a long list as many elements as fit.
-func (c *call) part(v value.Value) value.Value {
+// partOf returns a value, or of a long list as many elements as fit.
+func partOf(c *call, v value.Value) value.Value {
 	from := whole(c.args.Get("from"))
-	if v.Kind() == value.Array && (from > 0 || v.LongerThan(c.maxBytes())) {
+	if v.Kind() == value.Array && (from > 0 || v.LongerThan(maxBytes(c))) {
 		var items []value.Value
 		size := 0
 		for _, item := range v.Elems()[min(from, v.Len()):] {
-			one, _ := cut(item, c.maxBytes())
-			if size += one.TextSize(); size > c.maxBytes() && len(items) > 0 {
+			one, _ := cut(item, maxBytes(c))
+			if size += one.TextSize(); size > maxBytes(c) && len(items) > 0 {
 				break
 			}
 			items = append(items, one)
 		}
 		return value.ObjectOf("value", value.FromArray(items), "from", from, "total", v.Len())
 	}
-	v, _ = cut(v, c.maxBytes())
+	v, _ = cut(v, maxBytes(c))
 	return value.ObjectOf("value", v)
 }
 
@@ -124,7 +124,7 @@ func evaluateInRun(ctx context.Context, c *call) (value.Value, error) {
 	if (c.text("expression") == "") == rule.IsUndefined() {
 		return value.Undef, errors.New("give expression or rule, and only one")
 	}
-	_, v, err := c.kept()
+	_, v, err := keptRun(c)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -144,7 +144,7 @@ func evaluateInRun(ctx context.Context, c *call) (value.Value, error) {
 	} else {
 		result, err = evaluateRule(ctx, rule, recording.At(at))
 	}
-	return c.answer(result, err), nil
+	return answerExpression(c, result, err), nil
 }
 
 func inferOutputSchema(ctx context.Context, c *call) (value.Value, error) {
@@ -154,7 +154,7 @@ func inferOutputSchema(ctx context.Context, c *call) (value.Value, error) {
 		return value.Undef, err
 	}
 	var results []value.Value
-	for _, r := range c.runs.List(c.owner()) {
+	for _, r := range c.runs.List(ownerOf(c)) {
 		if r.Tool != name || r.Running || r.Err != "" || r.Truncated {
 			continue
 		}

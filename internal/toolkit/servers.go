@@ -89,8 +89,8 @@ func toolsOf(s serving.ServerStatus) []upstreamTool {
 	return all
 }
 
-// statuses connects to all servers.
-func (c *call) statuses(ctx context.Context) ([]serving.ServerStatus, error) {
+// statusesOf connects to all servers.
+func statusesOf(ctx context.Context, c *call) ([]serving.ServerStatus, error) {
 	if _, err := c.file.now(ctx); err != nil { // new entries of servers
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (c *call) statuses(ctx context.Context) ([]serving.ServerStatus, error) {
 	return serving.Status(ctx, &callinfo.Info{}, p), ctx.Err()
 }
 
-// status connects to one server.
-func (c *call) status(ctx context.Context, name string) (serving.ServerStatus, error) {
+// statusOf connects to one server.
+func statusOf(ctx context.Context, c *call, name string) (serving.ServerStatus, error) {
 	if _, err := c.file.now(ctx); err != nil {
 		return serving.ServerStatus{}, err
 	}
@@ -137,9 +137,9 @@ func missing(what, name string, names []string) error {
 	return fmt.Errorf("there is no %s %q; there are %s", what, name, diag.List(names))
 }
 
-// upstream returns a tool of a server.
-func (c *call) upstream(ctx context.Context, server, name string) (upstreamTool, *config.Upstream, error) {
-	s, err := c.status(ctx, server)
+// upstreamOf returns a tool of a server.
+func upstreamOf(ctx context.Context, c *call, server, name string) (upstreamTool, *config.Upstream, error) {
+	s, err := statusOf(ctx, c, server)
 	if err != nil {
 		return upstreamTool{}, nil, err
 	}
@@ -154,7 +154,7 @@ func (c *call) upstream(ctx context.Context, server, name string) (upstreamTool,
 }
 
 func listMcpServers(ctx context.Context, c *call) (value.Value, error) {
-	all, err := c.statuses(ctx)
+	all, err := statusesOf(ctx, c)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -175,10 +175,10 @@ func listMcpServerTools(ctx context.Context, c *call) (value.Value, error) {
 	var err error
 	if name := c.text("serverName"); name != "" {
 		var one serving.ServerStatus
-		one, err = c.status(ctx, name)
+		one, err = statusOf(ctx, c, name)
 		all = []serving.ServerStatus{one}
 	} else {
-		all, err = c.statuses(ctx)
+		all, err = statusesOf(ctx, c)
 	}
 	if err != nil {
 		return value.Undef, err
@@ -193,7 +193,7 @@ func listMcpServerTools(ctx context.Context, c *call) (value.Value, error) {
 }
 
 func getMcpServerTool(ctx context.Context, c *call) (value.Value, error) {
-	t, _, err := c.upstream(ctx, c.text("serverName"), c.text("toolName"))
+	t, _, err := upstreamOf(ctx, c, c.text("serverName"), c.text("toolName"))
 	if err != nil {
 		return value.Undef, err
 	}
@@ -227,7 +227,7 @@ func signature(t upstreamTool) string {
 }
 
 func searchMcpTools(ctx context.Context, c *call) (value.Value, error) {
-	all, err := c.statuses(ctx)
+	all, err := statusesOf(ctx, c)
 	if err != nil {
 		return value.Undef, err
 	}
@@ -288,8 +288,8 @@ type reply struct {
 
 // callUpstream calls a tool with evaluated arguments. Calls that need approval are
 // refused unless the client's user agrees.
-func (c *call) callUpstream(ctx context.Context, server, name string, args value.Value) (reply, error) {
-	t, entry, err := c.upstream(ctx, server, name)
+func callUpstream(ctx context.Context, c *call, server, name string, args value.Value) (reply, error) {
+	t, entry, err := upstreamOf(ctx, c, server, name)
 	if err != nil {
 		return reply{}, err
 	}
@@ -301,7 +301,7 @@ func (c *call) callUpstream(ctx context.Context, server, name string, args value
 		}
 	}
 	if entry.RequireApproval.Needs(t.name) {
-		if err := c.approve(ctx, t, args); err != nil {
+		if err := approve(ctx, c, t, args); err != nil {
 			return reply{}, err
 		}
 	}
@@ -319,7 +319,7 @@ func (c *call) callUpstream(ctx context.Context, server, name string, args value
 }
 
 // approve asks the client's user whether a tool may be called.
-func (c *call) approve(ctx context.Context, t upstreamTool, args value.Value) error {
+func approve(ctx context.Context, c *call, t upstreamTool, args value.Value) error {
 	refused := fmt.Errorf("the entry of server %q asks for approval of calls of %q, and nobody approved", t.server, t.name)
 	if c.request.Stateless() || !c.request.CanElicit(server.FormMode) {
 		return refused
@@ -344,17 +344,17 @@ func testMcpTool(ctx context.Context, c *call) (value.Value, error) {
 	if args.Kind() != value.Object {
 		return value.Undef, errors.New("the arguments are no object once they are evaluated")
 	}
-	r, err := c.callUpstream(ctx, c.text("server"), c.text("tool"), args)
+	r, err := callUpstream(ctx, c, c.text("server"), c.text("tool"), args)
 	if err != nil {
 		return value.Undef, err
 	}
-	output, _ := cut(r.output, c.maxBytes())
-	sent, _ := cut(r.args, c.maxBytes())
+	output, _ := cut(r.output, maxBytes(c))
+	sent, _ := cut(r.args, maxBytes(c))
 	return value.ObjectOf("output", output, "evaluatedArgs", sent, "executionTime", milliseconds(r.took), "error", failure(r.err)), nil
 }
 
 func sampleMcpTool(ctx context.Context, c *call) (value.Value, error) {
-	t, _, err := c.upstream(ctx, c.text("server"), c.text("tool"))
+	t, _, err := upstreamOf(ctx, c, c.text("server"), c.text("tool"))
 	if err != nil {
 		return value.Undef, err
 	}
@@ -365,7 +365,7 @@ func sampleMcpTool(ctx context.Context, c *call) (value.Value, error) {
 	if args.IsUndefined() {
 		args = value.FromEntries(nil)
 	}
-	r, err := c.callUpstream(ctx, t.server, t.name, args)
+	r, err := callUpstream(ctx, c, t.server, t.name, args)
 	if err != nil {
 		return value.Undef, err
 	}

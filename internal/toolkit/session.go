@@ -32,8 +32,8 @@ type session struct {
 	seenBytes int
 }
 
-// session returns that of the client. The lock of the file must be held.
-func (c *call) session() *session {
+// sessionOf returns that of the client. The lock of the file must be held.
+func sessionOf(c *call) *session {
 	all := &c.sessions
 	key := c.request.Caller + "\x00" + c.request.Session
 	all.turn++
@@ -90,8 +90,8 @@ func (s *session) changed(name string, now value.Value) (was value.Value, change
 }
 
 // remember keeps an edit of the client for history and undo.
-func (c *call) remember(one change) {
-	own := c.session()
+func remember(c *call, one change) {
+	own := sessionOf(c)
 	own.history = append(own.history, one)
 	if n := len(own.history) - maxChanges; n > 0 {
 		own.history = slices.Delete(own.history, 0, n)

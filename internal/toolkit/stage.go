@@ -26,7 +26,7 @@ type stage struct {
 }
 
 // newStage returns what answers the upstream calls of a run; nil: the servers do.
-func (c *call) newStage(tool string) (*stage, error) {
+func newStage(c *call, tool string) (*stage, error) {
 	mocks := c.args.Get("mocks")
 	if mocks.IsUndefined() {
 		if c.text("calls") == "none" {

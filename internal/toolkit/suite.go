@@ -137,7 +137,7 @@ const maxTestText = 2000
 var unsafeInNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 func writeGraphTest(ctx context.Context, c *call) (value.Value, error) {
-	r, v, err := c.kept()
+	r, v, err := keptRun(c)
 	if err != nil {
 		return value.Undef, err
 	}

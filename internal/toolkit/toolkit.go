@@ -124,7 +124,7 @@ func New(o Options) (*Toolkit, error) {
 		Info: config.Server{
 			Name: "mcpgraph-toolkit", Version: engine.Version(), Title: "mcpgraph toolkit", Instructions: instructions,
 		},
-		Tools: published, Call: t.call, Log: e.Log(), Resources: t.resources(), Memory: o.Memory,
+		Tools: published, Call: t.call, Log: e.Log(), Resources: helpResources(t), Memory: o.Memory,
 	}
 	t.server, err = server.New(t.restricted())
 	return t, err

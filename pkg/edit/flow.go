@@ -82,7 +82,7 @@ func (p *printer) asBlock(v *config.Layout, at place) bool {
 	switch {
 	case at.kind == expression && v.Kind == config.Scalar && p.isLong(v, at.kind, at.col):
 		p.write(" ")
-		p.longExpression(v, at.col+indentation, comment.inline)
+		longExpression(p, v, at.col+indentation, comment.inline)
 	case v.Style == config.FlowStyle && p.isLong(v, at.kind, at.col) && p.canExpand(v, at.kind):
 		if at.item {
 			p.write(" ")
@@ -199,7 +199,7 @@ func (p *printer) expandValue(v *config.Layout, kind part, col int, item bool) {
 		p.expand(v, kind, col+indentation, item)
 	case !v.HasProperties() && p.isLong(v, kind, col):
 		p.write(" ")
-		p.longExpression(v, col+indentation, "")
+		longExpression(p, v, col+indentation, "")
 	case v.Style == config.FlowStyle:
 		p.write(" " + shift(p.flow(v, kind), col-indentOf(p.src, v.Start), 0))
 	default:

@@ -306,7 +306,7 @@ func (p *printer) value(v *config.Layout, at place) []note {
 	p.pos = v.End
 	switch {
 	case isBlockScalar(v):
-		p.blockScalar(v, at)
+		blockScalar(p, v, at)
 	case v.Style == config.FlowStyle:
 		text := p.flow(v, at.kind)
 		p.write(shift(text, indentOf(p.out, len(p.out))-indentOf(p.src, v.Start), 0))

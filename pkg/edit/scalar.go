@@ -17,7 +17,7 @@ func runeCount(text []byte) int { return utf8.RuneCount(text) }
 
 // blockScalar writes a block scalar behind its key or dash. Its lines keep their
 // indentation relative to each other.
-func (p *printer) blockScalar(v *config.Layout, at place) {
+func blockScalar(p *printer, v *config.Layout, at place) {
 	headEnd := lineEnd(p.src, v.Content)
 	head := strings.TrimRight(string(p.src[v.Content:headEnd]), " \t")
 	head, comment := head[:indicators(head)], head[indicators(head):]
@@ -57,7 +57,7 @@ func (p *printer) blockScalar(v *config.Layout, at place) {
 		explicit = string(rune('0' + indentation))
 	}
 	p.write(string(p.src[v.Start:v.Content]) + style + explicit + chomp + comment)
-	p.literalLines(lines, at.col+indentation)
+	literalLines(p, lines, at.col+indentation)
 	if p.isLineStart(v.End) && v.End > headEnd {
 		p.out, p.fresh = append(p.out, '\n'), true
 	}
@@ -94,7 +94,7 @@ func needsIndicator(lines []string) bool {
 }
 
 // literalLines writes the lines of a block scalar.
-func (p *printer) literalLines(lines []string, col int) {
+func literalLines(p *printer, lines []string, col int) {
 	for _, line := range lines {
 		p.newline()
 		if line != "" {
@@ -123,9 +123,9 @@ func canBeLiteral(s string) bool {
 
 // longExpression writes an expression as a block scalar. Where its source breaks
 // a line, so does the block.
-func (p *printer) longExpression(v *config.Layout, col int, comment string) {
+func longExpression(p *printer, v *config.Layout, col int, comment string) {
 	text := v.Text
-	if broken, ok := p.brokenText(v); ok {
+	if broken, ok := brokenText(p, v); ok {
 		text = broken
 	}
 	chomp := "-"
@@ -141,12 +141,12 @@ func (p *printer) longExpression(v *config.Layout, col int, comment string) {
 		explicit = string(rune('0' + indentation))
 	}
 	p.write("|" + explicit + chomp + comment)
-	p.literalLines(lines, col)
+	literalLines(p, lines, col)
 }
 
 // brokenText returns the text of an expression with line breaks where its source
 // has them, if it still means the same.
-func (p *printer) brokenText(v *config.Layout) (string, bool) {
+func brokenText(p *printer, v *config.Layout) (string, bool) {
 	source := p.src[v.Content:v.End]
 	if bytes.IndexByte(source, '\n') < 0 || strings.Contains(v.Text, "\n") {
 		return "", false
