@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,6 +59,62 @@ func TestUnits(t *testing.T) {
 	if text, err := exec.Command("node", filepath.Join(out, "units.mjs")).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, text)
 	}
+}
+
+var (
+	importRE = regexp.MustCompile(`(?ms)^(?:import|export)\s(?:[^"';]*?\sfrom\s)?"(\.[^"]*)"`)
+	typesRE  = regexp.MustCompile(`(?m)^import type [^;]*;`) // gone when it runs
+)
+
+// TestSourcesImportInOneDirection fails for modules that import each other: which of
+// them runs first depends on who is imported first.
+func TestSourcesImportInOneDirection(t *testing.T) {
+	imports := map[string][]string{}
+	err := filepath.WalkDir("src", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".ts") && !strings.HasSuffix(path, ".tsx") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range importRE.FindAllSubmatch(typesRE.ReplaceAll(text, nil), -1) {
+			imports[path] = append(imports[path], source(filepath.Join(filepath.Dir(path), string(m[1]))))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(imports) < 50 {
+		t.Errorf("found imports in %d modules; expected those of the page", len(imports))
+	}
+	const under, done = 1, 2
+	state := map[string]int{}
+	var visit func(path string, way []string)
+	visit = func(path string, way []string) {
+		way = append(way, path)
+		switch state[path] {
+		case under:
+			t.Errorf("modules import each other: %s", strings.Join(way[slices.Index(way, path):], " → "))
+		case 0:
+			state[path] = under
+			for _, next := range imports[path] {
+				visit(next, way)
+			}
+			state[path] = done
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(imports)) {
+		visit(path, nil)
+	}
+}
+
+// source returns the file that an import without an ending names.
+func source(path string) string {
+	for _, end := range []string{".ts", ".tsx", "/index.ts", "/index.tsx"} {
+		if _, err := os.Stat(path + end); err == nil {
+			return path + end
+		}
+	}
+	return path
 }
 
 // needPackages skips a test if the packages of the page are not installed; if CI is

@@ -2,13 +2,13 @@ import { useRef, useState } from "react";
 import type { Value } from "../value/json";
 import { pointer } from "../value/path";
 import { fieldId, useForm } from "./context";
-import { FieldView, type WidgetProps } from "./fieldview";
+import type { WidgetProps } from "./fieldview";
 import { blank, field, itemAt, start } from "./schema";
 
 const maxShown = 200;
 
 /** ArrayField edits an array: items are added, removed and moved. */
-export function ArrayField({ f, path, value, onChange, id, label }: WidgetProps) {
+export function ArrayField({ f, path, value, onChange, id, label, Item }: WidgetProps) {
   const form = useForm();
   const at = pointer(path);
   const list = Array.isArray(value) ? value : [];
@@ -51,7 +51,7 @@ export function ArrayField({ f, path, value, onChange, id, label }: WidgetProps)
   return (
     <div className="f-items">
       {list.slice(0, maxShown).map((e, i) => (
-        <FieldView
+        <Item
           key={keys[i] ?? i}
           schema={itemAt(f.schema, i)}
           path={[...path, i]}

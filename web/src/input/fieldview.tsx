@@ -118,7 +118,7 @@ export function FieldView({ schema, path, name, label, required, value, onChange
           + Add {f.widget === "array" ? "list" : ""}
         </button>
       ) : (
-        <Widget f={asJSON ? { ...f, widget: "json" } : f} schema={schema} path={path} label={label} required={required} value={value === null && !asJSON && f.widget !== "json" && f.widget !== "choice" ? undefined : value} onChange={onChange} id={id} described={described} invalid={messages.length > 0} />
+        <Widget f={asJSON ? { ...f, widget: "json" } : f} schema={schema} path={path} label={label} required={required} value={value === null && !asJSON && f.widget !== "json" && f.widget !== "choice" ? undefined : value} onChange={onChange} id={id} described={described} invalid={messages.length > 0} Item={FieldView} />
       )}
       {(f.description || note) && (
         <p className="f-help" id={helpId}>
@@ -154,6 +154,8 @@ export interface WidgetProps {
   id: string;
   described: string | undefined;
   invalid: boolean;
+  /** Shows a field in this one. */
+  Item: (props: FieldViewProps) => ReactNode;
 }
 
 function Widget(props: WidgetProps) {
@@ -190,7 +192,7 @@ export function Body({ schema, path, value, onChange }: { schema: Schema; path: 
   }
   return (
     <>
-      <ObjectField f={f} schema={schema} path={path} label="arguments" required value={value} onChange={onChange} id={fieldId(form.id, path)} described={undefined} invalid={false} />
+      <ObjectField f={f} schema={schema} path={path} label="arguments" required value={value} onChange={onChange} id={fieldId(form.id, path)} described={undefined} invalid={false} Item={FieldView} />
       {messages.length > 0 && <p className="f-error">{messages.join("; ")}</p>}
     </>
   );

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { isFields, type Fields, type Value } from "../value/json";
 import { pointer } from "../value/path";
 import { useForm } from "./context";
-import { FieldView, type WidgetProps } from "./fieldview";
+import type { WidgetProps } from "./fieldview";
 import { blank, extra, field, isMap, properties, start } from "./schema";
 
 /** with returns an object with a key set. A new key goes where the schema has it. */
@@ -27,7 +27,7 @@ function withoutKey(v: Fields, key: string): Fields {
 const maxShown = 300;
 
 /** ObjectField edits an object: its named properties, and further ones where the schema allows them. */
-export function ObjectField({ f, path, value, onChange, label }: WidgetProps) {
+export function ObjectField({ f, path, value, onChange, label, Item }: WidgetProps) {
   const form = useForm();
   const v = isFields(value) ? value : {};
   const { list, required } = properties(f.schema);
@@ -47,10 +47,10 @@ export function ObjectField({ f, path, value, onChange, label }: WidgetProps) {
   return (
     <div className="f-fields">
       {sorted.map(([k, s]) => (
-        <FieldView key={k} schema={s} path={[...path, k]} name={k} label={k} required={required.has(k)} value={Object.hasOwn(v, k) ? v[k] : undefined} onChange={(e) => set(k, e)} />
+        <Item key={k} schema={s} path={[...path, k]} name={k} label={k} required={required.has(k)} value={Object.hasOwn(v, k) ? v[k] : undefined} onChange={(e) => set(k, e)} />
       ))}
       {others.slice(0, maxShown).map((k, i) => (
-        <FieldView
+        <Item
           key={`other ${i}`}
           schema={extra(f.schema, k) ?? true}
           path={[...path, k]}

@@ -3,10 +3,9 @@ import { api, RequestError } from "../api";
 import { keep, keepJSON, kept, keptJSON } from "../api/storage";
 import type { Breakpoint, BreakOn, Graph, Json, RunState, Start } from "../api/types";
 import { addRecord, emptyRun, addActive, oldestRuns, setActive } from "./records";
-import { liveSession } from "./commands";
-import { reconnect, watch } from "./events";
-import { saveSettings, state, type Notice, type Selection, type Settings } from "./state";
+import { liveSession, saveSettings, state, type Notice, type Selection, type Settings } from "./state";
 import { changed } from "./store";
+import { watch } from "./streaming";
 
 /** How many runs stay attached: the chosen one and those chosen before it. */
 const keepAttached = 6;
@@ -510,5 +509,3 @@ export function change(settings: Partial<Settings>) {
 /** Opens the pane and the tab of a panel (see layout/panels.ts). */
 export let showPanel: (id: string) => void = () => {};
 export function onShowPanel(show: (id: string) => void) { showPanel = show; }
-
-export { reconnect };

@@ -1,7 +1,6 @@
 // Commands to runs under control. A person may be faster than the answers of the server: what is
 // pressed while a step is under way is done after it, in order, and nothing is dropped in silence.
 import { api, RequestError } from "../api";
-import type { RunState } from "../api/types";
 import { notify, report, selectPresent, standsStill, tellRun } from "./actions";
 import { state } from "./state";
 import { changed, subscribe } from "./store";
@@ -18,12 +17,6 @@ const patience = 1000;
 const queues = new Map<string, Command[]>();
 
 const goesOn = (name: Command) => name !== "pause" && name !== "stop";
-
-/** The chosen run, if it can be controlled and is not over. */
-export function liveSession(): RunState | undefined {
-  const run = state.selection.run ? state.runs.get(state.selection.run) : undefined;
-  return run?.session && !run.ended ? run : undefined;
-}
 
 /** Whether a command of the chosen run is under way, behind which others wait. */
 export const isCommanding = (): boolean => queues.has(state.selection.run ?? "");

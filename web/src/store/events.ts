@@ -5,9 +5,9 @@ import { chosenByRun, followAddress, goToAddress } from "./address";
 import { addRecord, activeKey, setActive } from "./records";
 import { state, type RunData } from "./state";
 import { changed } from "./store";
+import * as stream from "./streaming";
 import { announce, report, tellRun, loadFile, reachDurable, loadRun, loadRuns, loadState, select } from "./actions";
 
-let stream: EventStream | undefined;
 let queue: Event[] = [];
 let scheduled = false;
 const listeners: ((events: Event[]) => void)[] = [];
@@ -17,7 +17,7 @@ export function listen(listener: (events: Event[]) => void) { listeners.push(lis
 
 /** Opens the stream behind the events that the state already has. */
 export function connect(last: number) {
-  stream = new EventStream(last, receive, (connection) => {
+  stream.use(new EventStream(last, receive, (connection) => {
     const before = state.connection;
     state.connection = connection;
     if (connection === "lost" && before === "open") announce("Connection lost");
@@ -31,8 +31,8 @@ export function connect(last: number) {
       }
     } else if (connection === "lost") state.lost = true;
     changed();
-  });
-  watch();
+  }));
+  stream.watch();
 }
 
 const returns: (() => void)[] = [];
@@ -53,7 +53,7 @@ export async function renew(text: string) {
 
 async function restart() {
   await api.state(); // throws where the token is not valid
-  if (!stream) {
+  if (!stream.isOpen()) {
     state.fatal = undefined;
     await begin();
     return;
@@ -67,14 +67,6 @@ onToken(() => void restart().then(goToAddress).catch(report));
 
 // A tab that goes to the background gets the frame that it waits for when it comes back; events come meanwhile.
 document.addEventListener("visibilitychange", () => { if (scheduled) flush(); });
-
-/** Asks for the events of the runs that are attached. */
-export function watch() {
-  stream?.watch([...state.attached.keys()]);
-}
-
-/** Connects at once after a loss. */
-export function reconnect() { stream?.retry(); }
 
 function receive(event: Event) {
   queue.push(event);

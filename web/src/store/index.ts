@@ -4,12 +4,13 @@ import { state, type RunData, type Selection } from "./state";
 import { useStore } from "./store";
 
 export * from "./actions";
-export { command, isCommanding, liveSession, type Command } from "./commands";
+export { command, isCommanding, type Command } from "./commands";
 export { begin, listen, onReturn, renew } from "./events";
 export { countRecord, edgeKey, emptyCounts, isOver } from "./records";
-export { state } from "./state";
+export { liveSession, state } from "./state";
 export type { AppState, Counts, NodeStats, Notice, RunData, Selection, Settings } from "./state";
 export { changed, shallow, subscribe, useStore } from "./store";
+export { reconnect } from "./streaming";
 
 export const useSelection = (): Selection => useStore((s) => s.selection);
 

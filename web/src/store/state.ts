@@ -141,3 +141,9 @@ export const state: AppState = {
   servers: 0,
   fileChanges: 0,
 };
+
+/** The chosen run, if it can be controlled and is not over. */
+export function liveSession(): RunState | undefined {
+  const run = state.selection.run ? state.runs.get(state.selection.run) : undefined;
+  return run?.session && !run.ended ? run : undefined;
+}
