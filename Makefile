@@ -79,7 +79,7 @@ bench-jsonata: ## measures the JSONata engine against the reference on node
 	$(GO) run ./pkg/jsonata/internal/bench/compare
 
 update: ## rewrites the expected outputs under testdata and the generated parts of docs
-	UPDATE=1 $(GO) test ./internal/repotest ./pkg/config ./pkg/nodes ./pkg/executor ./internal/cli
+	UPDATE=1 $(GO) test ./internal/repotest ./pkg/config ./pkg/nodes ./pkg/executor ./pkg/ui ./internal/cli
 
 clean: ## removes what builds leave behind
 	rm -rf bin

@@ -160,7 +160,7 @@ func commandError(err error) error {
 }
 
 type breakpoint struct {
-	Node     string `json:"node"`
+	Node     string `json:"node"` // a key, or an id
 	When     string `json:"when,omitempty"`
 	Hits     int    `json:"hits,omitempty"`
 	Log      string `json:"log,omitempty"`
@@ -168,7 +168,7 @@ type breakpoint struct {
 }
 
 type breakOn struct {
-	Failure   string `json:"failure,omitempty"`
+	Failure   string `json:"failure,omitempty" ts:"'none' | 'any' | 'uncaught'"`
 	EnterTool bool   `json:"enterTool,omitempty"`
 }
 

@@ -31,7 +31,7 @@ type event struct {
 	Generation int        `json:"generation,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
 	Problems   *[]problem `json:"problems,omitempty"`
-	Run        any        `json:"run,omitempty"` // a *runState, or the id of one
+	Run        any        `json:"run,omitempty" ts:"RunState | string"` // a *runState, or the id of one
 	Record     *record    `json:"record,omitempty"`
 	Active     *activity  `json:"active,omitempty"`
 	Key        string     `json:"key,omitempty"`

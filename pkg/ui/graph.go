@@ -15,39 +15,39 @@ import (
 
 type graphJSON struct {
 	Tool     string     `json:"tool"`
-	Revision string     `json:"revision"`
+	Revision string     `json:"revision"` // of the text that spans are in
 	Nodes    []nodeJSON `json:"nodes"`
 	Edges    []edgeJSON `json:"edges"`
 	Bodies   []bodyJSON `json:"bodies"`
 }
 
 type nodeJSON struct {
-	Key      string   `json:"key"`
+	Key      string   `json:"key"` // TOOL#PATH, the same in records and events; a path is static: "info", "sizes[].info", "both.news.fetch"
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
-	Body     string   `json:"body,omitempty"`
+	Body     string   `json:"body,omitempty"` // the key of the body that it stands in
 	Server   string   `json:"server,omitempty"`
 	Tool     string   `json:"tool,omitempty"`
-	Calls    string   `json:"calls,omitempty"`
+	Calls    string   `json:"calls,omitempty"` // a tool of this file
 	Label    string   `json:"label,omitempty"`
 	Span     place    `json:"span"`
-	Pointer  string   `json:"pointer"`
+	Pointer  string   `json:"pointer"` // a JSON pointer in the file
 	YAML     string   `json:"yaml"`
-	Policies []string `json:"policies,omitempty"`
+	Policies []string `json:"policies,omitempty"` // such as "retry 3", "timeout 5 s", "catch"
 }
 
 type edgeJSON struct {
-	From  string `json:"from"`
+	From  string `json:"from"` // a node, or "TOOL#" or a body in which any node may fail (catch)
 	To    string `json:"to"`
-	Via   string `json:"via"`
-	Label string `json:"label,omitempty"`
-	Rule  string `json:"rule,omitempty"`
-	Kind  string `json:"kind"`
+	Via   string `json:"via"`             // such as "next", "conditions[0]", "catch[0]"
+	Label string `json:"label,omitempty"` // short
+	Rule  string `json:"rule,omitempty"`  // whole
+	Kind  string `json:"kind" ts:"'next' | 'case' | 'default' | 'catch'"`
 }
 
 type bodyJSON struct {
 	Key   string `json:"key"`
-	Owner string `json:"owner"`
+	Owner string `json:"owner"` // the key of a node, as entry
 	Name  string `json:"name"`
 	Entry string `json:"entry"`
 }

@@ -25,11 +25,11 @@ type record struct {
 	Start     time.Time `json:"start"`
 	End       time.Time `json:"end"`
 	MS        float64   `json:"ms"`
-	State     string    `json:"state"`
+	State     string    `json:"state" ts:"'done' | 'failed' | 'caught' | 'cancelled' | 'pinned' | 'waiting'"`
 	Output    any       `json:"output,omitempty"`
 	Error     *failure  `json:"error,omitempty"`
 	Via       string    `json:"via,omitempty"`
-	Next      string    `json:"next,omitempty"`
+	Next      string    `json:"next,omitempty"` // a key
 	Server    string    `json:"server,omitempty"`
 	Tool      string    `json:"tool,omitempty"`
 	Arguments any       `json:"arguments,omitempty"`
@@ -76,7 +76,7 @@ type question struct {
 	ID       string      `json:"id"`
 	Key      string      `json:"key"`
 	Path     string      `json:"path"`
-	Method   string      `json:"method"`
+	Method   string      `json:"method" ts:"'elicitation/create' | 'sampling/createMessage' | 'roots/list'"`
 	Message  string      `json:"message"`
 	Schema   value.Value `json:"schema,omitzero"`
 	URL      string      `json:"url,omitempty"`

@@ -20,11 +20,11 @@ type span struct {
 type apiError struct {
 	Status   int       `json:"-"`
 	Message  string    `json:"message"`
-	Code     string    `json:"code,omitempty"`
-	Problems []problem `json:"problems,omitempty"`
-	At       *span     `json:"at,omitempty"`
+	Code     string    `json:"code,omitempty"`     // stable, such as "unauthorized", "wrong_state", "not_found"
+	Problems []problem `json:"problems,omitempty"` // of a file
+	At       *span     `json:"at,omitempty"`       // in the expression of eval
 	// Fields are what is wrong with the arguments of a call.
-	Fields []map[string]string `json:"fields,omitempty"`
+	Fields []map[string]string `json:"fields,omitempty" ts:"{ path: string; message: string }[]"`
 	// more stands beside the error in the answer.
 	more map[string]any
 }

@@ -25,12 +25,12 @@ type runState struct {
 	Tool        string       `json:"tool"`
 	Caller      string       `json:"caller,omitempty"`
 	Durable     *durableInfo `json:"durable,omitempty"`
-	Session     bool         `json:"session"`
+	Session     bool         `json:"session"` // it can be controlled
 	Imported    bool         `json:"imported,omitempty"`
-	State       string       `json:"state"`
+	State       string       `json:"state" ts:"'running' | 'paused' | 'done' | 'failed' | 'stopped' | 'cancelled' | 'waiting'"` // waiting: for a person
 	Began       time.Time    `json:"began"`
 	Ended       *time.Time   `json:"ended,omitempty"`
-	Pausing     bool         `json:"pausing,omitempty"`
+	Pausing     bool         `json:"pausing,omitempty"` // it pauses as soon as calls under way are over
 	Paused      *paused      `json:"paused,omitempty"`
 	Active      []activity   `json:"active"`
 	Questions   []question   `json:"questions"`
@@ -41,7 +41,7 @@ type runState struct {
 	Args        any          `json:"args,omitempty"`
 	Result      any          `json:"result,omitempty"`
 	Error       *failure     `json:"error,omitempty"`
-	Can         []string     `json:"can"`
+	Can         []string     `json:"can"` // the commands that do something now
 }
 
 // subject is a run that somebody looks at.

@@ -18,7 +18,7 @@ import (
 type serverInfo struct {
 	Name      string    `json:"name"`
 	Transport string    `json:"transport"`
-	Target    string    `json:"target"`
+	Target    string    `json:"target"` // without secrets
 	State     string    `json:"state"`
 	Protocol  string    `json:"protocol,omitempty"`
 	Info      *peerInfo `json:"info,omitempty"`

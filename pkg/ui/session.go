@@ -14,20 +14,17 @@ import (
 type start struct {
 	Tool        string                 `json:"tool"`
 	Args        value.Value            `json:"args"`
-	StartPaused bool                   `json:"startPaused"`
-	Breakpoints []breakpoint           `json:"breakpoints"`
-	BreakOn     *breakOn               `json:"breakOn"`
-	Pins        map[string]value.Value `json:"pins"`
-	From        *startFrom             `json:"from"`
+	StartPaused bool                   `json:"startPaused" ts:"?"`
+	Breakpoints []breakpoint           `json:"breakpoints" ts:"?"`
+	BreakOn     *breakOn               `json:"breakOn" ts:"?"`
+	Pins        map[string]value.Value `json:"pins" ts:"?"`
+	From        *startFrom             `json:"from" ts:"?"`
 }
 
 type startFrom struct {
-	Run  string `json:"run"`
-	Step int    `json:"step"`
-	Set  *struct {
-		Node  string      `json:"node"`
-		Value value.Value `json:"value"`
-	} `json:"set"`
+	Run  string     `json:"run"`
+	Step int        `json:"step"` // the index of a record: those before it are kept
+	Set  *nodeValue `json:"set" ts:"?"`
 }
 
 // startSession begins a run under control.

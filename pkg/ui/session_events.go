@@ -74,10 +74,10 @@ func tellEvent(p *Page, s *session, e *debug.Event, sh shower, watched bool) boo
 }
 
 type paused struct {
-	Why   string `json:"why"`
+	Why   string `json:"why" ts:"'breakpoint' | 'step' | 'pause' | 'failure' | 'start' | 'enter'"`
 	Key   string `json:"key"`
 	Path  string `json:"path"`
-	At    int    `json:"at"`
+	At    int    `json:"at"` // the index of the record before; -1: none
 	Frame string `json:"frame"`
 	Text  string `json:"text,omitempty"`
 }

@@ -68,18 +68,18 @@ func (c *current) pointed() loaded {
 
 type state struct {
 	Version    string     `json:"version"`
-	Mode       string     `json:"mode"`
-	ReadOnly   bool       `json:"readOnly"`
+	Mode       string     `json:"mode" ts:"'ui' | 'serve'"`
+	ReadOnly   bool       `json:"readOnly"` // no command but eval
 	File       fileInfo   `json:"file"`
-	Generation int        `json:"generation"`
-	Revision   string     `json:"revision"`
+	Generation int        `json:"generation"` // raised by each reload; 0: the file was never good
+	Revision   string     `json:"revision"`   // of the text that is loaded; file.revision is of the text on disk
 	Tools      []toolInfo `json:"tools"`
 	Servers    []string   `json:"servers"`
 	// Durable is absent where no runs are kept outside of this process.
 	Durable  *durableState `json:"durable,omitempty"`
-	Problems []problem     `json:"problems"`
+	Problems []problem     `json:"problems"` // of the file on disk
 	Openings []opening     `json:"openings"`
-	Last     int64         `json:"last"`
+	Last     int64         `json:"last"` // the number of the newest event
 }
 
 type fileInfo struct {

@@ -16,14 +16,14 @@ import (
 )
 
 type pos struct {
-	Line int `json:"line"`
-	Col  int `json:"col"`
+	Line int `json:"line"` // from 1
+	Col  int `json:"col"`  // from 1, in characters
 }
 
 // place is a range of a file.
 type place struct {
 	From pos `json:"from"`
-	To   pos `json:"to"`
+	To   pos `json:"to"` // behind the last character
 }
 
 func placeOf(from, to diag.Pos) place {
@@ -35,15 +35,15 @@ func placeOf(from, to diag.Pos) place {
 
 type problem struct {
 	File     string `json:"file"`
-	Severity string `json:"severity"`
+	Severity string `json:"severity" ts:"'error' | 'warning' | 'info'"`
 	Code     string `json:"code"`
 	Message  string `json:"message"`
 	Hint     string `json:"hint,omitempty"`
 	Span     place  `json:"span"`
-	From     *int   `json:"from,omitempty"`
+	From     *int   `json:"from,omitempty"` // UTF-16 offset, as to; only of the page's own file
 	To       *int   `json:"to,omitempty"`
 	Tool     string `json:"tool,omitempty"`
-	Node     string `json:"node,omitempty"`
+	Node     string `json:"node,omitempty"` // its key
 	Fixes    []fix  `json:"fixes,omitempty"`
 }
 
@@ -53,7 +53,7 @@ type fix struct {
 }
 
 type textEdit struct {
-	From int    `json:"from"`
+	From int    `json:"from"` // UTF-16 offset in the text, as to
 	To   int    `json:"to"`
 	Text string `json:"text"`
 }

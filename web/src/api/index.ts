@@ -1,7 +1,7 @@
 // Every endpoint of /api as a function.
 import { query, request, send } from "./client";
 import type {
-  Breakpoint, BreakOn, Failure, Graph, Json, Operation, Problem, Rec, RunState, ServerInfo, Start, State,
+  Breakpoint, BreakOn, Completion, Failure, Graph, Json, Operation, Problem, Rec, RunState, Saved, ServerInfo, Start, State,
 } from "./types";
 
 export { onToken, RequestError, tokenIn, useToken } from "./client";
@@ -12,10 +12,7 @@ const id = encodeURIComponent;
 export type Part = "output" | "arguments" | "reply" | "error" | "document" | "variables" | "args" | "result";
 
 /** What an edit makes of the file. refused: the errors for which one that is only tried would not be saved. */
-export interface Edited { revision: string; text: string; diff: string; problems: Problem[]; refused?: Problem[] }
-export interface Completion {
-  label: string; insert: string; from: number; to: number; detail?: string; doc?: string; kind: string; first?: boolean;
-}
+export type Edited = Saved & { text: string; diff: string };
 
 export const api = {
   state: () => request<State>("GET", "api/state"),
