@@ -10,7 +10,7 @@ import (
 
 // joined returns a command line in which the value of a flag that may stand
 // alone is joined to it: --trace json becomes --trace=json. Flags declare such
-// values with optionalValues.
+// values with optionalValue.
 func joined(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // maxDescription is how much of a tool's description a page shows, in code points.
 const maxDescription = 8000
 
-// writeServer writes a server with a line for each of its tools.
+// writeList writes a server with a line for each of its tools.
 func (s upstreamServer) writeList(b *strings.Builder, width int) {
 	s.writeHeading(b, width)
 	column := 0

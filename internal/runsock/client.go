@@ -103,7 +103,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "unix", c.path)
 }
 
-// errGone is returned if the server ends while it answers.
+// goneError is returned if the server ends while it answers.
 type goneError struct {
 	server string
 	err    error

@@ -55,7 +55,7 @@ var schemes = map[string][]string{
 	HTTP: {"http", "https"}, SSE: {"http", "https"}, WebSocket: {"ws", "wss"},
 }
 
-// decodeUrl returns the URL of a server that is reached over the network.
+// decodeURL returns the URL of a server that is reached over the network.
 func decodeURL(s *section, transport string) string {
 	field := addressField(s)
 	if field == nil {

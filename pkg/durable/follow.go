@@ -15,7 +15,7 @@ import (
 	"github.com/mcpgraph/mcpgraph/pkg/runs"
 )
 
-// followEvery is how often a run that is followed is asked for what is new: at once,
+// followFirst and followLast are how often a run that is followed is asked for what is new: at once,
 // then more and more rarely.
 const followFirst, followLast = 100 * time.Millisecond, 2 * time.Second
 

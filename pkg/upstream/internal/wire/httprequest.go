@@ -92,8 +92,8 @@ func (l *HTTP) get(ctx context.Context, revision, last string) (*http.Response, 
 	return response, nil
 }
 
-// send makes one HTTP request. Errors are of its context, *statusError,
-// errNotWritten where nothing went out, or errLost.
+// send makes one HTTP request. Errors are of its context, a *[StatusError],
+// [ErrNotWritten] where nothing went out, or [ErrLost].
 func (l *HTTP) send(ctx context.Context, method string, body []byte, m *Message) (*http.Response, error) {
 	var written atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{

@@ -61,8 +61,8 @@ func (s *lineConn) start() {
 func (s *lineConn) Attach(in *Handler) { s.receiver.in.Store(in) }
 
 // Request sends a request and waits for its answer. The error is the server's
-// own, ctx's, the reason why the connection is over, a *tooLongError or
-// errBroken; errNotWritten is in it where nothing was written.
+// own, ctx's, the reason why the connection is over, or a *[TooLongError];
+// [ErrNotWritten] is in it where nothing was written.
 func (s *lineConn) Request(ctx context.Context, m *Message) (json.RawMessage, error) {
 	key := m.ID
 	reply := s.pending.expect(key)
