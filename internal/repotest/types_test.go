@@ -16,7 +16,7 @@ var spread = map[string]int{
 	"internal/engine.Engine":     5,
 	"internal/engine.Program":    14,
 	"internal/mcptest.server":    4,
-	"internal/serving.Servers":   12,
+	"internal/serving.Servers":   10,
 	"internal/suite.decoder":     5,
 	"internal/suite/runner.play": 4,
 	"mcpgraph.Engine":            7,

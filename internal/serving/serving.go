@@ -4,6 +4,7 @@ package serving
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -68,6 +69,18 @@ func (s *served) start(p *engine.Program) {
 		if err := pool.Start(s.ctx); err != nil && s.ctx.Err() == nil {
 			s.log.Warn("eager server failed to start", "error", err)
 		}
+	})
+}
+
+// Stdio serves one client, which writes to in and reads from out, until in ends
+// or ctx is done.
+func (s *Servers) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	return s.serve(ctx, nil, func(ctx context.Context, srv *server.Server) (err error) {
+		if r := s.engine.Current().Recorder(); r != nil {
+			done := r.Session(ctx, server.Pipe)
+			defer func() { done(err) }()
+		}
+		return srv.ServeStdio(ctx, in, out)
 	})
 }
 
@@ -155,4 +168,11 @@ func (s *Servers) Reload(ctx context.Context) (*engine.Changes, error) {
 	changes := next.Changes(before)
 	before.Release()
 	return changes, nil
+}
+
+// Close ends what watches the lists of upstream servers.
+func (s *Servers) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchLists(nil, nil)
 }
