@@ -51,14 +51,14 @@ func TestRunAgainShowsWhatBecameDifferent(t *testing.T) {
 		if path != "" {
 			put(t, path, text)
 		}
-		w.until(at, waiting)
-		said := w.said()[at:]
-		for _, one := range says {
-			if !strings.Contains(said, one) {
-				t.Errorf("it does not say %q but\n%s", one, said)
-			}
+		// One write may be seen as two changes; the second one changes nothing.
+		end := at
+		for _, one := range append(says, waiting) {
+			w.until(end, one)
+			end += strings.Index(w.said()[end:], one) + len(one)
 		}
-		at += strings.Index(said, waiting) + len(waiting)
+		said := w.said()[at:end]
+		at = end
 		return said
 	}
 	step("", "", "{\n  \"hello\": \"a\",\n")
@@ -119,10 +119,7 @@ func TestRunAgainHeedsTheLockFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, path, strings.ReplaceAll(string(locked), `"process"`, `"procession"`))
-	w.until(at, waiting)
-	if said := w.said()[at:]; !strings.Contains(said, "it was changed by hand") {
-		t.Errorf("the change of the lock file was not heeded:\n%s", said)
-	}
+	w.until(at, "it was changed by hand")
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -46,31 +46,35 @@ func (l *frameCounter) Request(ctx context.Context, m *wire.Message) (json.RawMe
 const maxFrames = 14
 
 func TestFewFramesFromPoolToWire(t *testing.T) {
-	u := child(mcptest.Script{})
-	withRetry(3)(u)
-	withBreaker(u)
-	u.Cache = &config.Cache{TTL: time.Minute, MaxEntries: 10, Tools: []string{"*"}}
-	u.RateLimit = &config.RateLimit{Limit: 1000, Period: time.Second}
-	u.MaxConcurrency = 2
-	p := start(t, Options{}, u)
-	call := func(n int64) {
-		if _, err := p.CallTool(t.Context(), nil, u.Name, "echo", value.ObjectOf("n", value.FromInt(n))); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		script := mcptest.Script{}
+		u := child(script)
+		withRetry(3)(u)
+		withBreaker(u)
+		u.Cache = &config.Cache{TTL: time.Minute, MaxEntries: 10, Tools: []string{"*"}}
+		u.RateLimit = &config.RateLimit{Limit: 1000, Period: time.Second}
+		u.MaxConcurrency = 2
+		p := start(t, Options{Dial: func(ctx context.Context, _ *config.Upstream) (io.ReadWriteCloser, error) { return script.Dial(ctx) }}, u)
+		call := func(n int64) {
+			if _, err := p.CallTool(t.Context(), nil, u.Name, "echo", value.ObjectOf("n", value.FromInt(n))); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	call(1)
-	session := p.servers[u.Name].slots[""].current
-	seen := &frameCounter{Link: session.link}
-	session.link = seen
-	call(2)
-	if n := len(seen.frames); n > maxFrames || n < 5 || !strings.HasSuffix(seen.frames[n-1], "(*Pool).CallTool") {
-		t.Errorf("%d frames, want at most %d:\n%s", n, maxFrames, strings.Join(seen.frames, "\n"))
-	}
-	for _, f := range seen.frames {
-		if !strings.Contains(f, "/pkg/upstream") && !strings.Contains(f, "/internal/upstream") {
-			t.Errorf("%s is not of this package", f)
+		call(1)
+		synctest.Wait() // nothing is read from the wire beside the call
+		session := p.servers[u.Name].slots[""].current
+		seen := &frameCounter{Link: session.link}
+		session.link = seen
+		call(2)
+		if n := len(seen.frames); n > maxFrames || n < 5 || !strings.HasSuffix(seen.frames[n-1], "(*Pool).CallTool") {
+			t.Errorf("%d frames, want at most %d:\n%s", n, maxFrames, strings.Join(seen.frames, "\n"))
 		}
-	}
+		for _, f := range seen.frames {
+			if !strings.Contains(f, "/pkg/upstream") && !strings.Contains(f, "/internal/upstream") {
+				t.Errorf("%s is not of this package", f)
+			}
+		}
+	})
 }
 
 // slotIsFree reports whether a request of another call gets a slot at once.
@@ -119,9 +123,9 @@ func TestNothingIsHeldWhileAPersonAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				answer := make(chan struct{})
-				asked := false
+				asked := make(chan struct{})
 				o := Options{Answers: map[string]Answer{"elicitation/create": func(ctx context.Context, server string, params value.Value) (value.Value, error) {
-					asked = true
+					close(asked)
 					<-answer
 					return answersYes(ctx, server, params)
 				}}}
@@ -131,9 +135,7 @@ func TestNothingIsHeldWhileAPersonAnswers(t *testing.T) {
 					_, err := p.CallTool(t.Context(), nil, "fake", "research", value.Undef)
 					called <- err
 				}()
-				for !asked {
-					time.Sleep(time.Second)
-				}
+				<-asked
 				if !slotIsFree(t, p) {
 					t.Error("the slot is held while a person answers")
 				}
