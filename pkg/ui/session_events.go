@@ -10,29 +10,27 @@ import (
 // tellSession turns what happens in a session into events, until it is over.
 func tellSession(p *Page, s *session) {
 	id, after := s.ID(), 0
-	// A state is told after all that happened before it: whoever sees that a run is over
-	// has its records.
-	var state *runState
-	var follows int // the number of the latest event before it
 	for {
 		list, err := s.Next(context.Background(), after)
 		if err != nil {
 			break
 		}
-		sh, watched := s.shower(), p.events.isWatched(id)
+		sh, watched, changed := s.shower(), p.events.isWatched(id), false
 		for _, e := range list {
 			after = e.Number
 			if e.Type == debug.Ended {
 				// How it ended is known before anybody is told.
 				p.sessions.over(id, string(e.Status))
 			}
-			if tellEvent(p, s, &e, sh, watched) && after > follows {
-				state, follows = stateOfSession(s, sh)
-			}
-			if state != nil && after >= follows {
-				p.events.add(event{Type: "run", Run: state})
-				state = nil
-			}
+			changed = tellEvent(p, s, &e, sh, watched) || changed
+		}
+		if !changed {
+			continue
+		}
+		// The end is told after all that happened before it: whoever sees that a run is
+		// over has its records.
+		if state, last := stateOfSession(s, sh); state.Ended == nil || last <= after {
+			p.events.add(event{Type: "run", Run: state})
 		}
 	}
 }
